@@ -1,0 +1,12 @@
+"""The settings of the example crawl. The first three lines are those your own project needs."""
+
+ADDONS = {"scrapy_simhash.Addon": 500}
+SIMHASH_ACTION = "mark"
+SIMHASH_ITEM_FIELD = "near_duplicate"
+
+BOT_NAME = "crawler"
+SPIDER_MODULES = ["crawler.spiders"]
+ROBOTSTXT_OBEY = True
+# The site is on this machine: no need to be gentle with it.
+DOWNLOAD_DELAY = 0
+CONCURRENT_REQUESTS_PER_DOMAIN = 8

@@ -1,0 +1,123 @@
+"""Crawl the example site for real and report which pages repeat which: ``python demo.py [--json]``.
+
+Starts the site on a free loopback port, runs the spider of this project against it over HTTP, and compares what
+was marked with truth.json. Files go to ``out/``: the feed and Scrapy's log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from magazine.server import SiteServer, serving
+from magazine.truth import Truth
+from scrapy import signals
+from scrapy.crawler import CrawlerProcess
+from scrapy.utils.project import get_project_settings
+
+HERE = Path(__file__).parent
+FEED = HERE / "out" / "pages.jsonl"
+LOG = HERE / "out" / "crawl.log"
+
+
+def crawl(server: SiteServer) -> dict[str, Any]:
+    """Run the spider against *server*; write feed and log, return Scrapy's stats."""
+    FEED.parent.mkdir(exist_ok=True)
+    LOG.unlink(missing_ok=True)
+    settings = get_project_settings()
+    settings.set("FEEDS", {str(FEED): {"format": "jsonlines", "overwrite": True, "encoding": "utf8"}})
+    settings.set("LOG_FILE", str(LOG))
+    settings.set("LOG_LEVEL", "INFO")
+    process = CrawlerProcess(settings)
+    crawler = process.create_crawler("pages")
+    if sys.stderr.isatty():
+        crawler.signals.connect(_show_progress, signal=signals.response_received)
+    process.crawl(crawler, start=f"{server.url}/")
+    process.start()
+    if sys.stderr.isatty():
+        print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
+    if crawler.stats is None:
+        raise RuntimeError(f"the crawl did not start: see {LOG}")
+    return crawler.stats.get_stats()
+
+
+def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> dict[str, Any]:
+    """Return what the report says, as plain values."""
+    marked = {item["url"]: item["near_duplicate"] for item in items if "near_duplicate" in item}
+    marked = {url: mark for url, mark in marked.items() if mark["status"] == "near_duplicate"}
+    wrong = [
+        url
+        for url, mark in marked.items()
+        if truth.relation(url, mark["duplicate_of"]).expected == "different"
+    ]
+    seconds = stats["elapsed_time_seconds"]
+    skipped = {name.rpartition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/skipped/")}
+    return {
+        "pages": stats["response_received_count"],
+        "new": stats.get("simhash/new", 0),
+        "near_duplicates": {
+            truth.key(url): {"repeats": truth.key(mark["duplicate_of"]), "distance": mark["distance"]}
+            for url, mark in marked.items()
+        },
+        "revisits": stats.get("simhash/revisits", 0),
+        "skipped": skipped,
+        "errors": stats.get("simhash/errors", 0),
+        "wrong": [truth.key(url) for url in wrong],
+        "seconds": round(seconds, 2),
+        "pages_per_second": round(stats["response_received_count"] / seconds),
+        "feed": os.path.relpath(FEED),
+        "log": os.path.relpath(LOG),
+    }
+
+
+def report(result: dict[str, Any]) -> str:
+    """Return *result* as a person reads it."""
+    lines = ["Near-duplicates, below the page that was seen first:", ""]
+    clusters = defaultdict(list)
+    for url, mark in result["near_duplicates"].items():
+        clusters[mark["repeats"]].append((mark["distance"], url))
+    for original, copies in sorted(clusters.items()):
+        lines.append(f"  {original}")
+        lines += [f"    {distance} bits  {url}" for distance, url in sorted(copies)]
+    skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(result["skipped"].items()))
+    lines += [
+        "",
+        f"{result['pages']} pages in {result['seconds']} s ({result['pages_per_second']} pages per second)",
+        f"  {result['new']:4} new",
+        f"  {len(result['near_duplicates']):4} near-duplicates of {len(clusters)} of them,"
+        f" {len(result['wrong'])} of these wrong by truth.json",
+        f"  {result['revisits']:4} revisits",
+        f"  {sum(result['skipped'].values()):4} skipped: {skipped}",
+        f"  {result['errors']:4} errors",
+        "",
+        f"The items, with their marks: {result['feed']}",
+        f"What Scrapy logged:          {result['log']}",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the demo; 0 when no page was called a near-duplicate wrongly."""
+    parser = argparse.ArgumentParser(description="Crawl the example site and report its near-duplicates.")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    arguments = parser.parse_args()
+    with serving() as server:
+        stats = crawl(server)
+    items = [json.loads(line) for line in FEED.read_text("utf-8").splitlines()]
+    result = summary(items, stats, Truth.load())
+    print(json.dumps(result, indent=2, ensure_ascii=False) if arguments.json else report(result))
+    return 1 if result["wrong"] or result["errors"] else 0
+
+
+def _show_progress(response: Any, request: Any, spider: Any) -> None:
+    pages = spider.crawler.stats.get_value("response_received_count", 0)
+    print(f"\r{pages} pages ...", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

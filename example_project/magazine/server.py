@@ -1,0 +1,121 @@
+"""Serve the site on the loopback interface: `python -m magazine.server [--port N]`, run in example_project/.
+
+One port, two hosts, told apart by the Host header:
+
+    http://127.0.0.1:PORT/    The Harbour Lamp, the magazine
+    http://localhost:PORT/    The Estuary Post, the partner
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+
+from magazine.page import MAIN_HOST, PARTNER_HOST, Address
+from magazine.site import build_site, find
+
+
+class Request(NamedTuple):
+    """One line of the server's log. *visit* counts the earlier fetches of the same address."""
+
+    host: str
+    target: str
+    status: int
+    visit: int
+
+
+class SiteServer(ThreadingHTTPServer):
+    """The site on 127.0.0.1. With port 0 the system picks a free one; `port` tells which."""
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__((MAIN_HOST, port), _Handler)
+        self.requests: list[Request] = []
+        self._site = build_site(self.port)
+        self._visits: Counter[Address] = Counter()
+        self._lock = Lock()
+
+    @property
+    def port(self) -> int:
+        """The port really taken, also if 0 was asked for."""
+        return int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The magazine, without a slash at the end."""
+        return f"http://{MAIN_HOST}:{self.port}"
+
+    @property
+    def partner_url(self) -> str:
+        """The partner's site, without a slash at the end."""
+        return f"http://{PARTNER_HOST}:{self.port}"
+
+    def answer(self, address: Address) -> tuple[int, dict[str, str], bytes]:
+        """Return status, headers and body for one fetch of *address*, and log it. Safe in threads."""
+        page = find(self._site, address)
+        with self._lock:
+            visit = self._visits[address]
+            self._visits[address] += 1
+            self.requests.append(Request(address.host, address.target, page.status, visit))
+        return page.status, page.headers, page.body(visit)
+
+
+@contextmanager
+def serving(port: int = 0) -> Iterator[SiteServer]:
+    """Serve the site from a thread for as long as the `with` block lasts."""
+    server = SiteServer(port)
+    # The wait between two looks at the stop flag; the default of half a second is felt in every test.
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: SiteServer
+
+    def do_GET(self) -> None:
+        self._send(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._send(with_body=False)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing; `SiteServer.requests` is the log."""
+
+    def _send(self, *, with_body: bool) -> None:
+        named = self.headers.get("Host", "").partition(":")[0]
+        host = PARTNER_HOST if named == PARTNER_HOST else MAIN_HOST
+        status, headers, body = self.server.answer(Address(host, self.path))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve until interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m magazine.server", description="Serve the example site.")
+    parser.add_argument("--port", type=int, default=8000, help="0 picks a free one (default: %(default)s)")
+    server = SiteServer(parser.parse_args(arguments).port)
+    print(f"The Harbour Lamp   {server.url}/\nThe Estuary Post   {server.partner_url}/", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.server_close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One module per page template. A template turns content into markup with slots, and decides nothing else."""

@@ -1,0 +1,30 @@
+"""Addon: one settings line that enables everything."""
+
+from __future__ import annotations
+
+from scrapy.settings import BaseSettings
+
+from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
+from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
+
+#: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
+#: after retries and redirects, and the response seen is the very object that the spider gets.
+DOWNLOADER_MIDDLEWARE_ORDER = 40
+#: After HttpError (50), so that errors stay its business; before all that looks at items and requests.
+SPIDER_MIDDLEWARE_ORDER = 75
+
+
+class Addon:
+    """``ADDONS = {"scrapy_simhash.Addon": 500}``.
+
+    Adds the two middlewares unless the project has given them an order, or None, of its own.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Called by Scrapy before the crawler is built."""
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER
+        )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER
+        )

@@ -1,0 +1,216 @@
+"""Marks: judges every response on its way to the spider and writes the verdict into its request's meta."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_simhash import kernel, names
+from scrapy_simhash.config import Config, unknown_settings
+from scrapy_simhash.detector import NearDuplicateDetector
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.verdict import Reason, Status, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+#: Flags by which Scrapy says that a body is not complete.
+_INCOMPLETE = frozenset(("dataloss", "download_stopped", "partial"))
+
+
+class SimhashDownloaderMiddleware:
+    """Runs the detector on what the spider is about to get. Never drops, never changes a response's body."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.config = Config.from_settings(crawler.settings)
+        if not self.config.enabled:
+            raise NotConfigured("SIMHASH_ENABLED is off")
+        for unknown, resembled in unknown_settings(crawler.settings).items():
+            hint = f"; did you mean {resembled}?" if resembled else ""
+            logger.warning("%s is not a setting of scrapy-simhash%s", unknown, hint)
+        self.crawler = crawler
+        self.detector = NearDuplicateDetector(self.config)
+        self._has_warned = False
+        self._has_shown_duplicate = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware of *crawler*; raises SettingError, which stops the crawl, for a bad setting."""
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
+        return middleware
+
+    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Return *response* itself, judged: see ``request.meta`` and ``response.flags``."""
+        for name in names.META_OUT:
+            request.meta.pop(name, None)
+        reason = self._reason_to_skip(request, response)
+        verdict = self._judge(request, response) if reason is None else Verdict(Status.SKIPPED, reason=reason)
+        # robots.txt and media files are nobody's page: neither marked nor counted.
+        if reason is not Reason.NO_CALLBACK:
+            self._write(verdict, request)
+            self._count(verdict)
+            if verdict.is_duplicate:
+                self._announce(verdict, request, response)
+        return response
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Log one line that says what will be done."""
+        config = self.config
+        logger.info(
+            "Near-duplicates are recognised within %(distance)d bits (scheme %(scheme)s, %(blocks)d blocks,"
+            " kernel %(kernel)s) of pages of the same %(scope)s; action: %(action)s",
+            {
+                "distance": config.max_distance,
+                "scheme": SCHEME,
+                "blocks": config.blocks,
+                "kernel": kernel.NAME,
+                "scope": config.scope,
+                "action": config.action,
+            },
+            extra={"spider": spider},
+        )
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log one line that says what was found."""
+        skipped = sum(self._stats.get_value(f"{names.STAT_SKIPPED}/{reason.value}", 0) for reason in Reason)
+        logger.info(
+            "Near-duplicates: %(processed)d pages judged, %(new)d new, %(duplicates)d near-duplicates,"
+            " %(revisits)d revisits; %(skipped)d skipped, %(errors)d errors",
+            {
+                "processed": self._stats.get_value(names.STAT_PROCESSED, 0),
+                "new": self._stats.get_value(names.STAT_NEW, 0),
+                "duplicates": self._stats.get_value(names.STAT_NEAR_DUPLICATES, 0),
+                "revisits": self._stats.get_value(names.STAT_REVISITS, 0),
+                "skipped": skipped,
+                "errors": self._stats.get_value(names.STAT_ERRORS, 0),
+            },
+            extra={"spider": spider},
+        )
+
+    @property
+    def _stats(self) -> StatsCollector:
+        stats = self.crawler.stats
+        if stats is None:
+            raise RuntimeError("the crawler has no stats collector yet")
+        return stats
+
+    def _reason_to_skip(self, request: Request, response: Response) -> Reason | None:
+        """Return why *response* is not to be judged, None when it is. Looks at no text, so nothing is parsed."""
+        if request.callback is NO_CALLBACK:
+            return Reason.NO_CALLBACK
+        if request.meta.get(names.META_ENABLED, True) is False:
+            return Reason.OPTED_OUT
+        if not 200 <= response.status < 300:
+            return Reason.STATUS
+        if not isinstance(response, HtmlResponse):
+            return Reason.NOT_HTML
+        if not _INCOMPLETE.isdisjoint(response.flags):
+            return Reason.TRUNCATED
+        if self.config.maxsize and len(response.body) > self.config.maxsize:
+            return Reason.TOO_LARGE
+        return None
+
+    def _judge(self, request: Request, response: Response) -> Verdict:
+        """Return the verdict; whatever goes wrong in here costs a stat and a warning, never the page."""
+        try:
+            root = cast("HtmlResponse", response).selector.root
+            if not hasattr(root, "iter"):  # JSON that calls itself HTML
+                return Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
+            language = response.headers.get(b"Content-Language") or b""
+            return self.detector.check(
+                root,
+                response.url,
+                key=self._request_key(request),
+                content_language=language.decode("latin-1"),
+            )
+        except Exception:
+            logger.log(
+                logging.DEBUG if self._has_warned else logging.WARNING,
+                "Could not tell whether %(response)s is a near-duplicate: it goes on unmarked. Further"
+                " failures are logged at level DEBUG and counted in the stat %(stat)s",
+                {"response": response, "stat": names.STAT_ERRORS},
+                exc_info=True,
+                extra={"spider": self.crawler.spider},
+            )
+            self._has_warned = True
+            return Verdict(Status.UNKNOWN)
+
+    def _request_key(self, request: Request) -> bytes:
+        fingerprinter = self.crawler.request_fingerprinter
+        if fingerprinter is None:
+            raise RuntimeError("the crawler has no request fingerprinter yet")
+        return fingerprinter.fingerprint(request)
+
+    @staticmethod
+    def _write(verdict: Verdict, request: Request) -> None:
+        """Put *verdict* into meta as plain values, which a disk queue can pickle."""
+        values: dict[str, Any] = {
+            names.META_STATUS: verdict.status.value,
+            names.META_REASON: verdict.reason and verdict.reason.value,
+            names.META_VALUE: verdict.fingerprint and verdict.fingerprint.value,
+            names.META_DUPLICATE_OF: verdict.duplicate_of,
+            names.META_DISTANCE: verdict.distance,
+            names.META_CLUSTER: verdict.cluster,
+        }
+        request.meta.update({name: value for name, value in values.items() if value is not None})
+
+    def _count(self, verdict: Verdict) -> None:
+        if verdict.status is Status.SKIPPED and verdict.reason is not None:
+            self._stats.inc_value(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
+            return
+        if verdict.status is Status.UNKNOWN:
+            self._stats.inc_value(names.STAT_ERRORS)
+            return
+        self._stats.inc_value(names.STAT_PROCESSED)
+        self._stats.inc_value(_STAT_OF[verdict.status])
+        if verdict.reason is Reason.CHANGED:
+            self._stats.inc_value(names.STAT_REVISITS_CHANGED)
+        self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+
+    def _announce(self, verdict: Verdict, request: Request, response: Response) -> None:
+        response.flags.append(names.FLAG)
+        if self.config.debug or not self._has_shown_duplicate:
+            hint = "" if self.config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            logger.debug(
+                "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s)%(hint)s",
+                {
+                    "url": response.url,
+                    "original": verdict.duplicate_of,
+                    "status": verdict.status.value,
+                    "distance": verdict.distance,
+                    "hint": hint,
+                },
+                extra={"spider": self.crawler.spider},
+            )
+            self._has_shown_duplicate = True
+        self.crawler.signals.send_catch_log(
+            near_duplicate_found,
+            request=request,
+            response=response,
+            verdict=verdict,
+            spider=self.crawler.spider,
+        )
+
+
+_STAT_OF = {
+    Status.NEW: names.STAT_NEW,
+    Status.NEAR_DUPLICATE: names.STAT_NEAR_DUPLICATES,
+    Status.REVISIT: names.STAT_REVISITS,
+}

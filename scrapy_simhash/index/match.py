@@ -1,0 +1,35 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Match(NamedTuple):
+    """A posting within the distance asked for.
+
+    >>> Match(key=7, value=0b1011, distance=1)
+    Match(key=7, value=11, distance=1)
+    """
+
+    #: The number the caller gave the document.
+    key: int
+    #: The fingerprint as stored, which is not always the one asked for.
+    value: int
+    #: The Hamming distance between the two, in bits.
+    distance: int
+
+
+def nearest_first(matches: Iterable[Match]) -> list[Match]:
+    """Return *matches* in the order of distance, then key, and of each key the nearest only.
+
+    Of two values equally near under one key the smaller stays.
+
+    >>> nearest_first([Match(8, 0b11, 2), Match(9, 0b01, 1), Match(7, 0b10, 1), Match(9, 0b00, 0)])
+    [Match(key=9, value=0, distance=0), Match(key=7, value=2, distance=1), Match(key=8, value=3, distance=2)]
+    """
+    by_key: dict[int, Match] = {}
+    for match in sorted(matches, key=lambda match: (match.distance, match.key, match.value)):
+        by_key.setdefault(match.key, match)
+    return list(by_key.values())

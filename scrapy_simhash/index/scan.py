@@ -1,0 +1,97 @@
+"""The search in its plainest form: look at every fingerprint.
+
+It is the oracle: whatever an index finds, and no more, this finds. It is also the faster one as long as there
+are few fingerprints (below some hundred).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import SupportsIndex
+
+from scrapy_simhash.index._arguments import (
+    MAX_KEY,
+    checked_distance,
+    checked_key,
+    checked_postings,
+    checked_value,
+)
+from scrapy_simhash.index.distance import hamming_distance
+from scrapy_simhash.index.match import Match, nearest_first
+
+
+class LinearScan:
+    """Postings in a dict, all of them compared with every query. Same methods as ``SimhashIndex``.
+
+    >>> scan = LinearScan(max_distance=3)
+    >>> scan.add(0b1111, 1)
+    >>> scan.find(0b1000)
+    [Match(key=1, value=15, distance=3)]
+    >>> scan.find(0b0000)
+    []
+    """
+
+    def __init__(self, max_distance: SupportsIndex = 3) -> None:
+        """Make an empty scan that reports fingerprints up to *max_distance* bits away, 0 to 64."""
+        self.max_distance = checked_distance(max_distance)
+        self._keys: dict[int, set[int]] = {}
+        self._next_key = 0
+
+    def __len__(self) -> int:
+        """Return the number of postings. O(n)."""
+        return sum(map(len, self._keys.values()))
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Yield every posting as (value, key), in no promised order."""
+        return ((value, key) for value, keys in self._keys.items() for key in keys)
+
+    def __contains__(self, posting: tuple[SupportsIndex, SupportsIndex]) -> bool:
+        """Return whether the posting (value, key) is stored."""
+        value, key = posting
+        return checked_key(key) in self._keys.get(checked_value(value), ())
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the postings in bytes, about. O(n)."""
+        sets = sum(map(sys.getsizeof, self._keys.values()))
+        return sys.getsizeof(self._keys) + sets + sys.getsizeof(MAX_KEY) * (len(self._keys) + len(self))
+
+    def add(self, value: SupportsIndex, key: SupportsIndex) -> None:
+        """Store the posting of *value* and *key*; storing it again changes nothing."""
+        checked, key = checked_value(value), checked_key(key)
+        self._keys.setdefault(checked, set()).add(key)
+        self._next_key = max(self._next_key, key + 1)
+
+    def add_many(self, values: Iterable[SupportsIndex], keys: Iterable[SupportsIndex] | None = None) -> None:
+        """Add every posting of *values* with *keys*; see ``SimhashIndex.add_many``."""
+        for value, key in zip(*checked_postings(values, keys, self._next_key), strict=True):
+            self.add(value, key)
+
+    def find(self, value: SupportsIndex) -> list[Match]:
+        """Return the keys within ``max_distance`` of *value*; see ``SimhashIndex.find``. O(n)."""
+        asked = checked_value(value)
+        matches = []
+        for stored, keys in self._keys.items():
+            distance = hamming_distance(asked, stored)
+            if distance <= self.max_distance:
+                matches += [Match(key, stored, distance) for key in keys]
+        return nearest_first(matches)
+
+    def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
+        """Return what ``find`` returns; if that is nothing, add the posting. O(n)."""
+        key = checked_key(key)
+        matches = self.find(value)
+        if not matches:
+            self.add(value, key)
+        return matches
+
+    def discard(self, value: SupportsIndex, key: SupportsIndex) -> bool:
+        """Take the posting out and return whether it was there."""
+        checked, key = checked_value(value), checked_key(key)
+        if (checked, key) not in self:
+            return False
+        self._keys[checked].remove(key)
+        if not self._keys[checked]:
+            del self._keys[checked]
+        return True

@@ -1,0 +1,44 @@
+"""Scope: within what a page is compared."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+
+def scope_of(url: str, scope: str) -> str:
+    """Return what pages must share to be compared: nothing, the registered domain, or the host of *url*.
+
+    *scope* is ``crawl``, ``domain`` or ``host``. Ports do not matter. An address without a public suffix
+    (``localhost``, 127.0.0.1) is its own domain; a URL without a host has the scope ``""``.
+
+    >>> scope_of("https://news.example.co.uk:8443/a", "domain"), scope_of("https://news.example.co.uk/a", "host")
+    ('example.co.uk', 'news.example.co.uk')
+    """
+    if scope == "crawl":
+        return ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:  # "http://[broken"
+        return ""
+    if scope == "host":
+        return host
+    return _domain(host)
+
+
+@cache
+def _extractor() -> TLDExtract:
+    # Imported late: only this scope needs the public suffix list, and reading it takes a tenth of a second.
+    from tldextract import TLDExtract
+
+    # No URL and no cache: the list that comes with the package, never the network.
+    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+
+def _domain(host: str) -> str:
+    parts = _extractor()(host)
+    return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host

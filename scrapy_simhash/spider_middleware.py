@@ -1,0 +1,142 @@
+"""Acts: does to a page that repeats another one what ``SIMHASH_ACTION`` says."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from scrapy_simhash import names
+from scrapy_simhash.config import ACTIONS, Config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+logger = logging.getLogger(__name__)
+
+
+class NearDuplicate(IgnoreRequest):
+    """A page was dropped because it repeats another one. An errback, if the request has one, receives it."""
+
+    def __init__(self, response: Response, duplicate_of: str, distance: int | None) -> None:
+        super().__init__(f"{response.url} repeats {duplicate_of} (distance {distance})")
+        self.response = response
+        self.duplicate_of = duplicate_of
+        self.distance = distance
+
+
+class SimhashSpiderMiddleware(BaseSpiderMiddleware):
+    """Reads the marks that :class:`~scrapy_simhash.SimhashDownloaderMiddleware` wrote, and acts on them."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        config = Config.from_settings(crawler.settings)
+        if not config.enabled:
+            raise NotConfigured("SIMHASH_ENABLED is off")
+        self._item_field = config.item_field
+        # `scrapy check` tests callbacks one by one: a contract must see its page, whatever came before.
+        self._acts = not os.environ.get("SCRAPY_CHECK")
+        self._action = config.action
+        self._has_warned: set[str] = set()
+
+    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
+        """Raise NearDuplicate for a page to be dropped: its callback is not called."""
+        if self._action_on(response) == "drop_page":
+            meta = response.meta
+            raise NearDuplicate(response, meta[names.META_DUPLICATE_OF], meta.get(names.META_DISTANCE))
+
+    def process_spider_exception(
+        self, response: Response, exception: Exception, spider: Spider | None = None
+    ) -> Iterable[Any] | None:
+        """Turn the NearDuplicate of a page without an errback into a counted, quiet end."""
+        if not isinstance(exception, NearDuplicate):
+            return None
+        self._stats.inc_value(names.STAT_PAGES_DROPPED)
+        logger.debug("Dropped: %(reason)s", {"reason": exception}, extra={"spider": self.crawler.spider})
+        return ()
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        """Return *item*, marked if the settings name a field for it; None when it is to be dropped."""
+        action = self._action_on(response)
+        if response is None or action is None:
+            return item
+        if action == "drop_items":
+            self._stats.inc_value(names.STAT_ITEMS_DROPPED)
+            return None
+        if self._item_field is not None:
+            self._mark(item, self._item_field, response)
+        return item
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
+        """Return *request* without the marks of the page it came from; None when it is to be dropped."""
+        if self._action_on(response) == "drop_links":
+            self._stats.inc_value(names.STAT_REQUESTS_DROPPED)
+            return None
+        # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
+        # yielded again as a retry, keeps them: the callback may still read them.
+        if response is None or request is not response.request:
+            for name in names.META_OUT:
+                request.meta.pop(name, None)
+        return request
+
+    @property
+    def _stats(self) -> StatsCollector:
+        stats = self.crawler.stats
+        if stats is None:
+            raise RuntimeError("the crawler has no stats collector yet")
+        return stats
+
+    def _action_on(self, response: Response | None) -> str | None:
+        """Return what is to be done about *response*, None for a page that repeats no other."""
+        if response is None or response.request is None:
+            return None
+        meta = response.request.meta
+        if names.META_DUPLICATE_OF not in meta:
+            return None
+        if not self._acts:
+            return "mark"
+        action = meta.get(names.META_ACTION)
+        if action is None:
+            return self._action
+        if action in ACTIONS:
+            return str(action)
+        self._stats.inc_value(names.STAT_BAD_ACTION)
+        self._warn_once(
+            names.META_ACTION,
+            f"{names.META_ACTION} must be one of {', '.join(ACTIONS)}, got {action!r} for {response.url}:"
+            f" SIMHASH_ACTION ({self._action}) is used",
+        )
+        return self._action
+
+    def _mark(self, item: Any, field: str, response: Response) -> None:
+        """Put the verdict under *field* of *item*; an item that cannot hold it goes on without."""
+        meta = response.meta
+        verdict = {
+            "status": meta[names.META_STATUS],
+            "duplicate_of": meta[names.META_DUPLICATE_OF],
+            "distance": meta.get(names.META_DISTANCE),
+            "cluster": meta.get(names.META_CLUSTER),
+        }
+        try:
+            ItemAdapter(item)[field] = verdict
+        except Exception:  # an undeclared field, a frozen item, an object that is no item
+            self._stats.inc_value(names.STAT_ITEMS_UNMARKED)
+            self._warn_once(
+                field,
+                f"{type(item).__qualname__} has no field {field!r} (SIMHASH_ITEM_FIELD): items go on unmarked",
+            )
+
+    def _warn_once(self, about: str, message: str) -> None:
+        if about not in self._has_warned:
+            self._has_warned.add(about)
+            logger.warning(message, extra={"spider": self.crawler.spider})

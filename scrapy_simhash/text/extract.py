@@ -1,0 +1,56 @@
+"""HTML to Document: the first arrow."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from scrapy_simhash.language import detect, normalize, primary_subtag, stopwords, tokenize
+from scrapy_simhash.text.document import Document, Paragraph, Zone
+from scrapy_simhash.text.main_text import classify, is_prose
+from scrapy_simhash.text.outline import outline
+
+
+def extract(root: etree._Element, content_language: str | None = None) -> Document:
+    """Return what the page under *root* says; the tree is read only.
+
+    *content_language* is the value of the HTTP header, if any; a ``lang`` attribute goes before it.
+    """
+    page = outline(root)
+    tokens = [tuple(tokenize(normalize(block.text))) for block in page.blocks]
+    declared = _declared_language(root) or primary_subtag(content_language)
+    language = detect([token for block in tokens for token in block], declared)
+    known = stopwords(language)
+    densities = [
+        sum(token in known for token in block) / len(block) if block and known else 0.0 for block in tokens
+    ]
+    prose = [
+        is_prose(block, words, density, bool(known))
+        for block, words, density in zip(page.blocks, tokens, densities, strict=True)
+    ]
+    reasons, offer = classify(page, prose)
+    zones: list[Zone] = [block.zone for block in page.blocks]
+    for i in offer:
+        zones[i] = "offer"
+    return Document(
+        page.title,
+        language,
+        tuple(
+            Paragraph(
+                block.text, words, zone, block.path, block.link_length / len(block.text), density, reason
+            )
+            for block, words, zone, density, reason in zip(
+                page.blocks, tokens, zones, densities, reasons, strict=True
+            )
+        ),
+    )
+
+
+def _declared_language(root: etree._Element) -> str | None:
+    """Return the language that the markup declares, by ``lang``, ``xml:lang`` or a ``meta`` element."""
+    for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang"):
+        if declared := primary_subtag(root.get(name)):
+            return declared
+    for meta in root.iterfind("head/meta[@http-equiv]"):
+        if meta.get("http-equiv", "").lower() == "content-language":
+            return primary_subtag(meta.get("content"))
+    return None

@@ -1,0 +1,198 @@
+"""Which blocks are the main text: decided by structure first, density second, for every block with a reason.
+
+The aim is a text that stays the same when the template around it changes: better a plain rule that treats two
+skins of a page alike than a clever one that is right on one of them. The rules, in order:
+
+1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement... is left out,
+   unless it holds so much of the page's prose that the name must be wrong. A page header likewise, unless
+   it is the header of the main text.
+2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
+   does not, the smallest element that holds nearly all prose takes that part, and only prose outside it stays.
+3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
+4. When this leaves too little, the rules are taken back, the last one first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, groupby
+from typing import TypeAlias
+
+from scrapy_simhash.text.offer import offer_blocks
+from scrapy_simhash.text.outline import Block, Outline, Span
+from scrapy_simhash.text.tags import Region
+
+#: A chrome element with this share of the page's prose is not believed.
+CHROME_LIMIT = 0.5
+#: The share of the prose left that a marked main text must hold to be believed.
+MAIN_SHARE = 0.4
+#: The share of the prose that the element which stands in for a marked main text must hold.
+DOMINANT_SHARE = 0.85
+#: A block with this share of link characters is a link.
+LINKED = 0.6
+#: Shorter rows of links are left where text surrounds them: "see also" in an article.
+LINK_ROW = 3
+#: Tokens that make a block prose, if it also has stopwords or its language has no list.
+PROSE_TOKENS = 12
+PROSE_DENSITY = 0.15
+#: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
+SENTENCE_MARKS = frozenset("。．！？｡।॥။។.!?")
+LONG_TOKENS = 40
+#: From this share of prose on, a text counts as an article, and its furniture is left out.
+PROSE_SHARE = 0.6
+#: Characters up to which a block may be an inset.
+INSET_LENGTH = 250
+#: Tags that say "this is a piece of the text"; other containers may hold anything.
+PARAGRAPHS = frozenset("blockquote caption dd dt figcaption li p pre summary".split())
+CELLS = frozenset(("td", "th"))
+
+# Which rule is taken back when fewer characters than this are left. Chrome comes back only when next to
+# nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
+_FALLBACKS = (("inset", 80), ("edge", 80), ("links", 80), ("outside", 80), ("chrome", 1))
+
+Reason: TypeAlias = "str | None"
+
+
+def is_prose(block: Block, tokens: Sequence[str], stopword_density: float, has_stopwords: bool) -> bool:
+    """Tell whether *block* reads like sentences.
+
+    Where the language has no stopword list (*has_stopwords* false), sentence marks stand in for them.
+    """
+    if len(tokens) < PROSE_TOKENS or block.zone == "heading" or block.link_length >= LINKED * len(block.text):
+        return False
+    if has_stopwords:
+        return stopword_density >= PROSE_DENSITY
+    return not SENTENCE_MARKS.isdisjoint(block.text) or len(tokens) >= LONG_TOKENS
+
+
+def classify(outline: Outline, prose: Sequence[bool]) -> tuple[list[Reason], list[int]]:
+    """Return for each block of *outline* None if it is main text, else the name of the rule it fell under.
+
+    With it comes which blocks are an offer, see :mod:`scrapy_simhash.text.offer`. *prose* tells, block by
+    block, which ones read like sentences. O(blocks + spans).
+    """
+    blocks, spans = outline.blocks, outline.spans
+    reasons: list[Reason] = [None] * len(blocks)
+    _leave_out_chrome(blocks, spans, reasons)
+    if not _keep_marked_main(blocks, spans, reasons):
+        _keep_dominant(blocks, spans, reasons)
+    _leave_out_link_rows(blocks, reasons)
+    kept = [i for i, reason in enumerate(reasons) if reason is None]
+    offer = offer_blocks(blocks, kept, prose)
+    if not offer:
+        _leave_out_furniture(blocks, kept, reasons, prose)
+    for rule, least in _FALLBACKS:
+        if (
+            sum(len(block.text) for block, reason in zip(blocks, reasons, strict=True) if reason is None)
+            < least
+        ):
+            reasons = [None if reason == rule else reason for reason in reasons]
+    return reasons, offer
+
+
+def _masses(blocks: Sequence[Block], reasons: Sequence[Reason]) -> list[int]:
+    """Return running sums of the unlinked characters still kept: ``sums[stop] - sums[start]`` is a span's."""
+    kept = (
+        len(block.text) - block.link_length if reason is None else 0
+        for block, reason in zip(blocks, reasons, strict=True)
+    )
+    return list(accumulate(kept, initial=0))
+
+
+def _leave_out_chrome(blocks: Sequence[Block], spans: Sequence[Span], reasons: list[Reason]) -> None:
+    sums = _masses(blocks, reasons)
+    limit = CHROME_LIMIT * sums[-1]
+    main_stop = chrome_stop = -1
+    for start, stop, region in spans:
+        if region is Region.MAIN:
+            main_stop = max(main_stop, stop)
+        elif start >= chrome_stop and (
+            region is Region.CHROME or (region is Region.HEADER and start >= main_stop)
+        ):
+            if sums[stop] - sums[start] > limit:
+                continue
+            reasons[start:stop] = ["chrome"] * (stop - start)
+            chrome_stop = stop
+
+
+def _keep_marked_main(blocks: Sequence[Block], spans: Sequence[Span], reasons: list[Reason]) -> bool:
+    """Leave out what lies outside the marked main text; tell whether there is one to be believed."""
+    sums = _masses(blocks, reasons)
+    marked = [span for span in spans if span.region is Region.MAIN and sums[span.stop] > sums[span.start]]
+    if not marked:
+        return False
+    largest = max(marked, key=lambda span: sums[span.stop] - sums[span.start])
+    chosen = [largest] if sums[largest.stop] - sums[largest.start] >= MAIN_SHARE * sums[-1] else marked
+    inside = bytearray(len(blocks))
+    for start, stop, _ in chosen:
+        inside[start:stop] = b"\1" * (stop - start)
+    held = sum(sums[i + 1] - sums[i] for i, is_inside in enumerate(inside) if is_inside)
+    if held < MAIN_SHARE * sums[-1]:
+        return False
+    for i, is_inside in enumerate(inside):
+        if not is_inside and reasons[i] is None:
+            reasons[i] = "outside"
+    return True
+
+
+def _keep_dominant(blocks: Sequence[Block], spans: Sequence[Span], reasons: list[Reason]) -> None:
+    sums = _masses(blocks, reasons)
+    least = DOMINANT_SHARE * sums[-1]
+    # Two spans that each hold more than half are nested: the last to open is the smallest.
+    dominant = [span for span in spans if sums[span.stop] - sums[span.start] >= least > 0]
+    if not dominant:
+        return
+    start, stop, _ = dominant[-1]
+    for i, reason in enumerate(reasons):
+        if reason is None and not start <= i < stop:
+            reasons[i] = "outside"
+
+
+def _leave_out_furniture(
+    blocks: Sequence[Block], kept: Sequence[int], reasons: list[Reason], prose: Sequence[bool]
+) -> None:
+    """Leave bylines, captions and inset advertisements out of a text that is mostly paragraphs of prose."""
+    if not kept:
+        return
+    least = PROSE_SHARE * sum(len(blocks[i].text) for i in kept)
+    sentences = [i for i in kept if prose[i]]
+    paragraphs = [i for i in sentences if _tag(blocks[i]) in PARAGRAPHS]
+    has_paragraphs = sum(len(blocks[i].text) for i in paragraphs) >= least
+    if has_paragraphs:
+        sentences = paragraphs
+    elif sum(len(blocks[i].text) for i in sentences) < least:
+        return
+    for place, i in enumerate(kept):
+        if not sentences[0] <= i <= sentences[-1]:
+            reasons[i] = "edge"
+        elif has_paragraphs and _is_inset(blocks, kept, place, prose):
+            reasons[i] = "inset"
+
+
+def _is_inset(blocks: Sequence[Block], kept: Sequence[int], place: int, prose: Sequence[bool]) -> bool:
+    """Tell whether a block is a short one in a bare container, amid paragraphs: neither table nor heading."""
+    block, tag = blocks[kept[place]], _tag(blocks[kept[place]])
+    if tag in PARAGRAPHS or block.zone == "heading" or len(block.text) > INSET_LENGTH:
+        return False
+    after = blocks[kept[place + 1]] if place + 1 < len(kept) else None
+    before = blocks[kept[place - 1]] if place else None
+    if tag in CELLS:
+        return not any(near is not None and _tag(near) in CELLS for near in (before, after))
+    is_heading = block.text[-1].isalnum() and after is not None and prose[kept[place + 1]]
+    return not is_heading
+
+
+def _tag(block: Block) -> str:
+    return block.path.rpartition("/")[2]
+
+
+def _leave_out_link_rows(blocks: Sequence[Block], reasons: list[Reason]) -> None:
+    kept = [i for i, reason in enumerate(reasons) if reason is None]
+    at_edge = True
+    for linked, row in groupby(kept, key=lambda i: blocks[i].link_length >= LINKED * len(blocks[i].text)):
+        places = list(row)
+        at_edge = at_edge or places[-1] == kept[-1]
+        if linked and (at_edge or len(places) >= LINK_ROW):
+            for i in places:
+                reasons[i] = "links"
+        at_edge = False

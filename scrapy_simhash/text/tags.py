@@ -1,0 +1,127 @@
+"""What tags, roles and class names say about the text inside: vocabulary only, no decisions.
+
+The words are those that site builders use for parts of a page, gathered from HTML, WAI-ARIA, and the habits
+of common publishing systems. A word is only ever a hint: :mod:`~scrapy_simhash.text.main_text` weighs it.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+#: Not text a reader sees, or the parts of a form.
+UNSEEN = frozenset(
+    "applet area audio button canvas datalist dialog embed fieldset frame frameset head iframe input keygen"
+    " label legend link map math meta meter noembed noframes noscript object optgroup option output param"
+    " progress script select slot source style svg template textarea title track video".split()
+)
+
+#: Tags that run inside a line; any other one starts a paragraph, unknown and custom tags included.
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd mark nobr picture q"
+    " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr".split()
+)
+
+#: Tags whose class names are about their looks: a listing of class ``toolbar: false`` is no toolbar.
+SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
+
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+class Region(IntEnum):
+    """What an element claims to hold, by its tag, role, class and id."""
+
+    PLAIN = 0
+    MAIN = 1
+    HEADER = 2
+    CHROME = 3
+    HIDDEN = 4
+
+
+TAG_REGION = {
+    "nav": Region.CHROME,
+    "menu": Region.CHROME,
+    "footer": Region.CHROME,
+    "aside": Region.CHROME,
+    "header": Region.HEADER,
+    "main": Region.MAIN,
+    "article": Region.MAIN,
+}
+
+_ROLE_REGION = {
+    "alert": Region.CHROME,
+    "alertdialog": Region.CHROME,
+    "banner": Region.HEADER,
+    "complementary": Region.CHROME,
+    "contentinfo": Region.CHROME,
+    "dialog": Region.CHROME,
+    "directory": Region.CHROME,
+    "doc-toc": Region.CHROME,
+    "menu": Region.CHROME,
+    "menubar": Region.CHROME,
+    "navigation": Region.CHROME,
+    "search": Region.CHROME,
+    "tablist": Region.CHROME,
+    "toolbar": Region.CHROME,
+    "article": Region.MAIN,
+    "main": Region.MAIN,
+}
+
+_CHROME_WORDS = frozenset(
+    "ad ads adsense advert advertisement adverts advertising aside banner beacon breadcrumb breadcrumbs"
+    " comment comments commentlist consent cookie cookiebar cookies copyright disclaimer disqus foot footer"
+    " gdpr headerlink hotlinks leaderboard login masthead menu menubar metabar mobilenav modal nav navbar"
+    " navi navigation navlinks newsletter outbrain overlay pager pagination paginator permalink popup prevnext"
+    " promo promoted promotion recirc recommend recommendation recommendations recommended related"
+    " respond rss share sharebar sharing sidebar sidenav signin signup sitemap skip skiplink social"
+    " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud toc"
+    " tocwrapper toolbar topbar topnav trending widget widgets".split()
+)
+_HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
+_HIDDEN_WORDS = frozenset(
+    ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
+)
+
+_SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+
+@lru_cache(maxsize=8192)
+def region_of_names(names: str) -> Region:
+    """Return what a ``class`` or ``id`` attribute claims.
+
+    >>> region_of_names("l-sidebarRight dark").name, region_of_names("story").name
+    ('CHROME', 'PLAIN')
+    """
+    if not _HIDDEN_WORDS.isdisjoint(names.lower().split()):
+        return Region.HIDDEN
+    words = {word.lower() for word in _SPLIT.split(names)}
+    if not _CHROME_WORDS.isdisjoint(words):
+        return Region.CHROME
+    if not _HEADER_WORDS.isdisjoint(words):
+        return Region.HEADER
+    return Region.PLAIN
+
+
+def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
+    """Return what an element claims to hold: by its role, else its tag, else the strongest of its names.
+
+    *attributes* are (name, value) pairs as lxml's ``items()`` gives them.
+    """
+    claim = TAG_REGION.get(tag, Region.PLAIN)
+    names = Region.PLAIN
+    named = tag not in SPEAKS_FOR_ITSELF
+    for name, value in attributes:
+        if name == "class" or name == "id":
+            if named:
+                names = max(names, region_of_names(value))
+        elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
+            return Region.HIDDEN
+        elif name == "role":
+            claim = _ROLE_REGION.get(value, claim)
+        elif name == "itemprop" and value == "articleBody":
+            claim = Region.MAIN
+    if names is Region.HIDDEN:
+        return Region.HIDDEN
+    return claim if claim is not Region.PLAIN else names

@@ -1,0 +1,66 @@
+"""Verdict: what was concluded about a page, with the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy_simhash.fingerprint import Fingerprint
+
+
+class Status(str, Enum):
+    """What a page is to the pages seen before it."""
+
+    NEW = "new"
+    NEAR_DUPLICATE = "near_duplicate"
+    REVISIT = "revisit"
+    SKIPPED = "skipped"
+    UNKNOWN = "unknown"
+
+
+class Reason(str, Enum):
+    """Why a page was skipped, or how a revisited page has fared."""
+
+    UNCHANGED = "unchanged"
+    """A revisit whose fingerprint is the same as last time."""
+    CHANGED = "changed"
+    """A revisit whose fingerprint differs from last time."""
+
+    OPTED_OUT = "opted_out"
+    """The request said ``simhash: False``."""
+    NO_CALLBACK = "no_callback"
+    """Not a page of the spider: ``robots.txt``, a download of a media pipeline."""
+    STATUS = "status"
+    """The response is not a 2xx one."""
+    NOT_HTML = "not_html"
+    """Not HTML by its content type or its body."""
+    TRUNCATED = "truncated"
+    """Scrapy says that the body is not complete."""
+    TOO_LARGE = "too_large"
+    """Larger than ``SIMHASH_MAXSIZE``."""
+    SHORT_TEXT = "short_text"
+    """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was concluded about one page."""
+
+    status: Status
+    fingerprint: Fingerprint | None = None
+    """None when the page was skipped or not understood."""
+    duplicate_of: str | None = None
+    """URL of the page that it repeats: the one that was seen first, not the one that was written first."""
+    distance: int | None = None
+    """Bits in which it differs, 0-64: from ``duplicate_of``, or for a revisit from its former self."""
+    cluster: int | None = None
+    """Number of the cluster: the number, counted from 0, of the page that was its first."""
+    reason: Reason | None = None
+    """Set for ``skipped`` and ``revisit``."""
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the page repeats another one: near-duplicates, and revisits of such."""
+        return self.duplicate_of is not None

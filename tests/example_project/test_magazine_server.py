@@ -1,0 +1,101 @@
+"""The site over HTTP, on whatever port the system hands out."""
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+
+import pytest
+from magazine.page import Address, Page
+from magazine.server import SiteServer, serving
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with serving() as running:
+        yield running
+
+
+def fetch(
+    server: SiteServer, target: str, *, host: str = "127.0.0.1", method: str = "GET"
+) -> tuple[HTTPResponse, bytes]:
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=10)
+    try:
+        connection.request(method, target, headers={"Host": f"{host}:{server.port}"})
+        response = connection.getresponse()
+        return response, response.read()
+    finally:
+        connection.close()
+
+
+def test_the_host_header_chooses_between_the_two_sites(server: SiteServer) -> None:
+    _, magazine = fetch(server, "/")
+    _, partner = fetch(server, "/", host="localhost")
+    assert b"The Harbour Lamp</title>" in magazine
+    assert b"<title>The Estuary Post" in partner
+
+
+def test_links_between_the_hosts_carry_the_real_port(server: SiteServer) -> None:
+    _, magazine = fetch(server, "/")
+    _, partner = fetch(server, "/", host="localhost")
+    assert f'href="{server.partner_url}/"'.encode() in magazine
+    assert f'href="{server.url}/"'.encode() in partner
+
+
+def test_a_second_fetch_differs_and_is_logged_as_a_second_visit(server: SiteServer) -> None:
+    _, first = fetch(server, "/science/tide-tables")
+    _, second = fetch(server, "/science/tide-tables")
+    assert first != second
+    log = [request for request in server.requests if request.target == "/science/tide-tables"]
+    assert [(request.status, request.visit) for request in log] == [(200, 0), (200, 1)]
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "content_type"),
+    [
+        ("/boats/night-pilot?sid=7f3a91c2", 200, "text/html; charset=utf-8"),
+        ("/old/zh/old-book-market.htm", 200, "text/html"),
+        ("/archive/anything-at-all", 200, "text/html; charset=utf-8"),
+        ("/boats/the-submarine", 404, "text/html; charset=utf-8"),
+        ("/ferry", 301, "text/html; charset=utf-8"),
+        ("/feed.xml", 200, "application/rss+xml"),
+        ("/files/tide-tables-2024.pdf", 200, "application/pdf"),
+    ],
+)
+def test_each_sort_of_page_answers_with_its_status_and_type(
+    server: SiteServer, target: str, status: int, content_type: str
+) -> None:
+    response, _ = fetch(server, target)
+    assert (response.status, response.headers["Content-Type"]) == (status, content_type)
+
+
+def test_the_redirect_names_the_story(server: SiteServer) -> None:
+    response, body = fetch(server, "/ferry")
+    assert (response.headers["Location"], body) == ("/boats/last-wooden-ferry", b"")
+
+
+def test_the_json_is_json_and_robots_txt_closes_one_path(server: SiteServer) -> None:
+    _, tides = fetch(server, "/api/tides.json")
+    _, robots = fetch(server, "/robots.txt")
+    assert len(json.loads(tides)["tides"]) == 30
+    assert robots.count(b"Disallow:") == 1
+
+
+def test_head_sends_no_body(server: SiteServer) -> None:
+    response, body = fetch(server, "/about", method="HEAD")
+    assert int(response.headers["Content-Length"]) > 0
+    assert body == b""
+
+
+def test_every_page_is_served_byte_for_byte_as_built(site: dict[Address, Page]) -> None:
+    with serving() as fresh:
+        for address, page in site.items():
+            response, body = fetch(fresh, address.target, host=address.host)
+            assert response.status == page.status
+            assert body.replace(f":{fresh.port}".encode(), b":8000") == page.body(), address.key
+
+
+def test_two_servers_run_side_by_side_and_count_apart() -> None:
+    with serving() as one, serving() as two:
+        assert one.port != two.port
+        fetch(one, "/about")
+        assert (len(one.requests), len(two.requests)) == (1, 0)

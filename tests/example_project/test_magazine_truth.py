@@ -1,0 +1,134 @@
+"""What truth.json answers."""
+
+import doctest
+import importlib
+import pkgutil
+from itertools import combinations
+
+import magazine
+import pytest
+from magazine.relation import PageTruth, judge
+from magazine.truth import TRUTH_FILE, Truth, dumps, make_document
+
+
+def test_truth_json_is_what_the_site_says_now() -> None:
+    assert TRUTH_FILE.read_text(encoding="utf-8") == dumps(make_document())
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected", "kind", "grade"),
+    [
+        ("/boats/night-pilot", "/print/night-pilot", "duplicate", "print-view", ">=.99"),
+        ("/boats/night-pilot", "/amp/night-pilot", "duplicate", "compact", ">=.99"),
+        ("/boats/night-pilot", "/boats/night-pilot?sid=7f3a91c2", "duplicate", "session-id", ">=.99"),
+        ("/boats/night-pilot", "/boats/night-pilot/corrected", "duplicate", "corrected", ">=.99"),
+        ("/print/night-pilot", "/boats/night-pilot/corrected", "duplicate", "corrected+print-view", ">=.99"),
+        ("/science/fog-diary", "partner:/story/40190/fog-diary", "duplicate", "syndicated", ">=.99"),
+        ("/town/slow-clock", "/weekend/slow-clock", "duplicate", "new-headline", ">=.99"),
+        ("/town/slow-clock", "/town/slow-clock/earlier-version", "duplicate", "earlier-version", ".95-.99"),
+        ("/arts/brass-band", "/arts/brass-band/first-draft", "duplicate", "first-draft", ".90-.95"),
+        ("/boats/last-wooden-ferry", "/es/barcos/last-wooden-ferry", "different", "translation", ""),
+        ("/print/es/last-wooden-ferry", "/zh/boats/last-wooden-ferry", "different", "translation", ""),
+        ("/members/oyster-court", "/members/salt-roads", "duplicate", "login-wall", ">=.99"),
+        ("/archive/1998", "/archive/index-of-authors", "duplicate", "soft-404", ">=.99"),
+        ("/shop/jersey-small", "/shop/jersey-large", "different", "product-variant", ""),
+        ("/shop/jersey-small", "/shop/lantern-cutter", "different", "unrelated", ""),
+        ("/latest", "/latest?page=2", "different", "listing-page", ""),
+        ("/calendar?month=2024-02", "/calendar?month=2024-05", "duplicate", "calendar-month", ">=.99"),
+        ("/calendar?month=2024-04", "/calendar?month=2024-05", "different", "calendar-month", ""),
+        ("/garden", "/tag/plants", "unscored", "unrelated", ""),
+        ("/photographs/sail-loft", "/photographs/net-store", "unscored", "short", ""),
+        ("/boats/last-wooden-ferry", "/ferry", "unscored", "redirect", ""),
+        ("/feed.xml", "/latest", "unscored", "not_html", ""),
+        ("/boats/the-submarine", "/archive/1998", "unscored", "error", ""),
+    ],
+)
+def test_the_relation_of_two_pages(
+    truth: Truth, a: str, b: str, expected: str, kind: str, grade: str
+) -> None:
+    relation = truth.relation(a, b)
+    assert (relation.expected, relation.kind, relation.grade) == (expected, kind, grade)
+    assert truth.relation(b, a) == relation
+
+
+def test_urls_of_a_running_site_name_the_same_pages(truth: Truth) -> None:
+    by_url = truth.relation(
+        "http://127.0.0.1:4711/science/fog-diary", "http://localhost:4711/story/40190/fog-diary"
+    )
+    assert by_url == truth.relation("/science/fog-diary", "partner:/story/40190/fog-diary")
+
+
+def test_a_page_is_not_a_duplicate_of_itself(truth: Truth) -> None:
+    with pytest.raises(ValueError, match="not a duplicate of itself"):
+        truth.relation("/about", "http://127.0.0.1:1/about")
+
+
+def test_an_unknown_page_is_refused_by_name(truth: Truth) -> None:
+    with pytest.raises(KeyError, match="/nowhere"):
+        truth.relation("/about", "/nowhere")
+
+
+def test_groups_agree_with_the_relation_of_their_pages(truth: Truth) -> None:
+    for group in truth.groups:
+        pairs = list(combinations(group.urls, 2))
+        if group.shape == "star":
+            pairs = pairs[: len(group.urls) - 1]
+        relations = [truth.relation(*pair) for pair in pairs]
+        assert {relation.expected for relation in relations} == {group.expected}
+        assert {relation.kind for relation in relations} == {group.kind}
+        assert min(relation.equal for relation in relations) == pytest.approx(group.main_text_equal, abs=5e-5)
+
+
+def test_listed_shares_agree_with_the_content(truth: Truth) -> None:
+    for a, b, share in make_document()["shares"]:
+        assert truth.equal(a, b) == pytest.approx(share, abs=5e-5)
+
+
+def test_every_duplicate_has_a_grade_that_fits_and_nothing_else_has_one(truth: Truth) -> None:
+    least = {">=.99": 0.99, ".95-.99": 0.95, ".90-.95": 0.90}
+    for a, b, relation in truth.pairs():
+        if relation.expected == "duplicate":
+            assert relation.equal >= least[relation.grade], (a, b)
+        else:
+            assert relation.grade == "", (a, b)
+
+
+def test_every_planted_kind_of_copy_is_there_in_number(truth: Truth) -> None:
+    grades = {".95-.99": "earlier-version", ".90-.95": "first-draft"}
+    for grade, kind in grades.items():
+        assert sum(group.kind == kind and group.grade == grade for group in truth.groups) >= 4
+    assert sum(group.kind == "corrected" for group in truth.groups) >= 6
+
+
+def test_no_content_pair_that_is_99_percent_equal_is_called_different(truth: Truth) -> None:
+    assert [(a, b) for a, b, relation in truth.pairs("different") if relation.equal >= 0.99] == []
+
+
+def test_duplicates_of_a_story_are_all_its_copies(truth: Truth) -> None:
+    copies = {key for key, page in truth.pages.items() if page.story == "en/brass-band"}
+    assert set(truth.duplicates_of("/arts/brass-band")) == copies - {"/arts/brass-band"}
+
+
+def test_pairs_leave_out_what_robots_txt_forbids(truth: Truth) -> None:
+    named = {key for a, b, _ in truth.pairs() for key in (a, b)}
+    assert "/desk/rota" not in named
+    assert "/about" in named
+
+
+def test_a_planted_copy_that_lost_too_many_words_is_an_error() -> None:
+    page = PageTruth("content", "article", "/a", 100, story="en/a")
+    copy = PageTruth("content", "print-view", "/b", 100, story="en/a")
+    with pytest.raises(ValueError, match="too few"):
+        judge(page, copy, 0.5)
+
+
+def test_another_version_of_the_format_is_refused() -> None:
+    with pytest.raises(ValueError, match="version 2"):
+        Truth({"version": 2, "pages": {}, "groups": []})
+
+
+@pytest.mark.parametrize(
+    "name", [module.name for module in pkgutil.walk_packages(magazine.__path__, "magazine.")]
+)
+def test_the_examples_in_the_docstrings_run(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -1,0 +1,421 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from itertools import combinations, product
+from math import comb
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash.index import LinearScan, Match, Plan, SimhashIndex
+from scrapy_simhash.index.address import ADDRESS_MASK, SCATTER, address_of
+from scrapy_simhash.index.blocks import Block, partition
+
+ALL_ONES = 2**64 - 1
+DISTANCES_AND_BLOCKS = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
+both = pytest.mark.parametrize("make", [SimhashIndex, LinearScan])
+Searched = SimhashIndex | LinearScan
+Make = Callable[[], Searched]
+
+
+def flipped(value: int, bits: Iterable[int]) -> int:
+    return value ^ sum(1 << bit for bit in bits)
+
+
+def random_values(draw: random.Random) -> list[int]:
+    return [draw.getrandbits(64) for _ in range(100)]
+
+
+def clustered_values(draw: random.Random) -> list[int]:
+    """A few originals, each with copies up to 8 bits away."""
+    originals = [draw.getrandbits(64) for _ in range(5)]
+    return [flipped(draw.choice(originals), draw.sample(range(64), draw.randrange(9))) for _ in range(80)]
+
+
+def values_with_equal_leading_bits(draw: random.Random) -> list[int]:
+    return [0xDEADBEEF << 32 | draw.getrandbits(32) & draw.getrandbits(32) for _ in range(60)]
+
+
+def single_bits_at_block_borders(draw: random.Random) -> list[int]:
+    value = draw.getrandbits(64)
+    borders = {block.shift for block in partition(6) + partition(draw.randrange(1, 11))}
+    return [flipped(value, {bit, (bit - 1) % 64}) for bit in borders] + [value ^ 1 << bit for bit in borders]
+
+
+def zeros_and_ones(draw: random.Random) -> list[int]:
+    near = [draw.sample(range(64), draw.randrange(5)) for _ in range(20)]
+    return [0, ALL_ONES, *(flipped(end, bits) for end in (0, ALL_ONES) for bits in near)]
+
+
+SETS = [
+    random_values,
+    clustered_values,
+    values_with_equal_leading_bits,
+    single_bits_at_block_borders,
+    zeros_and_ones,
+]
+
+
+@pytest.mark.parametrize(("k", "m"), DISTANCES_AND_BLOCKS)
+def test_index_finds_exactly_what_linear_scan_finds(k: int, m: int) -> None:
+    draw = random.Random(100 * k + m)
+    values = [value for values in SETS for value in values(draw)]
+    draw.shuffle(values)
+    # Leaves of eight, so that each table has many; the greater part arrives as one batch.
+    index, scan = SimhashIndex._over(Plan.classic(k, m), 8), LinearScan(k)
+    for searched in (index, scan):
+        searched.add_many(values[:200])
+        for key, value in enumerate(values[200:], start=200):
+            searched.add(value, key)
+    index._check()
+    far = [flipped(value, draw.sample(range(64), draw.randrange(k + 2))) for value in draw.sample(values, 60)]
+    found = [index.find(query) for query in values[::10] + far + [0, ALL_ONES]]
+    assert found == [scan.find(query) for query in values[::10] + far + [0, ALL_ONES]]
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 64), (0, 64), (2, 45), (14, 15)])
+def test_many_blocks_and_great_distances_are_exact(k: int, m: int) -> None:
+    draw = random.Random(m)
+    index, scan = SimhashIndex(k, m), LinearScan(k)
+    for values in (clustered_values(draw), zeros_and_ones(draw)):
+        index.add_many(values)
+        scan.add_many(values)
+    for query in [value for value, _ in scan][::3]:
+        assert index.find(query) == scan.find(query)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ((0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)),
+        ((0,), (1,), (2, 3), (4, 5)),  # of different lengths
+        ((),),  # one table whose key has no bits: a scan
+    ],
+)
+def test_an_index_over_any_exact_plan_finds_what_linear_scan_finds(keys: tuple[tuple[int, ...], ...]) -> None:
+    draw = random.Random(6)
+    index, scan = SimhashIndex._over(Plan(3, partition(6), keys), 8), LinearScan(3)
+    values = [value for values in SETS for value in values(draw)]
+    for searched in (index, scan):
+        searched.add_many(values[:150])
+        for key, value in enumerate(values[150:]):
+            searched.add(value, key)
+    for query in values:
+        assert index.find(query) == scan.find(query)
+
+
+def test_all_fingerprints_of_twelve_bits_find_all_their_neighbours() -> None:
+    blocks = (Block(9, 3), Block(6, 3), Block(3, 3), Block(0, 3))
+    index = SimhashIndex.from_plan(Plan(2, blocks, tuple(combinations(range(4), 2))))
+    index.add_many(range(2**12))
+    neighbours = comb(12, 0) + comb(12, 1) + comb(12, 2)
+    for value in range(2**12):
+        found = {match.key for match in index.find(value)}
+        assert len(found) == neighbours
+        assert all((value ^ key).bit_count() <= 2 for key in found)
+
+
+near_values = st.builds(
+    flipped,
+    st.sampled_from([0, ALL_ONES, 0x4BBB22FBBC29D9B5]) | st.integers(0, ALL_ONES),
+    st.sets(st.integers(0, 63), max_size=5),
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from([(0, 1), (0, 6), (1, 2), (2, 4), (3, 4), (3, 6), (5, 8)]),
+    st.lists(st.tuples(near_values, st.integers(0, 20)), max_size=40),
+    st.lists(near_values, max_size=10),
+)
+def test_index_equals_linear_scan_for_any_postings(
+    distance_and_blocks: tuple[int, int], postings: list[tuple[int, int]], queries: list[int]
+) -> None:
+    k, m = distance_and_blocks
+    index, scan = SimhashIndex._over(Plan.classic(k, m), 4), LinearScan(k)
+    for value, key in postings:
+        index.add(value, key)
+        scan.add(value, key)
+    index._check()
+    assert len(index) == len(scan)
+    assert sorted(index) == sorted(scan)
+    for query in queries + [value for value, _ in postings]:
+        assert index.find(query) == scan.find(query)
+
+
+def test_the_worked_example_of_simhash_cpp_is_found() -> None:
+    corpus = 0b0100101110111011001000101111101110111100001010011101100110110101
+    query = 0b0100101110111011011000101111101110011100001010011100100110110101
+    index = SimhashIndex(max_distance=3, blocks=6)
+    index.add(corpus, key=0)
+    assert index.find(query) == [Match(0, corpus, 3)]
+
+
+@both
+def test_matches_come_nearest_first_then_by_key_each_key_once(make: Make) -> None:
+    searched = make()
+    for value, key in [(0b1, 4), (0b0, 9), (0b111, 2), (0b0, 7), (0b10, 3), (0b0, 7)]:
+        searched.add(value, key)
+    assert searched.find(0) == [
+        Match(7, 0, 0),
+        Match(9, 0, 0),
+        Match(3, 2, 1),
+        Match(4, 1, 1),
+        Match(2, 7, 3),
+    ]
+
+
+@both
+def test_a_key_that_has_several_values_matches_once_with_the_nearest(make: Make) -> None:
+    searched = make()
+    for value in (0b111, 0b100, 0b010, 0b001):
+        searched.add(value, key=5)
+    assert len(searched) == 4
+    assert searched.find(0) == [Match(5, 0b001, 1)]
+    assert searched.find(0b111) == [Match(5, 0b111, 0)]
+
+
+@both
+def test_the_same_posting_twice_is_stored_once(make: Make) -> None:
+    searched = make()
+    searched.add(5, key=1)
+    searched.add(5, key=1)
+    searched.add_many([5] * 100, [1] * 100)
+    assert len(searched) == 1
+    assert list(searched) == [(5, 1)]
+
+
+@both
+def test_an_empty_index_finds_nothing(make: Make) -> None:
+    searched = make()
+    searched.add_many([])
+    searched.add_many([], [])
+    assert (searched.find(0), len(searched), list(searched), (0, 0) in searched) == ([], 0, [], False)
+    assert not searched.discard(0, 0)
+
+
+@both
+def test_find_or_add_adds_only_where_nothing_is_near(make: Make) -> None:
+    searched = make()
+    assert searched.find_or_add(0b0000, key=1) == []
+    assert searched.find_or_add(0b0111, key=2) == [Match(1, 0, 3)]
+    assert searched.find_or_add(0b1111, key=3) == []
+    assert searched.find_or_add(0b0000, key=1) == [Match(1, 0, 0)]
+    assert sorted(searched) == [(0b0000, 1), (0b1111, 3)]
+
+
+@both
+def test_a_value_keeps_its_other_keys_when_one_is_discarded(make: Make) -> None:
+    searched = make()
+    searched.add_many([8, 8, 8], [1, 2, 3])
+    assert searched.discard(8, 1)
+    assert not searched.discard(8, 1)
+    assert searched.find(8) == [Match(2, 8, 0), Match(3, 8, 0)]
+    assert searched.discard(8, 3)
+    assert searched.discard(8, 2)
+    assert searched.find(8) == []
+
+
+def test_one_value_with_thousands_of_keys_is_one_entry_of_every_table() -> None:
+    index = SimhashIndex()
+    index.add_many([42] * 5000)
+    for key in range(5000, 6000):
+        index.add(42, key)
+    index._check()
+    assert [sum(len(leaf) - 1 for leaf in table.leaves()) for table in index._tables] == [1] * 20
+    assert [match.key for match in index.find(43)] == list(range(6000))
+    for key in range(5999):
+        assert index.discard(42, key)
+    index._check()
+    assert index.find(42) == [Match(5999, 42, 0)]
+
+
+def test_the_room_of_discarded_values_is_used_again() -> None:
+    draw = random.Random(9)
+    index = SimhashIndex(2, 4)
+    for _ in range(5):
+        values = [draw.getrandbits(64) for _ in range(300)]
+        index.add_many(values, range(300))
+        assert all(index.discard(value, key) for key, value in enumerate(values))
+        index._check()
+        assert len(index) == 0
+    assert len(index._values) == 300
+
+
+def test_the_greatest_address_is_not_mistaken_for_the_guard_of_a_leaf() -> None:
+    index = SimhashIndex(max_distance=0, blocks=1)
+    value = ALL_ONES * pow(SCATTER, -1, 2**64) % 2**64
+    assert address_of(value, ALL_ONES) == ADDRESS_MASK
+    assert index.find(value) == []
+    index.add(value, key=1)
+    assert index.find_or_add(value, key=2) == [Match(1, value, 0)]
+
+
+@both
+def test_add_many_numbers_values_on_from_the_greatest_key_ever_added(make: Make) -> None:
+    searched = make()
+    searched.add_many([1 << 10, 1 << 20])
+    searched.add(1 << 30, key=7)
+    searched.discard(1 << 30, key=7)
+    searched.add_many(iter([1 << 40, 1 << 50]))
+    assert sorted(searched) == [(1 << 10, 0), (1 << 20, 1), (1 << 40, 8), (1 << 50, 9)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 300), st.integers(64, 300), st.integers(0, 2**32))
+def test_add_many_is_the_same_as_adding_one_by_one(before: int, together: int, seed: int) -> None:
+    draw = random.Random(seed)
+    pool = [draw.getrandbits(64) for _ in range(200)]
+    postings = [(draw.choice(pool), draw.randrange(1000)) for _ in range(before + together)]
+    one_by_one, batch = SimhashIndex._over(Plan.classic(2, 4), 8), SimhashIndex._over(Plan.classic(2, 4), 8)
+    for value, key in postings:
+        one_by_one.add(value, key)
+    for value, key in postings[:before]:
+        batch.add(value, key)
+    batch.add_many(*zip(*postings[before:], strict=True))
+    batch._check()
+    assert list(batch) == list(one_by_one)
+    assert all(batch.find(value) == one_by_one.find(value) for value in pool)
+
+
+@both
+def test_a_wrong_argument_of_add_many_adds_nothing(make: Make) -> None:
+    for values, keys in [
+        ([1, 2, -1], None),
+        ([1, 2, 3], [1, 2]),
+        ([1, 2], [1, -1]),
+        ([1] * 99 + [2**64], None),
+    ]:
+        searched = make()
+        with pytest.raises(ValueError, match="must be"):
+            searched.add_many(values, keys)
+        assert len(searched) == 0
+
+
+class IntegerLike:
+    """What numpy's integers are to us."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+@both
+def test_integers_of_other_libraries_are_taken_and_returned_as_ints(make: Make) -> None:
+    searched = make()
+    searched.add(IntegerLike(5), IntegerLike(1))
+    searched.add_many([IntegerLike(5)] * 100, [IntegerLike(n) for n in range(100)])
+    assert searched.find_or_add(IntegerLike(5), IntegerLike(3))[0] == Match(0, 5, 0)
+    assert (IntegerLike(5), IntegerLike(1)) in searched
+    assert {type(number) for posting in searched for number in posting} == {int}
+
+
+@both
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (-1, ValueError, r"value must be from 0 to 2\*\*64 - 1, got -1"),
+        (2**64, ValueError, r"value must be from 0 to 2\*\*64 - 1, got 18446744073709551616"),
+        (IntegerLike(-1), ValueError, r"value must be from 0 to 2\*\*64 - 1, got -1"),
+        (True, TypeError, "value must be an integer, got True"),
+        (1.0, TypeError, "value must be an integer, got 1.0"),
+        ("1", TypeError, "value must be an integer, got '1'"),
+        (None, TypeError, "value must be an integer, got None"),
+    ],
+)
+def test_a_value_that_is_no_fingerprint_is_refused(
+    make: Make, value: Any, error: type[Exception], message: str
+) -> None:
+    searched = make()
+    searched.add(1, key=1)
+    calls: list[Callable[[], object]] = [
+        lambda: searched.add(value, 2),
+        lambda: searched.add_many([value]),
+        lambda: searched.find(value),
+        lambda: searched.find_or_add(value, 2),
+        lambda: searched.discard(value, 1),
+        lambda: (value, 1) in searched,
+    ]
+    for call in calls:
+        with pytest.raises(error, match=message):
+            call()
+    assert list(searched) == [(1, 1)]
+
+
+@both
+@pytest.mark.parametrize(
+    ("key", "error", "message"),
+    [
+        (-1, ValueError, r"key must be from 0 to 2\*\*63 - 1, got -1"),
+        (2**63, ValueError, r"key must be from 0 to 2\*\*63 - 1, got 9223372036854775808"),
+        (False, TypeError, "key must be an integer, got False"),
+        ("a", TypeError, "key must be an integer, got 'a'"),
+    ],
+)
+def test_a_key_that_is_no_number_of_a_document_is_refused(
+    make: Make, key: Any, error: type[Exception], message: str
+) -> None:
+    searched = make()
+    calls: list[Callable[[], object]] = [
+        lambda: searched.add(1, key),
+        lambda: searched.add_many([1], [key]),
+        lambda: searched.find_or_add(1, key),
+        lambda: searched.discard(1, key),
+        lambda: (1, key) in searched,
+    ]
+    for call in calls:
+        with pytest.raises(error, match=message):
+            call()
+    assert len(searched) == 0
+
+
+@both
+def test_the_greatest_value_and_key_are_taken_and_numbering_stops_there(make: Make) -> None:
+    searched = make()
+    searched.add(ALL_ONES, 2**63 - 1)
+    assert searched.find(ALL_ONES) == [Match(2**63 - 1, ALL_ONES, 0)]
+    with pytest.raises(ValueError, match="key must be from 0"):
+        searched.add_many([1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((3, 2), ValueError, r"blocks must be greater than max_distance \(3\), got 2"),
+        ((3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
+        ((0, 0), ValueError, r"blocks must be greater than max_distance \(0\), got 0"),
+        ((-1, 6), ValueError, "max_distance must be from 0 to 64, got -1"),
+        ((65, 66), ValueError, "max_distance must be from 0 to 64, got 65"),
+        ((1, 65), ValueError, "blocks must be at most 64, got 65"),
+        ((3, 20), ValueError, "max_distance 3 with 20 blocks: 1,140 tables are too many, the limit is 1,000"),
+        ((True, 6), TypeError, "max_distance must be an integer, got True"),
+        ((3, True), TypeError, "blocks must be an integer, got True"),
+        ((3.0, 6), TypeError, "max_distance must be an integer, got 3.0"),
+        ((3, "6"), TypeError, "blocks must be an integer, got '6'"),
+    ],
+)
+def test_an_index_that_cannot_work_is_refused(
+    arguments: tuple[Any, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        SimhashIndex(*arguments)
+
+
+@both
+def test_nbytes_grows_with_what_is_stored(make: Make) -> None:
+    draw = random.Random(3)
+    searched = make()
+    empty = searched.nbytes
+    searched.add_many([draw.getrandbits(64) for _ in range(2000)])
+    values = searched.nbytes
+    searched.add_many([0] * 2000)
+    assert empty < values < searched.nbytes
+    if isinstance(searched, SimhashIndex):
+        assert (
+            20 * 8 + 16 < values / 2000 < 300
+        )  # entries, value and key at least; half as much again at most

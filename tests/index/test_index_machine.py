@@ -1,0 +1,82 @@
+"""An index and a linear scan go through the same life and must agree at every step."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+
+from scrapy_simhash.index import LinearScan, Plan, SimhashIndex
+
+values = st.integers(0, 2**64 - 1)
+keys = st.integers(0, 30)
+flips = st.sets(st.integers(0, 63), max_size=4).map(lambda bits: sum(1 << bit for bit in bits))
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Leaves of three entries and the guard: tables split, merge batches and fill again in a few steps."""
+
+    seen = Bundle("seen")
+
+    @initialize(distance_and_blocks=st.sampled_from([(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]))
+    def start(self, distance_and_blocks: tuple[int, int]) -> None:
+        k, m = distance_and_blocks
+        self.index = SimhashIndex._over(Plan.classic(k, m), 4)
+        self.scan = LinearScan(k)
+
+    @rule(target=seen, value=values, key=keys)
+    def add_new_value(self, value: int, key: int) -> tuple[int, int]:
+        return self._add(value, key)
+
+    @rule(target=seen, posting=seen, flip=flips, key=keys)
+    def add_near_value(self, posting: tuple[int, int], flip: int, key: int) -> tuple[int, int]:
+        return self._add(posting[0] ^ flip, key)
+
+    def _add(self, value: int, key: int) -> tuple[int, int]:
+        self.index.add(value, key)
+        self.scan.add(value, key)
+        return value, key
+
+    @rule(target=seen, seed=st.integers(0, 99), count=st.integers(1, 90), numbered=st.booleans())
+    def add_many(self, seed: int, count: int, numbered: bool) -> object:
+        draw = random.Random(seed)
+        postings = [(draw.getrandbits(64) & draw.getrandbits(64), draw.randrange(30)) for _ in range(count)]
+        batch, batch_keys = zip(*postings, strict=True)
+        self.index.add_many(batch, None if numbered else batch_keys)
+        self.scan.add_many(batch, None if numbered else batch_keys)
+        return multiple(*postings[:10])
+
+    @rule(target=seen, posting=seen, flip=flips, key=keys)
+    def find_or_add(self, posting: tuple[int, int], flip: int, key: int) -> tuple[int, int]:
+        value = posting[0] ^ flip
+        assert self.index.find_or_add(value, key) == self.scan.find_or_add(value, key)
+        return value, key
+
+    @rule(posting=seen, flip=flips)
+    def find(self, posting: tuple[int, int], flip: int) -> None:
+        value = posting[0] ^ flip
+        assert self.index.find(value) == self.scan.find(value)
+
+    @rule(posting=consumes(seen))
+    def discard(self, posting: tuple[int, int]) -> None:
+        assert (posting in self.index) == (posting in self.scan)
+        assert self.index.discard(*posting) == self.scan.discard(*posting)
+        assert posting not in self.index
+
+    @rule()
+    def discard_every_second(self) -> None:
+        for value, key in sorted(self.scan)[::2]:
+            assert self.index.discard(value, key)
+            self.scan.discard(value, key)
+
+    @invariant()
+    def both_hold_the_same(self) -> None:
+        self.index._check()
+        assert len(self.index) == len(self.scan)
+        assert sorted(self.index) == sorted(self.scan)
+
+
+TestIndexMachine = IndexMachine.TestCase
+TestIndexMachine.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
