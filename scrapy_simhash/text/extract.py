@@ -6,8 +6,9 @@ from lxml import etree
 
 from scrapy_simhash.language import detect, normalize, primary_subtag, stopwords, tokenize
 from scrapy_simhash.text.document import Document, Paragraph, Zone
-from scrapy_simhash.text.main_text import classify, is_prose
+from scrapy_simhash.text.main_text import classify
 from scrapy_simhash.text.outline import outline
+from scrapy_simhash.text.prose import is_prose
 
 
 def extract(root: etree._Element, content_language: str | None = None) -> Document:

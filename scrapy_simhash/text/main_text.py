@@ -7,9 +7,11 @@ skins of a page alike than a clever one that is right on one of them. The rules,
    unless it holds so much of the page's prose that the name must be wrong. A page header likewise, unless
    it is the header of the main text.
 2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
-   does not, the smallest element that holds nearly all prose takes that part, and only prose outside it stays.
+   does not, the smallest element that holds nearly all prose takes that part.
 3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
-4. When this leaves too little, the rules are taken back, the last one first.
+4. ``edge`` and ``inset``: the furniture of an article, see :mod:`scrapy_simhash.text.furniture`. A page that makes an
+   offer keeps it, see :mod:`scrapy_simhash.text.offer`.
+5. When this leaves too little, the rules are taken back, the last one first.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import TypeAlias
 
+from scrapy_simhash.text.furniture import furniture
 from scrapy_simhash.text.offer import offer_blocks
 from scrapy_simhash.text.outline import Block, Outline, Span
+from scrapy_simhash.text.prose import is_link
 from scrapy_simhash.text.tags import Region
 
 #: A chrome element with this share of the page's prose is not believed.
@@ -28,41 +32,14 @@ CHROME_LIMIT = 0.5
 MAIN_SHARE = 0.4
 #: The share of the prose that the element which stands in for a marked main text must hold.
 DOMINANT_SHARE = 0.85
-#: A block with this share of link characters is a link.
-LINKED = 0.6
 #: Shorter rows of links are left where text surrounds them: "see also" in an article.
 LINK_ROW = 3
-#: Tokens that make a block prose, if it also has stopwords or its language has no list.
-PROSE_TOKENS = 12
-PROSE_DENSITY = 0.15
-#: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
-SENTENCE_MARKS = frozenset("。．！？｡।॥။។.!?")
-LONG_TOKENS = 40
-#: From this share of prose on, a text counts as an article, and its furniture is left out.
-PROSE_SHARE = 0.6
-#: Characters up to which a block may be an inset.
-INSET_LENGTH = 250
-#: Tags that say "this is a piece of the text"; other containers may hold anything.
-PARAGRAPHS = frozenset("blockquote caption dd dt figcaption li p pre summary".split())
-CELLS = frozenset(("td", "th"))
 
 # Which rule is taken back when fewer characters than this are left. Chrome comes back only when next to
 # nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
 _FALLBACKS = (("inset", 80), ("edge", 80), ("links", 80), ("outside", 80), ("chrome", 1))
 
 Reason: TypeAlias = "str | None"
-
-
-def is_prose(block: Block, tokens: Sequence[str], stopword_density: float, has_stopwords: bool) -> bool:
-    """Tell whether *block* reads like sentences.
-
-    Where the language has no stopword list (*has_stopwords* false), sentence marks stand in for them.
-    """
-    if len(tokens) < PROSE_TOKENS or block.zone == "heading" or block.link_length >= LINKED * len(block.text):
-        return False
-    if has_stopwords:
-        return stopword_density >= PROSE_DENSITY
-    return not SENTENCE_MARKS.isdisjoint(block.text) or len(tokens) >= LONG_TOKENS
 
 
 def classify(outline: Outline, prose: Sequence[bool]) -> tuple[list[Reason], list[int]]:
@@ -77,17 +54,19 @@ def classify(outline: Outline, prose: Sequence[bool]) -> tuple[list[Reason], lis
     if not _keep_marked_main(blocks, spans, reasons):
         _keep_dominant(blocks, spans, reasons)
     _leave_out_link_rows(blocks, reasons)
-    kept = [i for i, reason in enumerate(reasons) if reason is None]
+    kept = _kept(reasons)
     offer = offer_blocks(blocks, kept, prose)
     if not offer:
-        _leave_out_furniture(blocks, kept, reasons, prose)
+        for i, reason in furniture(blocks, kept, prose).items():
+            reasons[i] = reason
     for rule, least in _FALLBACKS:
-        if (
-            sum(len(block.text) for block, reason in zip(blocks, reasons, strict=True) if reason is None)
-            < least
-        ):
+        if sum(len(blocks[i].text) for i in _kept(reasons)) < least:
             reasons = [None if reason == rule else reason for reason in reasons]
     return reasons, offer
+
+
+def _kept(reasons: Sequence[Reason]) -> list[int]:
+    return [i for i, reason in enumerate(reasons) if reason is None]
 
 
 def _masses(blocks: Sequence[Block], reasons: Sequence[Reason]) -> list[int]:
@@ -148,48 +127,10 @@ def _keep_dominant(blocks: Sequence[Block], spans: Sequence[Span], reasons: list
             reasons[i] = "outside"
 
 
-def _leave_out_furniture(
-    blocks: Sequence[Block], kept: Sequence[int], reasons: list[Reason], prose: Sequence[bool]
-) -> None:
-    """Leave bylines, captions and inset advertisements out of a text that is mostly paragraphs of prose."""
-    if not kept:
-        return
-    least = PROSE_SHARE * sum(len(blocks[i].text) for i in kept)
-    sentences = [i for i in kept if prose[i]]
-    paragraphs = [i for i in sentences if _tag(blocks[i]) in PARAGRAPHS]
-    has_paragraphs = sum(len(blocks[i].text) for i in paragraphs) >= least
-    if has_paragraphs:
-        sentences = paragraphs
-    elif sum(len(blocks[i].text) for i in sentences) < least:
-        return
-    for place, i in enumerate(kept):
-        if not sentences[0] <= i <= sentences[-1]:
-            reasons[i] = "edge"
-        elif has_paragraphs and _is_inset(blocks, kept, place, prose):
-            reasons[i] = "inset"
-
-
-def _is_inset(blocks: Sequence[Block], kept: Sequence[int], place: int, prose: Sequence[bool]) -> bool:
-    """Tell whether a block is a short one in a bare container, amid paragraphs: neither table nor heading."""
-    block, tag = blocks[kept[place]], _tag(blocks[kept[place]])
-    if tag in PARAGRAPHS or block.zone == "heading" or len(block.text) > INSET_LENGTH:
-        return False
-    after = blocks[kept[place + 1]] if place + 1 < len(kept) else None
-    before = blocks[kept[place - 1]] if place else None
-    if tag in CELLS:
-        return not any(near is not None and _tag(near) in CELLS for near in (before, after))
-    is_heading = block.text[-1].isalnum() and after is not None and prose[kept[place + 1]]
-    return not is_heading
-
-
-def _tag(block: Block) -> str:
-    return block.path.rpartition("/")[2]
-
-
 def _leave_out_link_rows(blocks: Sequence[Block], reasons: list[Reason]) -> None:
-    kept = [i for i, reason in enumerate(reasons) if reason is None]
+    kept = _kept(reasons)
     at_edge = True
-    for linked, row in groupby(kept, key=lambda i: blocks[i].link_length >= LINKED * len(blocks[i].text)):
+    for linked, row in groupby(kept, key=lambda i: is_link(blocks[i])):
         places = list(row)
         at_edge = at_edge or places[-1] == kept[-1]
         if linked and (at_edge or len(places) >= LINK_ROW):
