@@ -26,7 +26,10 @@ class NearDuplicateDetector:
 
     def __init__(self, config: Config | None = None, store: Store | None = None) -> None:
         self.config = config or Config()
-        self.store: Store = store or MemoryStore(self.config.max_distance, self.config.blocks)
+        # An empty store is false, since it has a length.
+        self.store: Store = (
+            MemoryStore(self.config.max_distance, self.config.blocks) if store is None else store
+        )
         self.fingerprinter = PageFingerprinter(self.config)
 
     def check(

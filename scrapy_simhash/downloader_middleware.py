@@ -12,6 +12,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings
+from scrapy_simhash.crawling import is_crawl
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.signals import near_duplicate_found
@@ -42,6 +43,7 @@ class SimhashDownloaderMiddleware:
             logger.warning("%s is not a setting of scrapy-simhash%s", unknown, hint)
         self.crawler = crawler
         self.detector = NearDuplicateDetector(self.config)
+        self._is_crawl = is_crawl(crawler)
         self._has_warned = False
         self._has_shown_duplicate = False
 
@@ -73,6 +75,7 @@ class SimhashDownloaderMiddleware:
     def spider_opened(self, spider: Spider) -> None:
         """Log one line that says what will be done."""
         config = self.config
+        action = config.action if self._is_crawl else "mark, for this is a look at single pages"
         logger.info(
             "Near-duplicates are recognised within %(distance)d bits (scheme %(scheme)s, %(blocks)d blocks,"
             " kernel %(kernel)s) of pages of the same %(scope)s; action: %(action)s",
@@ -82,7 +85,7 @@ class SimhashDownloaderMiddleware:
                 "blocks": config.blocks,
                 "kernel": kernel.NAME,
                 "scope": config.scope,
-                "action": config.action,
+                "action": action,
             },
             extra={"spider": spider},
         )
@@ -185,7 +188,8 @@ class SimhashDownloaderMiddleware:
         self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
 
     def _announce(self, verdict: Verdict, request: Request, response: Response) -> None:
-        response.flags.append(names.FLAG)
+        if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
+            response.flags.append(names.FLAG)
         if self.config.debug or not self._has_shown_duplicate:
             hint = "" if self.config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
             logger.debug(

@@ -22,7 +22,7 @@ def scope_of(url: str, scope: str) -> str:
     if scope == "crawl":
         return ""
     try:
-        host = urlsplit(url).hostname or ""
+        host = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:  # "http://[broken"
         return ""
     if scope == "host":
@@ -35,8 +35,9 @@ def _extractor() -> TLDExtract:
     # Imported late: only this scope needs the public suffix list, and reading it takes a tenth of a second.
     from tldextract import TLDExtract
 
-    # No URL and no cache: the list that comes with the package, never the network.
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+    # No URL and no cache: the list that comes with the package, never the network. Private suffixes count:
+    # one.github.io and two.github.io are different people's.
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 def _domain(host: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
@@ -12,6 +11,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.config import ACTIONS, Config
+from scrapy_simhash.crawling import is_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,32 +43,30 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if not config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
         self._item_field = config.item_field
-        # `scrapy check` tests callbacks one by one: a contract must see its page, whatever came before.
-        self._acts = not os.environ.get("SCRAPY_CHECK")
+        self._acts = is_crawl(crawler)
         self._action = config.action
         self._has_warned: set[str] = set()
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
-        """Raise NearDuplicate for a page to be dropped: its callback is not called."""
+        """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
+        self._check_action(response)
         if self._action_on(response) == "drop_page":
+            # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
+            self._stats.inc_value(names.STAT_PAGES_DROPPED)
             meta = response.meta
             raise NearDuplicate(response, meta[names.META_DUPLICATE_OF], meta.get(names.META_DISTANCE))
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
     ) -> Iterable[Any] | None:
-        """Turn the NearDuplicate of a page without an errback into a counted, quiet end."""
-        if not isinstance(exception, NearDuplicate):
-            return None
-        self._stats.inc_value(names.STAT_PAGES_DROPPED)
-        logger.debug("Dropped: %(reason)s", {"reason": exception}, extra={"spider": self.crawler.spider})
-        return ()
+        """Let the NearDuplicate of a page without an errback end quietly."""
+        return () if isinstance(exception, NearDuplicate) else None
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, marked if the settings name a field for it; None when it is to be dropped."""
         action = self._action_on(response)
-        if response is None or action is None:
+        if response is None or action is None or item is None:  # a callback may yield None
             return item
         if action == "drop_items":
             self._stats.inc_value(names.STAT_ITEMS_DROPPED)
@@ -79,7 +77,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request* without the marks of the page it came from; None when it is to be dropped."""
-        if self._action_on(response) == "drop_links":
+        if self._action_on(response) == "drop_links" and not _asks_again(request, response):
             self._stats.inc_value(names.STAT_REQUESTS_DROPPED)
             return None
         # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
@@ -106,23 +104,24 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if not self._acts:
             return "mark"
         action = meta.get(names.META_ACTION)
-        if action is None:
-            return self._action
-        if action in ACTIONS:
-            return str(action)
-        self._stats.inc_value(names.STAT_BAD_ACTION)
-        self._warn_once(
-            names.META_ACTION,
-            f"{names.META_ACTION} must be one of {', '.join(ACTIONS)}, got {action!r} for {response.url}:"
-            f" SIMHASH_ACTION ({self._action}) is used",
-        )
-        return self._action
+        return str(action) if action in ACTIONS else self._action
+
+    def _check_action(self, response: Response) -> None:
+        """Count and warn of an action that there is not, on whatever page: it must not wait for a duplicate."""
+        action = response.meta.get(names.META_ACTION)
+        if action is not None and action not in ACTIONS:
+            self._stats.inc_value(names.STAT_BAD_ACTION)
+            self._warn_once(
+                names.META_ACTION,
+                f"{names.META_ACTION} must be one of {', '.join(ACTIONS)}, got {action!r} for {response.url}:"
+                f" SIMHASH_ACTION ({self._action}) is used",
+            )
 
     def _mark(self, item: Any, field: str, response: Response) -> None:
         """Put the verdict under *field* of *item*; an item that cannot hold it goes on without."""
         meta = response.meta
         verdict = {
-            "status": meta[names.META_STATUS],
+            "status": meta.get(names.META_STATUS),
             "duplicate_of": meta[names.META_DUPLICATE_OF],
             "distance": meta.get(names.META_DISTANCE),
             "cluster": meta.get(names.META_CLUSTER),
@@ -140,3 +139,13 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if about not in self._has_warned:
             self._has_warned.add(about)
             logger.warning(message, extra={"spider": self.crawler.spider})
+
+
+def _asks_again(request: Request, response: Response | None) -> bool:
+    """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
+    asked = response and response.request
+    return asked is not None and (request.method, request.url, request.body) == (
+        asked.method,
+        asked.url,
+        asked.body,
+    )

@@ -33,6 +33,9 @@ _SCRIPTS = (
     ("ko", re.compile("[\uac00-\ud7a3]")),
 )
 
+# The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
+_NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
+
 
 def primary_subtag(tag: str | None) -> str | None:
     """Return the language of a BCP 47 *tag* in lower case, None when it names none.
@@ -41,7 +44,7 @@ def primary_subtag(tag: str | None) -> str | None:
     ('zh', 'en', None)
     """
     match = re.match(r"\s*([A-Za-z]{2,3})(?![A-Za-z])", tag or "")
-    return match[1].lower() if match else None
+    return match[1].lower() if match and match[1].lower() not in _NO_LANGUAGE else None
 
 
 def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, compress
+
 from lxml import etree
 
 from scrapy_simhash.language import detect, normalize, primary_subtag, stopwords, tokenize
@@ -19,8 +21,7 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     page = outline(root)
     tokens = [tuple(tokenize(normalize(block.text))) for block in page.blocks]
     declared = _declared_language(root) or primary_subtag(content_language)
-    language = detect([token for block in tokens for token in block], declared)
-    known = stopwords(language)
+    known = stopwords(detect(list(chain.from_iterable(tokens)), declared))
     densities = [
         sum(token in known for token in block) / len(block) if block and known else 0.0 for block in tokens
     ]
@@ -29,6 +30,9 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
         for block, words, density in zip(page.blocks, tokens, densities, strict=True)
     ]
     reasons, offer = classify(page, prose)
+    # Once more, without the menus: the same text has the same language under any template.
+    is_main = [reason is None for reason in reasons]
+    language = detect(list(chain.from_iterable(compress(tokens, is_main))), declared)
     zones: list[Zone] = [block.zone for block in page.blocks]
     for i in offer:
         zones[i] = "offer"

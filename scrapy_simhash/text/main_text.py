@@ -119,6 +119,9 @@ def _keep_dominant(blocks: Sequence[Block], spans: Sequence[Span], reasons: list
     least = DOMINANT_SHARE * sums[-1]
     # Two spans that each hold more than half are nested: the last to open is the smallest.
     dominant = [span for span in spans if sums[span.stop] - sums[span.start] >= least > 0]
+    heading = _main_heading(blocks, reasons)
+    if heading is not None:
+        dominant = [span for span in dominant if span.start <= heading < span.stop] or dominant
     if not dominant:
         return
     start, stop, _ = dominant[-1]
@@ -127,13 +130,23 @@ def _keep_dominant(blocks: Sequence[Block], spans: Sequence[Span], reasons: list
             reasons[i] = "outside"
 
 
+def _main_heading(blocks: Sequence[Block], reasons: Sequence[Reason]) -> int | None:
+    """Return the first of the highest headings that are kept and are no link to the home page."""
+    headings = [i for i in _kept(reasons) if blocks[i].zone == "heading" and not is_link(blocks[i])]
+    return min(headings, key=lambda i: blocks[i].path.rpartition("/h")[2][:1], default=None)
+
+
 def _leave_out_link_rows(blocks: Sequence[Block], reasons: list[Reason]) -> None:
     kept = _kept(reasons)
+    rows = []
     at_edge = True
-    for linked, row in groupby(kept, key=lambda i: is_link(blocks[i])):
-        places = list(row)
-        at_edge = at_edge or places[-1] == kept[-1]
-        if linked and (at_edge or len(places) >= LINK_ROW):
-            for i in places:
-                reasons[i] = "links"
+    for linked, places in groupby(kept, key=lambda i: is_link(blocks[i])):
+        row = list(places)
+        at_edge = at_edge or row[-1] == kept[-1]
+        if linked and (at_edge or len(row) >= LINK_ROW):
+            rows += row
         at_edge = False
+    # A page that says less than its links do is about its links: a table of contents, a list of stories.
+    if 2 * sum(len(blocks[i].text) for i in rows) <= sum(len(blocks[i].text) for i in kept):
+        for i in rows:
+            reasons[i] = "links"

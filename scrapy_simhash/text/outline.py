@@ -16,6 +16,9 @@ from scrapy_simhash.text.tags import HEADINGS, INLINE, TAG_REGION, UNSEEN, Regio
 #: Levels of a path that are kept, so that a page of a million nested tags costs no more than its text.
 MAX_PATH_DEPTH = 32
 
+#: A page that hides itself is shown again by a script: against flicker, or against being framed.
+NEVER_HIDDEN = frozenset(("body", "html"))
+
 
 class Block(NamedTuple):
     """A run of text between two block-level tags."""
@@ -63,6 +66,7 @@ def outline(root: etree._Element) -> Outline:
     parts: list[str] = []
     link_length = 0
     link_depth = 0
+    title: str | None = None
     stack = [_Open("", False, -1)]
     top = stack[0]
 
@@ -77,14 +81,19 @@ def outline(root: etree._Element) -> Outline:
             link_length = 0
 
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    skipped = False
+    skipped = abuts = False
     for event, element in walker:
         if event == "start":
             tag = _name(element)
             if tag in UNSEEN or (
-                (items := element.items()) and (claim := region(tag, items)) is Region.HIDDEN
+                (items := element.items())
+                and (claim := region(tag, items)) is Region.HIDDEN
+                and tag not in NEVER_HIDDEN
             ):
                 skipped = True
+                # Pictures have titles too: those of svg are inside it, and skipped with it.
+                if title is None and tag in ("head", "title"):
+                    title = element.text if tag == "title" else element.findtext("{*}title")
             elif not items:
                 claim = TAG_REGION.get(tag, Region.PLAIN)
             if skipped:
@@ -101,11 +110,14 @@ def outline(root: etree._Element) -> Outline:
                 starts.append(len(blocks))
                 stops.append(-1)
                 regions.append(claim)
-            elif tag == "a":
-                link_depth += 1
-            elif tag == "br":
-                parts.append(" ")
+            else:
+                # Elements side by side are drawn apart: <b>name</b><i>type</i> is two words.
+                if abuts or tag == "br":
+                    parts.append(" ")
+                if tag == "a":
+                    link_depth += 1
             text = element.text
+            abuts = False
         else:
             if skipped:
                 skipped = False
@@ -121,14 +133,14 @@ def outline(root: etree._Element) -> Outline:
             if element is root:
                 break
             text = element.tail
+            abuts = not text
         if text:
             parts.append(text)
             if link_depth:
                 link_length += len(text)
     flush()
-    title = root.findtext(".//title") or ""
     spans = [Span(*span) for span in zip(starts, stops, regions, strict=True) if span[1] > span[0]]
-    return Outline(" ".join(title.split()), blocks, spans)
+    return Outline(" ".join((title or "").split()), blocks, spans)
 
 
 def _name(element: etree._Element) -> str:

@@ -75,13 +75,21 @@ _CHROME_WORDS = frozenset(
     " navi navigation navlinks newsletter outbrain overlay pager pagination paginator permalink popup prevnext"
     " promo promoted promotion recirc recommend recommendation recommendations recommended related"
     " respond rss share sharebar sharing sidebar sidenav signin signup sitemap skip skiplink social"
-    " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud toc"
-    " tocwrapper toolbar topbar topnav trending widget widgets".split()
+    " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
+    " toolbar topbar topnav trending widget widgets".split()
 )
 _HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
 _HIDDEN_WORDS = frozenset(
     ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
 )
+
+#: What may stand beside a header word: an element of class "header-files" is about header files.
+_NEUTRAL_WORDS = frozenset(
+    "area bar block box c container content global inner l layout main outer page section site the top wrap"
+    " wrapper".split()
+)
+#: Words up to which an id names a part of the page; a longer one is made of a heading's words.
+_ID_WORDS = 2
 
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
 _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -89,19 +97,22 @@ _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 
 @lru_cache(maxsize=8192)
 def region_of_names(names: str) -> Region:
-    """Return what a ``class`` or ``id`` attribute claims.
+    """Return what a ``class`` attribute, or a short ``id``, claims.
 
     >>> region_of_names("l-sidebarRight dark").name, region_of_names("story").name
     ('CHROME', 'PLAIN')
     """
-    if not _HIDDEN_WORDS.isdisjoint(names.lower().split()):
+    tokens = names.split()
+    if not _HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
         return Region.HIDDEN
-    words = {word.lower() for word in _SPLIT.split(names)}
-    if not _CHROME_WORDS.isdisjoint(words):
-        return Region.CHROME
-    if not _HEADER_WORDS.isdisjoint(words):
-        return Region.HEADER
-    return Region.PLAIN
+    claim = Region.PLAIN
+    for token in tokens:
+        words = {word.lower() for word in _SPLIT.split(token) if word}
+        if not _CHROME_WORDS.isdisjoint(words):
+            return Region.CHROME
+        if not _HEADER_WORDS.isdisjoint(words) and words <= _HEADER_WORDS | _NEUTRAL_WORDS:
+            claim = Region.HEADER
+    return claim
 
 
 def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
@@ -114,7 +125,7 @@ def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
     named = tag not in SPEAKS_FOR_ITSELF
     for name, value in attributes:
         if name == "class" or name == "id":
-            if named:
+            if named and (name == "class" or len(_SPLIT.split(value)) <= _ID_WORDS):
                 names = max(names, region_of_names(value))
         elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
             return Region.HIDDEN
