@@ -1,6 +1,7 @@
 """Measure what find_or_add costs, and how many bytes a posting takes.
 
-    python -m benchmarks.index --sizes 10000 100000 1000000 --blocks 4 6
+    python benchmarks/index.py --sizes 10000 100000 1000000 --blocks 4 6
+    python benchmarks/index.py --sizes 10000 100000 1000000 --distance 10 --probing 3 4 5
 
 For each size and design, each in a process of its own:
 
@@ -14,7 +15,8 @@ For each size and design, each in a process of its own:
 Fingerprints are uniform random numbers with a fixed seed: real ones are less even and have more candidates.
 Not measured: fingerprints of clustered pages, deletion, keys that share a value. Beside the index stand the
 linear scan (small sizes only) and the plain way to do it in Python: four dicts, one for each 16 bits, from
-those bits to a list of (value, key). That one is exact for distances up to 3.
+those bits to a list of (value, key). That one is exact for distances up to 3. ``--probing`` measures the index
+for wide distances.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ import random
 import resource
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from scrapy_simhash.index import LinearScan, Match, SimhashIndex
+from scrapy_simhash.index import LinearScan, Match, ProbingIndex, SimhashIndex
 
 SEED = 64
 CALLS = 10_000
@@ -106,11 +108,13 @@ class FourDicts:
 
 
 def make(design: str, distance: int) -> Searched:
-    """Return an empty *design*: ``scan``, ``4 dicts``, or ``N blocks``."""
+    """Return an empty *design*: ``scan``, ``4 dicts``, ``N blocks`` or ``probing N``."""
     if design == "scan":
         return LinearScan(distance)
     if design == "4 dicts":
         return FourDicts(distance)
+    if design.startswith("probing"):
+        return ProbingIndex(distance, int(design.split()[1]))
     return SimhashIndex(distance, int(design.split()[0]))
 
 
@@ -184,28 +188,42 @@ def resident_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print a table or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--blocks", type=int, nargs="+", default=[6], help="one index for each (default: 6)")
+    parser.add_argument(
+        "--blocks",
+        type=int,
+        nargs="*",
+        help="one SimhashIndex for each (default: 6, or none if the distance is greater than 5)",
+    )
+    parser.add_argument(
+        "--probing",
+        type=int,
+        nargs="*",
+        help="one ProbingIndex for each number of blocks (default: none, or 4 if the distance is greater than 5)",
+    )
     parser.add_argument(
         "--distance", type=int, default=3, help="the greatest distance of a match (default: 3)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    arguments = parser.parse_args()
+    options = parser.parse_args(arguments)
 
-    indexes = [f"{blocks} blocks" for blocks in arguments.blocks]
-    rivals = ["4 dicts"] if arguments.distance <= 3 else []
+    is_wide = options.distance > 5
+    blocks = options.blocks if options.blocks is not None else [] if is_wide else [6]
+    probing = options.probing if options.probing is not None else [4] if is_wide else []
+    indexes = [*(f"{number} blocks" for number in blocks), *(f"probing {number}" for number in probing)]
+    rivals = ["4 dicts"] if options.distance <= 3 else []
     runs = [
-        (design, size, arguments.distance)
-        for size in arguments.sizes
+        (design, size, options.distance)
+        for size in options.sizes
         for design in [*indexes, *rivals, *(["scan"] if size <= SCAN_LIMIT else [])]
     ]
     machine = f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}"
     results = []
-    if not arguments.json:
-        print(f"{machine}; distance {arguments.distance}; microseconds a call, bytes a posting")
+    if not options.json:
+        print(f"{machine}; distance {options.distance}; microseconds a call, bytes a posting")
         print(
             f"{'size':>9} {'design':>9} | {'add':>7} {'add_many':>8} | {'find':>7} {'p99':>7} | "
             f"{'find_or_add':>11} {'p99':>7} | {'nbytes':>6} {'resident':>8} | recall"
@@ -217,7 +235,7 @@ def main() -> None:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             result = pool.apply(measure, run)
         results.append(result)
-        if not arguments.json:
+        if not options.json:
             print(
                 "{size:>9,} {design:>9} | {add:7.2f} {add_many:8.2f} | {find:7.2f} {find_p99:7.2f} | "
                 "{find_or_add:11.2f} {find_or_add_p99:7.2f} | {nbytes:6.0f} {resident:8.0f} | ".format(
@@ -226,9 +244,10 @@ def main() -> None:
                 + ("-" if result["recall"] is None else f"{result['recall']:.3f}"),
                 flush=True,
             )
-    if arguments.json:
-        print(json.dumps({"machine": machine, "distance": arguments.distance, "results": results}, indent=2))
+    if options.json:
+        print(json.dumps({"machine": machine, "distance": options.distance, "results": results}, indent=2))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

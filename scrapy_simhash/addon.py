@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
+from scrapy_simhash.config import Config
 from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
 from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
 
@@ -21,7 +23,10 @@ class Addon:
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Called by Scrapy before the crawler is built."""
+        """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
+        # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
+        if not Config.from_settings(settings).enabled:
+            raise NotConfigured("SIMHASH_ENABLED is off")
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER
         )

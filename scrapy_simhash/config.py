@@ -100,9 +100,14 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str | None]:
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
     {'SIMHASH_ACTON': 'SIMHASH_ACTION'}
     """
-    known = setting_names()
-    unknown = sorted(name for name in settings if str(name).startswith(PREFIX) and name not in known)
-    return {name: next(iter(get_close_matches(name, known, n=1)), None) for name in unknown}
+    # Without the prefix, which all names share: with it any two of them look alike.
+    known = [name.removeprefix(PREFIX) for name in setting_names()]
+    given = (name.removeprefix(PREFIX) for name in map(str, settings) if name.startswith(PREFIX))
+    unknown = sorted(name for name in given if name not in known)
+    return {
+        PREFIX + name: next((PREFIX + near for near in get_close_matches(name, known, n=1)), None)
+        for name in unknown
+    }
 
 
 def _checked(name: str, default: object, value: object) -> object:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Flags by which Scrapy says that a body is not complete.
-_INCOMPLETE = frozenset(("dataloss", "download_stopped", "partial"))
+#: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
+#: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
+_INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 
 class SimhashDownloaderMiddleware:

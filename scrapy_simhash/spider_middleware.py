@@ -143,9 +143,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
 def _asks_again(request: Request, response: Response | None) -> bool:
     """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
-    asked = response and response.request
-    return asked is not None and (request.method, request.url, request.body) == (
-        asked.method,
-        asked.url,
-        asked.body,
-    )
+    if response is None or response.request is None:
+        return False
+    asked = response.request
+    return (request.method, request.url, request.body) == (asked.method, asked.url, asked.body)

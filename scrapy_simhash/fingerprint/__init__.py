@@ -2,6 +2,16 @@
 
 from scrapy_simhash.fingerprint.fold import TIE_MASK, fold
 from scrapy_simhash.fingerprint.hashing import digest
+from scrapy_simhash.fingerprint.sketch import SKETCH_BYTES, same_subject, similarity, sketch
 from scrapy_simhash.fingerprint.value import Fingerprint
 
-__all__ = ["TIE_MASK", "Fingerprint", "digest", "fold"]
+__all__ = [
+    "SKETCH_BYTES",
+    "TIE_MASK",
+    "Fingerprint",
+    "digest",
+    "fold",
+    "same_subject",
+    "similarity",
+    "sketch",
+]

@@ -35,12 +35,17 @@ def checked_distance(max_distance: SupportsIndex) -> int:
 
 def checked_blocks(blocks: SupportsIndex, max_distance: int) -> int:
     """Return *blocks* as an int above *max_distance* and up to 64, or raise TypeError or ValueError."""
-    number = _integer("blocks", blocks)
+    number = checked_integer("blocks", blocks)
     if number <= max_distance:
         raise ValueError(f"blocks must be greater than max_distance ({max_distance}), got {number}")
     if number > 64:
         raise ValueError(f"blocks must be at most 64, got {number}")
     return number
+
+
+def checked_expected(expected: SupportsIndex) -> int:
+    """Return *expected*, a number of fingerprints, as an int from 0 to 2**63 - 1."""
+    return _in_range("expected", expected, MAX_KEY, "2**63 - 1")
 
 
 def checked_postings(
@@ -62,6 +67,17 @@ def checked_postings(
     return values, keys
 
 
+def checked_integer(name: str, number: SupportsIndex) -> int:
+    """Return *number* as an int, or raise TypeError, which calls it *name*."""
+    # operator.index takes the integers of numpy, not floats or strings; a bool is a slip of the caller.
+    if not isinstance(number, bool):
+        try:
+            return index(number)
+        except TypeError:
+            pass
+    raise TypeError(f"{name} must be an integer, got {number!r}")
+
+
 def _all_checked(numbers: list[Any], check: Callable[[Any], int], most: int) -> list[int]:
     # Almost always plain ints within range: three passes in C instead of a call for each.
     if set(map(type, numbers)) == {int} and min(numbers) >= 0 and max(numbers) <= most:
@@ -70,17 +86,7 @@ def _all_checked(numbers: list[Any], check: Callable[[Any], int], most: int) -> 
 
 
 def _in_range(name: str, number: SupportsIndex, most: int, most_in_words: str) -> int:
-    as_int = _integer(name, number)
+    as_int = checked_integer(name, number)
     if not 0 <= as_int <= most:
         raise ValueError(f"{name} must be from 0 to {most_in_words}, got {as_int}")
     return as_int
-
-
-def _integer(name: str, number: SupportsIndex) -> int:
-    # operator.index takes the integers of numpy, not floats or strings; a bool is a slip of the caller.
-    if not isinstance(number, bool):
-        try:
-            return index(number)
-        except TypeError:
-            pass
-    raise TypeError(f"{name} must be an integer, got {number!r}")

@@ -84,7 +84,9 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
 def _script_language(sample: Sequence[str]) -> str | None:
     """Return the language that the script of most tokens names, None for a script that many share."""
     text = "".join(sample)
-    counts = {code: len(pattern.findall(text)) for code, pattern in _SCRIPTS} if not text.isascii() else {}
+    if text.isascii():
+        return None
+    counts = {code: len(pattern.findall(text)) for code, pattern in _SCRIPTS}
     if 2 * sum(counts.values()) < len(text):
         return None
     # Kana are a third or more of Japanese and absent from Chinese.

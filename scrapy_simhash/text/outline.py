@@ -92,8 +92,8 @@ def outline(root: etree._Element) -> Outline:
             ):
                 skipped = True
                 # Pictures have titles too: those of svg are inside it, and skipped with it.
-                if title is None and tag in ("head", "title"):
-                    title = element.text if tag == "title" else element.findtext("{*}title")
+                if title is None and tag == "title":
+                    title = element.text or ""
             elif not items:
                 claim = TAG_REGION.get(tag, Region.PLAIN)
             if skipped:
@@ -122,6 +122,7 @@ def outline(root: etree._Element) -> Outline:
             if skipped:
                 skipped = False
             elif event == "end":
+                abuts = True
                 tag = _name(element)
                 if tag not in INLINE:
                     flush()
@@ -133,8 +134,8 @@ def outline(root: etree._Element) -> Outline:
             if element is root:
                 break
             text = element.tail
-            abuts = not text
         if text:
+            abuts = False
             parts.append(text)
             if link_depth:
                 link_length += len(text)

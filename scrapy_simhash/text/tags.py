@@ -12,8 +12,8 @@ from functools import lru_cache
 
 #: Not text a reader sees, or the parts of a form.
 UNSEEN = frozenset(
-    "applet area audio button canvas datalist dialog embed fieldset frame frameset head iframe input keygen"
-    " label legend link map math meta meter noembed noframes noscript object optgroup option output param"
+    "applet area audio base button canvas datalist dialog embed fieldset frame frameset iframe input keygen"
+    " label legend link map math meta meter noembed noframes object optgroup option output param"
     " progress script select slot source style svg template textarea title track video".split()
 )
 
@@ -44,6 +44,7 @@ TAG_REGION = {
     "menu": Region.CHROME,
     "footer": Region.CHROME,
     "aside": Region.CHROME,
+    "noscript": Region.CHROME,  # a plea to switch JavaScript on, or all that a crawler sees of a JavaScript page
     "header": Region.HEADER,
     "main": Region.MAIN,
     "article": Region.MAIN,

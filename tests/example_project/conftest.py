@@ -1,14 +1,7 @@
-"""The built site and its truth, made once for all tests of the example."""
+"""The truth of the example site, read once; the site itself is a fixture of all tests."""
 
 import pytest
-from magazine.page import Address, Page
-from magazine.site import build_site
 from magazine.truth import Truth
-
-
-@pytest.fixture(scope="session")
-def site() -> dict[Address, Page]:
-    return build_site()
 
 
 @pytest.fixture(scope="session")

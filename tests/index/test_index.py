@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations, product
 from math import comb
 from typing import Any
@@ -10,14 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.index import LinearScan, Match, Plan, SimhashIndex
+from scrapy_simhash.index import LinearScan, Match, Plan, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.address import ADDRESS_MASK, SCATTER, address_of
 from scrapy_simhash.index.blocks import Block, partition
 
 ALL_ONES = 2**64 - 1
 DISTANCES_AND_BLOCKS = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
-both = pytest.mark.parametrize("make", [SimhashIndex, LinearScan])
-Searched = SimhashIndex | LinearScan
+# What holds of every search, here with a distance of 3.
+every = pytest.mark.parametrize(
+    "make",
+    [SimhashIndex, partial(ProbingIndex, 3, 4), partial(ProbingIndex, 3, 2), LinearScan],
+    ids=["SimhashIndex", "ProbingIndex of 4", "ProbingIndex of 2", "LinearScan"],
+)
+Searched = SimhashIndex | ProbingIndex | LinearScan
 Make = Callable[[], Searched]
 
 
@@ -154,7 +160,7 @@ def test_the_worked_example_of_simhash_cpp_is_found() -> None:
     assert index.find(query) == [Match(0, corpus, 3)]
 
 
-@both
+@every
 def test_matches_come_nearest_first_then_by_key_each_key_once(make: Make) -> None:
     searched = make()
     for value, key in [(0b1, 4), (0b0, 9), (0b111, 2), (0b0, 7), (0b10, 3), (0b0, 7)]:
@@ -168,7 +174,7 @@ def test_matches_come_nearest_first_then_by_key_each_key_once(make: Make) -> Non
     ]
 
 
-@both
+@every
 def test_a_key_that_has_several_values_matches_once_with_the_nearest(make: Make) -> None:
     searched = make()
     for value in (0b111, 0b100, 0b010, 0b001):
@@ -178,7 +184,7 @@ def test_a_key_that_has_several_values_matches_once_with_the_nearest(make: Make)
     assert searched.find(0b111) == [Match(5, 0b111, 0)]
 
 
-@both
+@every
 def test_the_same_posting_twice_is_stored_once(make: Make) -> None:
     searched = make()
     searched.add(5, key=1)
@@ -188,7 +194,7 @@ def test_the_same_posting_twice_is_stored_once(make: Make) -> None:
     assert list(searched) == [(5, 1)]
 
 
-@both
+@every
 def test_an_empty_index_finds_nothing(make: Make) -> None:
     searched = make()
     searched.add_many([])
@@ -197,7 +203,7 @@ def test_an_empty_index_finds_nothing(make: Make) -> None:
     assert not searched.discard(0, 0)
 
 
-@both
+@every
 def test_find_or_add_adds_only_where_nothing_is_near(make: Make) -> None:
     searched = make()
     assert searched.find_or_add(0b0000, key=1) == []
@@ -207,7 +213,7 @@ def test_find_or_add_adds_only_where_nothing_is_near(make: Make) -> None:
     assert sorted(searched) == [(0b0000, 1), (0b1111, 3)]
 
 
-@both
+@every
 def test_a_value_keeps_its_other_keys_when_one_is_discarded(make: Make) -> None:
     searched = make()
     searched.add_many([8, 8, 8], [1, 2, 3])
@@ -254,7 +260,7 @@ def test_the_greatest_address_is_not_mistaken_for_the_guard_of_a_leaf() -> None:
     assert index.find_or_add(value, key=2) == [Match(1, value, 0)]
 
 
-@both
+@every
 def test_add_many_numbers_values_on_from_the_greatest_key_ever_added(make: Make) -> None:
     searched = make()
     searched.add_many([1 << 10, 1 << 20])
@@ -281,7 +287,7 @@ def test_add_many_is_the_same_as_adding_one_by_one(before: int, together: int, s
     assert all(batch.find(value) == one_by_one.find(value) for value in pool)
 
 
-@both
+@every
 def test_a_wrong_argument_of_add_many_adds_nothing(make: Make) -> None:
     for values, keys in [
         ([1, 2, -1], None),
@@ -305,7 +311,7 @@ class IntegerLike:
         return self.number
 
 
-@both
+@every
 def test_integers_of_other_libraries_are_taken_and_returned_as_ints(make: Make) -> None:
     searched = make()
     searched.add(IntegerLike(5), IntegerLike(1))
@@ -315,7 +321,7 @@ def test_integers_of_other_libraries_are_taken_and_returned_as_ints(make: Make) 
     assert {type(number) for posting in searched for number in posting} == {int}
 
 
-@both
+@every
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
@@ -347,7 +353,7 @@ def test_a_value_that_is_no_fingerprint_is_refused(
     assert list(searched) == [(1, 1)]
 
 
-@both
+@every
 @pytest.mark.parametrize(
     ("key", "error", "message"),
     [
@@ -374,7 +380,7 @@ def test_a_key_that_is_no_number_of_a_document_is_refused(
     assert len(searched) == 0
 
 
-@both
+@every
 def test_the_greatest_value_and_key_are_taken_and_numbering_stops_there(make: Make) -> None:
     searched = make()
     searched.add(ALL_ONES, 2**63 - 1)
@@ -406,7 +412,7 @@ def test_an_index_that_cannot_work_is_refused(
         SimhashIndex(*arguments)
 
 
-@both
+@every
 def test_nbytes_grows_with_what_is_stored(make: Make) -> None:
     draw = random.Random(3)
     searched = make()

@@ -8,23 +8,20 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from scrapy_simhash.index import LinearScan, Plan, SimhashIndex
+from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, SimhashIndex
 
 values = st.integers(0, 2**64 - 1)
 keys = st.integers(0, 30)
-flips = st.sets(st.integers(0, 63), max_size=4).map(lambda bits: sum(1 << bit for bit in bits))
+few_bits, many_bits = (st.sets(st.integers(0, 63), max_size=most) for most in (4, 13))
+flips = (few_bits | many_bits).map(lambda bits: sum(1 << bit for bit in bits))
 
 
 class IndexMachine(RuleBasedStateMachine):
-    """Leaves of three entries and the guard: tables split, merge batches and fill again in a few steps."""
+    """The life of an index; each subclass starts another kind."""
 
+    index: SimhashIndex | ProbingIndex
+    scan: LinearScan
     seen = Bundle("seen")
-
-    @initialize(distance_and_blocks=st.sampled_from([(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]))
-    def start(self, distance_and_blocks: tuple[int, int]) -> None:
-        k, m = distance_and_blocks
-        self.index = SimhashIndex._over(Plan.classic(k, m), 4)
-        self.scan = LinearScan(k)
 
     @rule(target=seen, value=values, key=keys)
     def add_new_value(self, value: int, key: int) -> tuple[int, int]:
@@ -78,5 +75,26 @@ class IndexMachine(RuleBasedStateMachine):
         assert sorted(self.index) == sorted(self.scan)
 
 
-TestIndexMachine = IndexMachine.TestCase
-TestIndexMachine.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+class SimhashIndexMachine(IndexMachine):
+    """Leaves of three entries and the guard: tables split, merge batches and fill again in a few steps."""
+
+    @initialize(distance_and_blocks=st.sampled_from([(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]))
+    def start(self, distance_and_blocks: tuple[int, int]) -> None:
+        k, m = distance_and_blocks
+        self.index = SimhashIndex._over(Plan.classic(k, m), 4)
+        self.scan = LinearScan(k)
+
+
+class ProbingIndexMachine(IndexMachine):
+    """Tables of lists and of dicts, and a block without a table."""
+
+    @initialize(distance_and_blocks=st.sampled_from([(0, 1), (3, 2), (1, 3), (8, 3), (10, 5), (12, 6)]))
+    def start(self, distance_and_blocks: tuple[int, int]) -> None:
+        self.index = ProbingIndex(*distance_and_blocks)
+        self.scan = LinearScan(self.index.max_distance)
+
+
+TestSimhashIndexMachine = SimhashIndexMachine.TestCase
+TestProbingIndexMachine = ProbingIndexMachine.TestCase
+TestSimhashIndexMachine.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+TestProbingIndexMachine.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)

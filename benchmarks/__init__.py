@@ -1,0 +1,13 @@
+"""One question a file; each runs from the root of the checkout, as ``python benchmarks/NAME.py`` or with ``-m``.
+
+    index     what does find_or_add cost, and a posting weigh?
+    page      where does the time of a page go?
+    crawl     how many pages per second does a real crawl lose?
+    quality   how well are near-duplicates told on labelled real pages?
+
+Two of them read labelled pages that are no part of the project: see ``pack``.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]

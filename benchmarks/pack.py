@@ -1,0 +1,171 @@
+"""Read the labelled pages: a folder beside the checkout, never a part of it.
+
+The folder is named by the environment variable ``SIMHASH_EVAL_PACK``; by default it is ``../shared/eval``, seen
+from the root. Its own README says where the pages come from, how they were labelled, and that they may be used
+for evaluation only: nothing of it is copied into this project.
+
+    docs.jsonl.gz                 a document a line: id, archive, path, url, source, lang, kind, ...
+    pairs.jsonl.gz                a labelled pair a line: a, b, label, kind, sim_main, source, lang, ...
+    extraction_gold.jsonl.xz      the main text of some documents as people see it: id, page_type, gold, ...
+    *.tar.xz                      the documents, as bytes
+    site.tar.xz, site_seeds.json  the pages of a site under ``site/<host>/``, and where a crawl of it starts
+    pack.py                       the pack's own scorer
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import json
+import lzma
+import os
+import tarfile
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks import ROOT
+
+VARIABLE = "SIMHASH_EVAL_PACK"
+
+
+class Doc(NamedTuple):
+    """A page of the pack, without its bytes."""
+
+    id: str
+    url: str
+    """Empty where it is not known."""
+    source: str
+    kind: str
+    """``page``, or why it is none: ``short``, ``redirect-stub``, ``alias``."""
+
+
+class Pair(NamedTuple):
+    """Two pages, and what people or a rule have said about them."""
+
+    a: str
+    b: str
+    label: str
+    """``near``, ``different``, or ``grey``: neither answer is wrong."""
+    kind: str
+    """How the label came about."""
+    similarity: float
+    """The share of the main texts that is the same, 0-1."""
+    source: str
+    language: str
+
+
+class Gold(NamedTuple):
+    """The main text of a page as people see it."""
+
+    page_type: str
+    text: str
+
+
+class Pack:
+    """A folder of labelled pages; each file is read when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def locate(cls) -> Pack | None:
+        """Return the pack of this machine, None where there is none."""
+        folder = pack_folder()
+        return cls(folder) if (folder / "docs.jsonl.gz").exists() else None
+
+    @cached_property
+    def docs(self) -> dict[str, Doc]:
+        """Every document by id, in the order of the file."""
+        return {record["id"]: _doc(record) for record in self._docs}
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every labelled pair."""
+        with gzip.open(self.folder / "pairs.jsonl.gz", "rt", encoding="utf-8") as lines:
+            return [_pair(json.loads(line)) for line in lines]
+
+    @cached_property
+    def gold(self) -> dict[str, Gold]:
+        """The gold main texts by document id; empty if the pack has none."""
+        file = self.folder / "extraction_gold.jsonl.xz"
+        if not file.exists():
+            return {}
+        with lzma.open(file, "rt", encoding="utf-8") as lines:
+            records = map(json.loads, lines)
+            return {record["id"]: Gold(record["page_type"], record["gold"]) for record in records}
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the labels, SHA-256 in hexadecimal: figures are comparable where this is equal."""
+        return hashlib.sha256((self.folder / "pairs.jsonl.gz").read_bytes()).hexdigest()
+
+    def html(self) -> Iterator[tuple[Doc, bytes]]:
+        """Yield every document with its bytes, archive by archive, in the order of the archive."""
+        members = {(record["archive"], record["path"]): _doc(record) for record in self._docs}
+        for archive in sorted({archive for archive, _ in members}):
+            with tarfile.open(self.folder / archive, "r|xz") as tar:
+                for member in tar:
+                    doc, file = members.get((archive, member.name)), tar.extractfile(member)
+                    if doc is not None and file is not None:
+                        yield doc, file.read()
+
+    def unpack_site(self, folder: Path) -> tuple[Path, list[str]]:
+        """Unpack the pages of the first site into *folder*; return where they are, and the paths to start from."""
+        host, site = next(iter(json.loads((self.folder / "site_seeds.json").read_text("utf-8")).items()))
+        with tarfile.open(self.folder / "site.tar.xz", "r|xz") as tar:
+            # Python 3.10.0 to 3.10.11 know no filters, and extract what they are given.
+            tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)
+            tar.extractall(folder)
+        return folder / "site" / host, site["seeds"]
+
+    def unlisted_by_own_scorer(self, values: Mapping[str, int], distance: int) -> set[tuple[str, str]] | None:
+        """Return the unlisted pairs within *distance* bits as the pack's own ``pack.py`` finds them.
+
+        Each pair in order of its ids. None if the pack has no scorer.
+        """
+        file = self.folder / "pack.py"
+        if not file.exists():
+            return None
+        spec = importlib.util.spec_from_file_location("_own_pack", file)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{file} cannot be loaded")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        result = module.score(dict(values), distance)
+        return {(min(pair), max(pair)) for pair in result["unlisted_within_k"]}
+
+    @cached_property
+    def _docs(self) -> list[dict[str, Any]]:
+        with gzip.open(self.folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines]
+
+
+def pack_folder() -> Path:
+    """Return where the pack of this machine is, or would be."""
+    return Path(os.environ.get(VARIABLE) or ROOT.parent / "shared" / "eval")
+
+
+def absence() -> str:
+    """Return the sentence that says there is no pack."""
+    return f"there is no evaluation pack in {pack_folder()} (see {VARIABLE})"
+
+
+def _doc(record: Mapping[str, Any]) -> Doc:
+    return Doc(record["id"], record["url"] or "", record["source"], record["kind"])
+
+
+def _pair(record: Mapping[str, Any]) -> Pair:
+    # Which of the two pages is in which language does not matter: "zh+en" is "en+zh".
+    language = "+".join(sorted(record["lang"].split("+")))
+    return Pair(
+        record["a"],
+        record["b"],
+        record["label"],
+        record["kind"],
+        record["sim_main"],
+        record["source"],
+        language,
+    )

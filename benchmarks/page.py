@@ -1,0 +1,232 @@
+"""Measure where the time of a page goes.
+
+    python benchmarks/page.py                    # a table; --json for programs
+    python benchmarks/page.py --pages 50 --repeats 3
+
+The unit is what Scrapy does with every page anyway: ``HtmlResponse(url, body=...).selector.root``, that is decode
+the bytes and parse them. The arrows start from that tree:
+
+* outline: the walk over the tree, ``text.outline.outline``;
+* tokenise: ``normalize`` and ``tokenize`` of every block, boilerplate included;
+* classify: the rest of ``text.extract``, that is language, stopword densities, rules. It cannot be called by itself:
+  it is the time of ``extract`` less that of the two above, and so the least exact figure here;
+* features: ``features.features`` of a fresh document, ``Document.main`` included;
+* fold: ``digest`` of every feature, and ``fold``;
+* index: ``SimhashIndex.find_or_add`` into an index of ``--index`` random fingerprints.
+
+Each page passes all arrows before the next one does, ``--repeats`` times after one round to warm up; a page's time
+is the median of its repeats. The sum of the arrows is checked against ``PageFingerprinter.from_html(root)``
+timed as one. Times are processor time: nothing here waits, and a busy machine shows less. Pages are a seeded
+sample of the evaluation pack's (see ``pack``), or, where there is none, of the example site's. The garbage collector
+runs as it does in a crawl.
+
+Not measured: Scrapy around it (``benchmarks/crawl.py``), the store's own bookkeeping, the first sight of a class
+name (``text.tags`` remembers 8,192 of them, and the round to warm up has shown it all).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from time import process_time_ns
+from typing import Any, NamedTuple, TypeVar
+
+# For a run as a file; and the example site is measured too.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
+
+from magazine.site import build_site
+from scrapy.http import HtmlResponse
+
+from benchmarks.pack import Pack, absence
+from benchmarks.report import environment, progress, table
+from scrapy_simhash import Config, PageFingerprinter, SimhashIndex
+from scrapy_simhash.features import features
+from scrapy_simhash.fingerprint import digest, fold
+from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.text import extract
+from scrapy_simhash.text.outline import outline
+
+SEED = 64
+#: The arrows from a tree to a fingerprint, in their order.
+FINGERPRINT = ("outline", "tokenise", "classify", "features", "fold")
+
+_T = TypeVar("_T")
+
+
+class Page(NamedTuple):
+    """A page to measure."""
+
+    url: str
+    html: bytes
+
+
+class Times(NamedTuple):
+    """What one page took, in nanoseconds of processor time; *extract* holds outline, tokens and classification."""
+
+    parse: int
+    outline: int
+    tokenise: int
+    extract: int
+    features: int
+    fold: int
+    search: int
+    at_once: int
+
+
+def sample(pack: Pack | None, size: int) -> list[Page]:
+    """Return *size* pages of *pack*, or of the example site: drawn with a fixed seed, or all if they are few."""
+    if pack is None:
+        pages = [
+            Page(f"http://{address.host}{address.target}", page.body())
+            for address, page in sorted(build_site().items())
+            if page.is_html and page.main_text
+        ]
+        return random.Random(SEED).sample(pages, min(size, len(pages)))
+    ids = sorted(doc.id for doc in pack.docs.values() if doc.kind == "page")
+    chosen = set(random.Random(SEED).sample(ids, min(size, len(ids))))
+    return [Page(doc.url, html) for doc, html in pack.html() if doc.id in chosen]
+
+
+def timed(function: Callable[[], _T]) -> tuple[_T, int]:
+    """Return the result of *function* and the nanoseconds of processor time it took."""
+    start = process_time_ns()
+    result = function()
+    return result, process_time_ns() - start
+
+
+class Stopwatch:
+    """Sends pages through the arrows, one by one, and times each of them."""
+
+    def __init__(self, index_size: int) -> None:
+        self._config = Config()
+        self._fingerprinter = PageFingerprinter(self._config)
+        self._draw = random.Random(SEED)
+        self._index = SimhashIndex(self._config.max_distance, self._config.blocks)
+        self._index.add_many(self._draw.getrandbits(64) for _ in range(index_size))
+        self._key = index_size
+
+    def time(self, page: Page) -> Times:
+        """Return what *page* takes; a page without features folds nothing."""
+        root, parse = timed(lambda: HtmlResponse(page.url, body=page.html).selector.root)
+        blocks, outlining = timed(lambda: outline(root).blocks)
+        _, tokenising = timed(lambda: [tuple(tokenize(normalize(block.text))) for block in blocks])
+        document, extracting = timed(lambda: extract(root))
+        shingle_size, min_shingles = self._config.shingle_size, self._config.min_shingles
+        weights, featuring = timed(lambda: features(document, shingle_size, min_shingles))
+        folding = 0
+        if weights:
+            _, folding = timed(lambda: fold((digest(name), weight) for name, weight in weights.items()))
+        # A random value, so that it is new whatever the round: the costlier answer.
+        value = self._draw.getrandbits(64)
+        self._key += 1
+        _, indexing = timed(lambda: self._index.find_or_add(value, self._key))
+        _, at_once = timed(lambda: self._fingerprinter.from_html(root))
+        return Times(parse, outlining, tokenising, extracting, featuring, folding, indexing, at_once)
+
+
+def measure(pages: Sequence[Page], repeats: int, index_size: int) -> dict[str, Any]:
+    """Return for each arrow the time of a page in milliseconds, and as a share of the time of its parse."""
+    stopwatch = Stopwatch(index_size)
+    rounds: list[list[Times]] = []
+    for number in range(repeats + 1):
+        times = []
+        for done, page in enumerate(pages):
+            progress(f"round {number} of {repeats}, page {done} of {len(pages)} ...")
+            times.append(stopwatch.time(page))
+        rounds.append(times)
+    progress("")
+    # By page: the median of each column over the rounds, without the first one.
+    by_page = [
+        dict(zip(Times._fields, (median(column) for column in zip(*times, strict=True)), strict=True))
+        for times in zip(*rounds[1:], strict=True)
+    ]
+    for one in by_page:
+        one["classify"] = one["extract"] - one["outline"] - one["tokenise"]
+        one["to fingerprint"] = sum(one[arrow] for arrow in FINGERPRINT)
+        one["all"] = one["to fingerprint"] + one["search"]
+    arrows = ("parse", *FINGERPRINT, "search", "to fingerprint", "all", "at_once")
+    parse = sum(one["parse"] for one in by_page)
+    sizes = [len(page.html) for page in pages]
+    return {
+        "pages": len(pages),
+        "bytes": {"median": median(sizes), "mean": fmean(sizes)},
+        "arrows": {
+            arrow: {
+                "median_ms": median(one[arrow] for one in by_page) / 1e6,
+                "mean_ms": fmean(one[arrow] for one in by_page) / 1e6,
+                "median_share": median(one[arrow] / one["parse"] for one in by_page),
+                "share_of_all": sum(one[arrow] for one in by_page) / parse,
+            }
+            for arrow in arrows
+        },
+    }
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """Return *result* as a person reads it."""
+    names = {
+        "parse": "parse (Scrapy's own)",
+        "search": "index find_or_add",
+        "to fingerprint": "outline to fold, together",
+        "all": "outline to index, together",
+        "at_once": "outline to fold, timed as one",
+    }
+    rows = [
+        [
+            names.get(arrow, arrow),
+            f"{one['median_ms']:.3f}",
+            f"{one['mean_ms']:.3f}",
+            f"{one['median_share']:.2f}",
+            f"{one['share_of_all']:.2f}",
+        ]
+        for arrow, one in result["arrows"].items()
+    ]
+    head = ["a page", "median ms", "mean ms", "median / parse", "all / parse"]
+    size = result["bytes"]
+    return "\n".join(
+        [
+            f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
+            f"{result['pages']} pages of {result['from']}: median {size['median']:,.0f}, mean {size['mean']:,.0f}"
+            f" bytes; {result['repeats']} repeats; {result['index_size']:,} fingerprints in the index",
+            "",
+            table(head, rows),
+            "",
+            "median / parse: the share of the parse on the median page; all / parse: of all pages' time together",
+        ]
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, measure, print a table or JSON."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--pages", type=int, default=300, help="size of the sample (default: 300)")
+    parser.add_argument("--repeats", type=int, default=5, help="rounds that count (default: 5)")
+    parser.add_argument(
+        "--index", type=int, default=100_000, help="fingerprints in the index (default: 100000)"
+    )
+    parser.add_argument("--example", action="store_true", help="measure the example site's pages")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    options = parser.parse_args(given)
+    pack = None if options.example else Pack.locate()
+    if pack is None and not options.example:
+        progress(f"{absence()}: the example site is measured\n")
+    result = {
+        **environment(__file__, given),
+        "from": "the example site" if pack is None else "the evaluation pack",
+        "repeats": options.repeats,
+        "index_size": options.index,
+        **measure(sample(pack, options.pages), options.repeats, options.index),
+    }
+    print(json.dumps(result, indent=2) if options.json else as_text(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

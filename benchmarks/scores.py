@@ -1,0 +1,136 @@
+"""From fingerprints and labels to precision and recall: counting only."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from benchmarks.pack import Pair
+from scrapy_simhash import SimhashIndex, hamming_distance
+
+
+class Score(NamedTuple):
+    """How many labelled pairs there are, and how many of them lie within a distance."""
+
+    near: int = 0
+    near_within: int = 0
+    different: int = 0
+    different_within: int = 0
+
+    @property
+    def precision(self) -> float | None:
+        """Share of near pairs among the pairs within the distance; None when there are none of either."""
+        within = self.near_within + self.different_within
+        return self.near_within / within if within else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the near pairs that lie within the distance; None when there is no near pair."""
+        return self.near_within / self.near if self.near else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts with both shares."""
+        return {**self._asdict(), "precision": self.precision, "recall": self.recall}
+
+
+class Found(NamedTuple):
+    """Two documents within a distance of each other, the smaller id first."""
+
+    distance: int
+    a: str
+    b: str
+
+
+class Overlap(NamedTuple):
+    """How much two bags of tokens have in common, 0-1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def distances(pairs: Iterable[Pair], values: Mapping[str, int | None]) -> list[int | None]:
+    """Return the distance of each pair in bits, None where a page has no fingerprint."""
+    found: list[int | None] = []
+    for pair in pairs:
+        a, b = values.get(pair.a), values.get(pair.b)
+        found.append(None if a is None or b is None else hamming_distance(a, b))
+    return found
+
+
+def score(pairs: Sequence[Pair], found: Sequence[int | None], distance: int) -> Score:
+    """Return the score of *pairs*, which lie *found* bits apart, at *distance*.
+
+    Grey pairs do not count. A near pair without a distance is a miss, a different one no error.
+    """
+    counts: Counter[tuple[str, bool]] = Counter(
+        (pair.label, bits is not None and bits <= distance) for pair, bits in zip(pairs, found, strict=True)
+    )
+    near, different = counts["near", True], counts["different", True]
+    return Score(near + counts["near", False], near, different + counts["different", False], different)
+
+
+def scores_by(
+    key: Callable[[Pair], str], pairs: Sequence[Pair], found: Sequence[int | None], distance: int
+) -> dict[str, Score]:
+    """Return a score for each value of *key*, sorted by it; grey pairs make no value."""
+    groups: defaultdict[str, tuple[list[Pair], list[int | None]]] = defaultdict(lambda: ([], []))
+    for pair, bits in zip(pairs, found, strict=True):
+        if pair.label != "grey":
+            groups[key(pair)][0].append(pair)
+            groups[key(pair)][1].append(bits)
+    return {name: score(*group, distance) for name, group in sorted(groups.items())}
+
+
+def mean(scores: Iterable[Score]) -> dict[str, float | None]:
+    """Return mean precision and mean recall of those *scores* that have near pairs; each counts the same."""
+    having_near = [score for score in scores if score.near]
+    precisions = [score.precision for score in having_near if score.precision is not None]
+    recalls = [score.recall for score in having_near if score.recall is not None]
+    return {
+        "precision": fmean(precisions) if precisions else None,
+        "recall": fmean(recalls) if recalls else None,
+    }
+
+
+def band(similarity: float) -> str:
+    """Return the band of a similarity.
+
+    >>> band(1.0), band(0.99), band(0.95), band(0.9), band(0.5)
+    ('=1', '.98-1', '.95-.98', '.90-.95', 'below .90')
+    """
+    if similarity == 1:
+        return "=1"
+    bands = ((0.98, ".98-1"), (0.95, ".95-.98"), (0.90, ".90-.95"))
+    return next((name for least, name in bands if similarity >= least), "below .90")
+
+
+def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) -> list[Found]:
+    """Return every two documents within *distance* bits whom no pair names, whatever its label; nearest first."""
+    listed = {frozenset((pair.a, pair.b)) for pair in pairs}
+    ids = sorted(values)
+    # The fewest tables: there are some thousand documents, and each is searched for once.
+    index = SimhashIndex(distance, distance + 1)
+    index.add_many([values[id] for id in ids], range(len(ids)))
+    return sorted(
+        Found(match.distance, id, ids[match.key])
+        for number, id in enumerate(ids)
+        for match in index.find(values[id])
+        if match.key > number and frozenset((id, ids[match.key])) not in listed
+    )
+
+
+def overlap(tokens: Sequence[str], gold: Sequence[str]) -> Overlap:
+    """Return how much of *tokens* is in *gold* and of *gold* in *tokens*, as bags: order does not matter.
+
+    >>> overlap(["the", "sea", "the"], ["the", "sea", "is", "calm"])
+    Overlap(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285714)
+    >>> overlap([], ["sea"])
+    Overlap(precision=0.0, recall=0.0, f1=0.0)
+    """
+    common = (Counter(tokens) & Counter(gold)).total()
+    if not common:
+        return Overlap(0.0, 0.0, 0.0)
+    return Overlap(common / len(tokens), common / len(gold), 2 * common / (len(tokens) + len(gold)))

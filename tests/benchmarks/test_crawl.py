@@ -1,0 +1,38 @@
+"""The program, run for real: Scrapy in one process, the site in another."""
+
+import json
+
+import pytest
+
+from benchmarks import crawl
+from benchmarks.pack import Pack
+
+
+def test_a_pair_of_crawls_of_the_example_site(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawl.main(["--pairs", "1", "--pages", "20", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    off, on = result["off"][0], result["on"][0]
+    assert min(off["pages"], on["pages"]) >= 20
+    assert off["judged"] == 0 < on["judged"]
+    speed = on["pages_per_second"] / off["pages_per_second"]
+    assert result["ratio"] == {"median": speed, "least": speed, "greatest": speed}
+    # A Python with Scrapy in it takes some tens of megabytes.
+    assert 20 < off["peak_mb"] < 2_000
+
+
+def test_the_site_of_the_pack_is_reached_from_its_seeds(
+    pack: Pack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crawl.main(["--pairs", "1", "--pack-site"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    # robots.txt, the first page, and the five of the pack. One of these repeats another and one the third; the
+    # first page and one other are too short.
+    rows = {line.split()[1]: line.split() for line in lines if line.startswith("plugin o")}
+    assert (rows["off"][2], rows["on"][2]) == ("7", "7")
+    assert (rows["on"][-2:]) == ["4", "2"]
+
+
+@pytest.mark.usefixtures("no_pack")
+def test_without_a_pack_there_is_no_site_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crawl.main(["--pack-site"]) == 0
+    assert "no evaluation pack in" in capsys.readouterr().out

@@ -1,0 +1,17 @@
+"""Each program starts, both ways it can be started."""
+
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks import ROOT
+
+
+@pytest.mark.parametrize("name", ["index", "page", "crawl", "quality"])
+@pytest.mark.parametrize("way", [["benchmarks/{}.py"], ["-m", "benchmarks.{}"]], ids=["file", "module"])
+def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:
+    command = [sys.executable, *(part.format(name) for part in way), "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage:")
+    assert not done.stderr

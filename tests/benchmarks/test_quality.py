@@ -1,0 +1,72 @@
+"""The program, run for real on a pack of five documents."""
+
+import json
+
+import pytest
+
+from benchmarks import quality
+from benchmarks.pack import Pack
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert quality.main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
+    result = json.loads(run(capsys, "--jobs", "1", "--json", "--k", "3", "0"))
+    assert list(result["pack"]["within"]) == ["0", "3"]
+    at_3 = result["pack"]["within"]["3"]
+    # d1-d2 is found; d3-d4 is not, since d4 is too short; d1-d3 is no error; d2-d3 is grey.
+    expected = {
+        "near": 2,
+        "near_within": 1,
+        "different": 1,
+        "different_within": 0,
+        "precision": 1,
+        "recall": 0.5,
+    }
+    assert at_3["all"] == expected
+    assert at_3["mean_over_sources"] == {"precision": 1, "recall": 0.5}
+    assert {name: one["recall"] for name, one in at_3["by_source"].items()} == {"ferries": 1, "bakers": 0}
+    assert set(at_3["by_language"]) == {"en", "en+zh"}
+    assert {name: one["near"] for name, one in at_3["by_similarity"].items()} == {
+        "=1": 1,
+        ".90-.95": 1,
+        "below .90": 0,
+    }
+    assert set(at_3["by_kind"]) == {"near: same", "near: cut", "different: odd"}
+    unlisted = {"distance": 0, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
+    assert at_3["unlisted"] == {"count": 1, "first": [unlisted]}
+    assert result["pack"]["checked_by_own_scorer"] is True
+    assert result["pack"]["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
+    perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1}
+    assert result["pack"]["extraction"] == {"all": perfect, "article": perfect}
+
+
+def test_many_processes_find_what_one_finds(pack: Pack) -> None:
+    assert quality.measure_pack(pack, [3], jobs=2) == quality.measure_pack(pack, [3], jobs=1)
+
+
+def test_the_table_holds_the_same_figures(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = run(capsys, "--jobs", "1", "--k", "3").splitlines()
+    row = next(line for line in lines if line.startswith("all pairs"))
+    assert row.split() == "all pairs 2 1 1.000 / 0.500".split()
+    assert "  0 bits  d3  d5" in lines
+
+
+def test_a_scorer_of_another_opinion_is_not_passed_over(pack: Pack) -> None:
+    (pack.folder / "pack.py").write_text("def score(fps, k): return {'unlisted_within_k': []}", "utf-8")
+    with pytest.raises(RuntimeError, match="other unlisted pairs"):
+        quality.measure_pack(pack, [3])
+
+
+@pytest.mark.usefixtures("no_pack")
+def test_without_a_pack_the_example_site_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    result = json.loads(run(capsys, "--json", "--k", "3"))
+    assert result["pack"] is None
+    assert "no evaluation pack in" in result["skipped"]
+    at_3 = result["example"]["within"]["3"]
+    assert at_3["all"]["near"] == result["example"]["pairs"]["near"]
+    assert at_3["by_grade"][">=.99"]["recall"] > 0.9
+    assert at_3["all"]["precision"] > 0.9

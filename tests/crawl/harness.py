@@ -1,0 +1,179 @@
+"""Runs real crawls in a fresh process and says what came of them.
+
+One process may run several crawls, one after another: each has its own crawler, settings, log and stats. Starting
+Python and Scrapy costs half a second, a crawl of ten pages a tenth of that.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[2]
+ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
+#: Requests are sent, and pages judged, in the order in which they are written down.
+IN_ORDER = {"CONCURRENT_REQUESTS": 1, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+# Longer than any of these crawls takes on a busy machine: reached only by one that hangs.
+_PATIENCE = 120
+
+
+class Plan(NamedTuple):
+    """One crawl: *spider* is a name in spiders.py, *arguments* are the spider's."""
+
+    spider: str
+    settings: Mapping[str, Any] = {}
+    arguments: Mapping[str, Any] = {}
+    is_enabled: bool = True
+
+
+class Page(NamedTuple):
+    """A response as the spider got it; *marks* are our keys in its request's meta, without their prefix."""
+
+    url: str
+    path: str
+    status: int
+    flags: Sequence[str]
+    marks: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        """Status and reason: ``new``, ``near_duplicate``, ``skipped/status``, ``revisit/changed``."""
+        return "/".join(self.marks[name] for name in ("status", "reason") if name in self.marks) or "unmarked"
+
+
+@dataclass
+class Crawl:
+    """What came of a crawl. *found* holds what the signal said, *notes* what the spider wrote down."""
+
+    items: list[dict[str, Any]]
+    pages: list[Page]
+    found: list[dict[str, Any]]
+    records: list[tuple[str, str, str]]
+    stats: dict[str, Any]
+    error: str | None
+    notes: list[Any]
+
+    def stat(self, name: str) -> Any:
+        """Return a stat of ours, ``processed`` for ``simhash/processed``; 0 if it was never set."""
+        return self.stats.get(f"simhash/{name}", 0)
+
+    @property
+    def simhash_stats(self) -> dict[str, int]:
+        return {
+            name.partition("/")[2]: n
+            for name, n in self.stats.items()
+            if name.startswith("simhash/") and name != "simhash/index_size"
+        }
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on each path; on its last visit, if there were several."""
+        return {page.path: page.verdict for page in self.pages if page.path != "/robots.txt"}
+
+    def page(self, path: str, visit: int = 0) -> Page:
+        return [page for page in self.pages if page.path == path][visit]
+
+    def item(self, path: str) -> dict[str, Any]:
+        (item,) = [item for item in self.items if item.get("path") == path]
+        return item
+
+    @property
+    def paths_scraped(self) -> list[str]:
+        return sorted(item["path"] for item in self.items)
+
+    def log(self, level: str | None = None, logger: str = "") -> list[str]:
+        """Return what was logged, at *level* if given, by *logger* and those below it."""
+        return [
+            text
+            for name, source, text in self.records
+            if level in (None, name) and (source + ".").startswith(logger and logger + ".")
+        ]
+
+    @property
+    def complaints(self) -> list[str]:
+        """Errors, tracebacks, deprecations of Scrapy's, and any warning that names us."""
+        return ([] if self.error is None else [self.error]) + [
+            text
+            for level, source, text in self.records
+            if level in ("ERROR", "CRITICAL")
+            or "Traceback" in text
+            or "ScrapyDeprecationWarning" in text
+            or (source == "py.warnings" and "scrapy_simhash" in text)
+        ]
+
+
+def crawl(*plans: Plan, reactor: str = "asyncio", order: str = "in turn") -> list[Crawl]:
+    """Run *plans* in one new process, ``in turn`` or all ``together``; *reactor* is asyncio, select or none."""
+    document = [
+        {
+            "spider": f"tests.crawl.spiders.{plan.spider}",
+            "settings": {**(ENABLED if plan.is_enabled else {}), **plan.settings},
+            "arguments": plan.arguments,
+        }
+        for plan in plans
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "crawls.json")
+        process = python(
+            "-m", "tests.crawl.run", reactor, order, str(target), cwd=folder, stdin=json.dumps(document)
+        )
+        if process.returncode or not target.exists():
+            raise AssertionError(f"the crawl process failed:\n{process.stdout}\n{process.stderr}")
+        results = json.loads(target.read_text("utf-8"))
+    return [
+        Crawl(
+            items=result["items"],
+            pages=[_page(page) for page in result["pages"]],
+            found=result["found"],
+            records=[tuple(record) for record in result["log"]],
+            stats=result["stats"],
+            error=result["error"],
+            notes=result["notes"],
+        )
+        for result in results
+    ]
+
+
+def crawl_one(
+    spider: str, settings: Mapping[str, Any] | None = None, *, reactor: str = "asyncio", **arguments: Any
+) -> Crawl:
+    """Run a single crawl."""
+    (result,) = crawl(Plan(spider, settings or {}, arguments), reactor=reactor)
+    return result
+
+
+def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the ``scrapy`` command as a user does."""
+    return python("-m", "scrapy", *arguments, cwd=cwd)
+
+
+def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run this Python with the project on its path."""
+    paths = [str(ROOT), str(ROOT / "example_project")]
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SCRAPY_", "PYTHON")) and not name.lower().endswith("_proxy")
+    }
+    environment |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=_PATIENCE,
+        check=False,
+    )
+
+
+def _page(page: dict[str, Any]) -> Page:
+    marks = {name.removeprefix("simhash_"): value for name, value in page["marks"].items()}
+    path = "/" + page["url"].split("/", 3)[3] if page["url"].startswith("http") else page["url"]
+    return Page(page["url"], path, page["status"], page["flags"], marks)

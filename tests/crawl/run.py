@@ -1,0 +1,162 @@
+"""The other side of harness.py: runs the crawls it reads from stdin in this process, writes what came of them."""
+
+import asyncio
+import json
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+from itemadapter import ItemAdapter, is_item
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler, CrawlerRunner
+from scrapy.http import Response
+from scrapy.settings import Settings
+from scrapy.utils.log import configure_logging
+from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import install_reactor
+from twisted.internet.defer import DeferredList, inlineCallbacks
+
+from scrapy_simhash import SimhashError, Verdict, names
+from scrapy_simhash.signals import near_duplicate_found
+
+REACTORS = {
+    "asyncio": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+    "select": "twisted.internet.selectreactor.SelectReactor",
+}
+
+
+class Recorder(logging.Handler):
+    """Writes down one crawl: from outside, by Scrapy's signals, so that any spider will do."""
+
+    def __init__(self, plan: dict[str, Any], reactor: str) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(levelname)s [%(name)s] %(message)s"))
+        self.result: dict[str, Any] = {
+            "items": [],
+            "pages": [],
+            "found": [],
+            "log": [],
+            "stats": {},
+            "error": None,
+            "notes": [],
+        }
+        settings = Settings({"TELNETCONSOLE_ENABLED": False, **plan["settings"]})
+        if reactor in REACTORS:
+            settings["TWISTED_REACTOR"] = REACTORS[reactor]
+        else:
+            settings["TWISTED_REACTOR_ENABLED"] = False
+        self.crawler = Crawler(load_object(plan["spider"]), settings)
+        self.arguments: dict[str, Any] = plan["arguments"]
+        connect = self.crawler.signals.connect
+        connect(self.scraped, signal=signals.item_scraped)
+        connect(self.received, signal=signals.response_received)
+        connect(self.found, signal=near_duplicate_found)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.result["log"].append((record.levelname, record.name, self.format(record)))
+
+    def scraped(self, item: Any) -> None:
+        values = dict(ItemAdapter(item)) if is_item(item) else {"repr": repr(item)}
+        self.result["items"].append(values)
+
+    def received(self, response: Response, request: Request) -> None:
+        marks = {name: request.meta[name] for name in names.META_OUT if name in request.meta}
+        page = {"url": response.url, "status": response.status, "flags": response.flags, "marks": marks}
+        self.result["pages"].append(page)
+
+    def found(self, request: Request, response: Response, verdict: Verdict, spider: Spider) -> None:
+        self.result["found"].append(
+            {
+                "url": response.url,
+                "request": request.url,
+                "original": verdict.duplicate_of,
+                "spider": spider.name,
+            }
+        )
+
+    def finish(self, outcome: Any = None) -> None:
+        error = getattr(outcome, "value", outcome)
+        # Scrapy 2.13 fails once more while it cleans up after an error of a middleware.
+        if error is not None and isinstance(error.__context__, SimhashError):
+            error = error.__context__
+        self.result["error"] = None if error is None else str(error)
+        if not self.crawler.settings.frozen:  # the crawl did not get as far as having stats
+            return
+        if self.crawler.stats is not None:
+            self.result["stats"] = self.crawler.stats.get_stats()
+        # The spider's own notes, if it takes any.
+        self.result["notes"] = getattr(self.crawler.spider, "notes", [])
+
+
+def main() -> None:
+    reactor, order, target = sys.argv[1:]
+    plans = json.load(sys.stdin)
+    warnings.simplefilter("always")
+    logging.captureWarnings(True)
+    if reactor in REACTORS:
+        install_reactor(REACTORS[reactor])
+    configure_logging(install_root_handler=False)
+    logging.root.setLevel(logging.DEBUG)
+    recorders = [Recorder(plan, reactor) for plan in plans]
+    run: Callable[[list[Recorder], str], None] = _run if reactor in REACTORS else _run_without_reactor
+    run(recorders, order)
+    results = [recorder.result for recorder in recorders]
+    Path(target).write_text(json.dumps(results, default=str), encoding="utf-8")
+
+
+def _run(recorders: list[Recorder], order: str) -> None:
+    from twisted.internet import reactor as installed  # noqa: TID251
+
+    reactor: Any = installed
+    runner = CrawlerRunner()
+
+    def start(recorder: Recorder) -> Any:
+        logging.root.addHandler(recorder)
+        crawl = runner.crawl(recorder.crawler, **recorder.arguments)
+        crawl.addBoth(recorder.finish)
+        return crawl.addBoth(lambda _: logging.root.removeHandler(recorder))
+
+    @inlineCallbacks
+    def crawl_all() -> Generator[Any, Any, None]:
+        try:
+            if order == "together":
+                yield DeferredList([start(recorder) for recorder in recorders])
+            else:
+                for recorder in recorders:
+                    yield start(recorder)
+        finally:
+            reactor.stop()
+
+    reactor.callWhenRunning(crawl_all)
+    reactor.run()
+
+
+def _run_without_reactor(recorders: list[Recorder], order: str) -> None:
+    from scrapy.crawler import AsyncCrawlerRunner
+
+    async def crawl(recorder: Recorder) -> None:
+        logging.root.addHandler(recorder)
+        try:
+            runner = AsyncCrawlerRunner({"TWISTED_REACTOR_ENABLED": False})
+            await runner.crawl(recorder.crawler, **recorder.arguments)
+            recorder.finish()
+        except Exception as error:
+            recorder.finish(error)
+        finally:
+            logging.root.removeHandler(recorder)
+
+    async def crawl_all() -> None:
+        if order == "together":
+            await asyncio.gather(*map(crawl, recorders))
+        else:
+            for recorder in recorders:
+                await crawl(recorder)
+
+    asyncio.run(crawl_all())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""A site made for one test: paths and answers, served over HTTP on a free loopback port."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any, NamedTuple, TypeAlias
+
+from magazine.stories import load_stories
+
+
+class Answer(NamedTuple):
+    """What the server sends. *length* is the Content-Length that it claims, None the true one, -1 none at all."""
+
+    body: bytes | str = ""
+    status: int = 200
+    content_type: str | None = "text/html; charset=utf-8"
+    headers: Mapping[str, str] = {}
+    length: int | None = None
+
+
+#: A page as text, an answer, or what tells the answer from the number of the visit, counted from 0.
+Route: TypeAlias = "str | Answer | Callable[[int], str | Answer]"
+Routes: TypeAlias = "Mapping[str, Route]"
+
+STORIES = sorted(key for key in load_stories() if key.startswith("en/"))
+
+
+def article(number: int = 0, *, title: str = "", before: str = "", after: str = "", key: str = "") -> str:
+    """Return a page with the text of one of the magazine's stories; other numbers are other texts."""
+    story = load_stories()[key or STORIES[number]]
+    text = "\n".join(f"<p>{block.text}</p>" for block in story.blocks)
+    return (
+        f"<!doctype html><html><head><title>{title or story.title}</title></head><body>"
+        f"{before}<main><h1>{story.title}</h1>{text}</main>{after}</body></html>"
+    )
+
+
+def links(*paths: str) -> str:
+    """Return a navigation bar."""
+    return "<nav>" + " ".join(f'<a href="{path}">{path}</a>' for path in paths) + "</nav>"
+
+
+class Site(ThreadingHTTPServer):
+    """Serves *routes*; what is not among them is a 404. Knows how often each path was asked for."""
+
+    # Scrapy opens more connections at once than the default backlog of five.
+    request_queue_size = 64
+    daemon_threads = True
+
+    def __init__(self, routes: Routes) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.routes = dict(routes)
+        self.visits: Counter[str] = Counter()
+        self._lock = Lock()
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    def urls(self, *paths: str) -> list[str]:
+        return [self.url(path) for path in paths]
+
+    def answer(self, path: str) -> Answer:
+        with self._lock:
+            visit = self.visits[path]
+            self.visits[path] += 1
+        route = self.routes.get(path, Answer("<p>No such page.", 404))
+        answer = route(visit) if callable(route) and not isinstance(route, Answer) else route
+        return Answer(answer) if isinstance(answer, str) else answer
+
+
+@contextmanager
+def serve(routes: Routes) -> Iterator[Site]:
+    """Serve from a thread for as long as the ``with`` block lasts."""
+    site = Site(routes)
+    thread = Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        site.shutdown()
+        thread.join()
+        site.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Site
+
+    def do_GET(self) -> None:
+        self._send()
+
+    def do_HEAD(self) -> None:
+        self._send()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._send()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def _send(self) -> None:
+        answer = self.server.answer(self.path)
+        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        length = len(body) if answer.length is None else answer.length
+        self.send_response(answer.status)
+        if answer.content_type is not None:
+            self.send_header("Content-Type", answer.content_type)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if length >= 0:
+            self.send_header("Content-Length", str(length))
+        if length != len(body):
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        self.close_connection = length != len(body)

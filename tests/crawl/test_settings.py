@@ -1,0 +1,178 @@
+"""Ways to switch it on and off, and what a wrong setting does to a crawl."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy as scrapy_package
+
+from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
+from tests.crawl.site import Site, article, serve
+
+MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
+DROPS = {"SIMHASH_ACTION": "drop_page"}
+BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 75}}
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    (
+        {"SIMHASH_ACTION": "drop"},
+        "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'drop'",
+    ),
+    ({"SIMHASH_ACTION": True}, "SIMHASH_ACTION must be a string, got True"),
+    ({"SIMHASH_MAX_DISTANCE": "three"}, "SIMHASH_MAX_DISTANCE must be a whole number, got 'three'"),
+    ({"SIMHASH_MAX_DISTANCE": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
+    ({"SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+    ({"SIMHASH_SCOPE": "site"}, "SIMHASH_SCOPE must be one of crawl, domain, host, got 'site'"),
+    ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
+    ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
+]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with serve({"/first": article(0), "/copy": article(0), "/other": article(1)}) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def crawls(site: Site) -> dict[str, Crawl]:
+    arguments = {"urls": site.urls("/first", "/copy", "/other")}
+
+    def plan(
+        settings: Mapping[str, Any], *, spider: str = "Visitor", is_enabled: bool = True, **more: Any
+    ) -> Plan:
+        return Plan(spider, {**IN_ORDER, **DROPS, **settings}, {**arguments, **more}, is_enabled)
+
+    plans = {
+        "add-on": plan({}),
+        "custom_settings": plan({}, spider="Enabled", is_enabled=False),
+        "middlewares": plan(BY_HAND, is_enabled=False),
+        "both": plan(BY_HAND),
+        "own orders": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: 777}, "SPIDER_MIDDLEWARES": {ACTS: 888}}),
+        "nothing": plan({}, is_enabled=False),
+        "off": plan({"SIMHASH_ENABLED": False}),
+        "off, as a string": plan({"SIMHASH_ENABLED": "false"}),
+        "off, by hand": plan({**BY_HAND, "SIMHASH_ENABLED": False}, is_enabled=False),
+        "no marks": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: None}}),
+        "no acts": plan({"SPIDER_MIDDLEWARES": {ACTS: None}}),
+        "misspelt": plan({"SIMHASH_ACTON": "mark", "SIMHASH_XYZ": 1}),
+        "strings": plan({"SIMHASH_MAX_DISTANCE": "2", "SIMHASH_BLOCKS": "5", "SIMHASH_DEBUG": "true"}),
+        "nones": plan({"SIMHASH_MAX_DISTANCE": None, "SIMHASH_ITEM_FIELD": None}),
+    }
+    return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+@pytest.mark.parametrize(
+    "name", ["add-on", "custom_settings", "middlewares", "both", "misspelt", "strings", "nones"]
+)
+def test_it_is_switched_on_by_one_line_or_by_two_middlewares(crawls: dict[str, Crawl], name: str) -> None:
+    assert crawls[name].paths_scraped == ["/first", "/other"]
+    assert crawls[name].stat("processed") == 3  # once, even if enabled twice
+    assert crawls[name].complaints == []
+
+
+@pytest.mark.parametrize("name", ["nothing", "off", "off, as a string", "off, by hand"])
+def test_switched_off_it_leaves_no_trace(crawls: dict[str, Crawl], name: str) -> None:
+    done = crawls[name]
+    assert done.paths_scraped == ["/copy", "/first", "/other"]
+    assert done.simhash_stats == {}
+    assert all(page.marks == {} and page.flags == [] for page in done.pages)
+    assert done.complaints == []
+    assert done.log("INFO", "scrapy_simhash") == []
+
+
+def test_switched_off_the_add_on_says_so_once(crawls: dict[str, Crawl]) -> None:
+    assert "".join(crawls["off"].log("WARNING")).count("SIMHASH_ENABLED is off") == 1
+
+
+def test_without_the_middleware_that_marks_nothing_is_done(crawls: dict[str, Crawl]) -> None:
+    assert crawls["no marks"].paths_scraped == ["/copy", "/first", "/other"]
+    assert crawls["no marks"].simhash_stats == {}
+
+
+def test_without_the_middleware_that_acts_pages_are_marked_only(crawls: dict[str, Crawl]) -> None:
+    assert crawls["no acts"].paths_scraped == ["/copy", "/first", "/other"]
+    assert crawls["no acts"].verdicts["/copy"] == "near_duplicate"
+
+
+def test_an_order_of_the_users_own_is_kept(crawls: dict[str, Crawl]) -> None:
+    ours = {name: "".join(crawls[name].log("INFO", "scrapy.middleware")) for name in ("add-on", "own orders")}
+    for text, is_first in ((ours["add-on"], True), (ours["own orders"], False)):
+        assert (text.index("SimhashDownloaderMiddleware") < text.index("OffsiteMiddleware")) is is_first
+        assert (text.index("SimhashSpiderMiddleware") < text.index("RefererMiddleware")) is is_first
+    assert crawls["own orders"].paths_scraped == ["/first", "/other"]
+
+
+def test_a_setting_that_means_nothing_is_warned_of_with_the_name_it_resembles(
+    crawls: dict[str, Crawl],
+) -> None:
+    first, second = crawls["misspelt"].log("WARNING", "scrapy_simhash")
+    assert "SIMHASH_ACTON" in first
+    assert "SIMHASH_ACTION?" in first
+    assert "SIMHASH_XYZ" in second
+    for name in ("add-on", "strings", "nones"):
+        assert crawls[name].log("WARNING", "scrapy_simhash") == []
+
+
+@pytest.fixture(scope="module")
+def wrong(site: Site) -> list[Crawl]:
+    arguments = {"urls": site.urls("/first")}
+    with_add_on = [Plan("Visitor", settings, arguments) for settings, _ in WRONG]
+    by_hand = [Plan("Visitor", {**BY_HAND, **settings}, arguments, is_enabled=False) for settings, _ in WRONG]
+    return crawl(*with_add_on, *by_hand)
+
+
+@pytest.mark.parametrize("number", range(2 * len(WRONG)))
+def test_a_wrong_setting_stops_the_crawl_before_the_first_page(wrong: list[Crawl], number: int) -> None:
+    assert wrong[number].error == WRONG[number % len(WRONG)][1]
+    assert wrong[number].pages == []
+
+
+@pytest.mark.parametrize("command", ["crawl", "runspider"])
+def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, command: str) -> None:
+    spider = (
+        "import scrapy\nclass A(scrapy.Spider):\n    name = 'a'\n"
+        "    start_urls = ['data:text/html,hello']\n"
+        "    custom_settings = {'ADDONS': {'scrapy_simhash.Addon': 500}}\n"
+    )
+    (tmp_path / "spider.py").write_text(spider)
+    (tmp_path / "settings.py").write_text("SPIDER_MODULES = ['spider']\n")
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    target = "a" if command == "crawl" else "spider.py"
+    done = scrapy(command, target, "-s", "SIMHASH_BLOCKS=2", cwd=tmp_path)
+    message = "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"
+    # The last thing that the user sees.
+    assert done.stderr.rstrip().endswith(message)
+    assert "Crawled" not in done.stderr
+    if scrapy_package.version_info >= (2, 15):  # earlier ones exit with 0 once there is a spider
+        assert done.returncode != 0
+
+
+def test_three_lines_of_settings_are_enough_in_a_new_project(tmp_path: Path, site: Site) -> None:
+    assert scrapy("startproject", "tides", ".", cwd=tmp_path).returncode == 0
+    settings = tmp_path / "tides" / "settings.py"
+    lines = (
+        'ADDONS = {"scrapy_simhash.Addon": 500}\n'
+        'SIMHASH_ACTION = "mark"\n'
+        'SIMHASH_ITEM_FIELD = "near_duplicate"\n'
+    )
+    settings.write_text(settings.read_text("utf-8") + lines, encoding="utf-8")
+    spider = f"""
+import scrapy
+
+class TidesSpider(scrapy.Spider):
+    name = "tides"
+    start_urls = {site.urls("/first", "/copy")}
+
+    def parse(self, response):
+        yield {{"url": response.url}}
+"""
+    (tmp_path / "tides" / "spiders" / "tides.py").write_text(spider)
+    done = scrapy("crawl", "tides", "-o", "-:jsonlines", "-s", "DOWNLOAD_DELAY=0", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.count("\n") == 2
+    assert done.stdout.count('"near_duplicate": {"status": "near_duplicate", "duplicate_of": ') == 1
+    assert "2 pages judged, 1 new, 1 near-duplicates" in done.stderr
+    assert " ERROR" not in done.stderr
+    assert " WARNING" not in done.stderr

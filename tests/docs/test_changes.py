@@ -1,0 +1,31 @@
+"""Changes are fragments until a release."""
+
+from __future__ import annotations
+
+import re
+
+from scrapy_simhash import __version__
+from tests.docs.reader import ROOT, words
+
+FOLDER = ROOT / "changelog.d"
+KINDS = ("added", "changed", "fixed", "removed")
+
+
+def test_a_fragment_is_named_after_its_change_and_its_kind() -> None:
+    for path in FOLDER.iterdir():
+        if path.name != "README.md":
+            assert re.fullmatch(rf"[a-z0-9-]+\.({'|'.join(KINDS)})\.md", path.name), path.name
+
+
+def test_a_fragment_is_one_short_paragraph() -> None:
+    for path in FOLDER.glob("*.*.md"):
+        text = path.read_text("utf-8").strip()
+        assert text, path.name
+        assert "\n\n" not in text, path.name
+        assert len(words(text)) <= 400, path.name
+        assert text.endswith("."), path.name
+
+
+def test_the_changes_begin_with_this_version() -> None:
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGES.md").read_text("utf-8"), flags=re.MULTILINE)
+    assert headings[0] == __version__

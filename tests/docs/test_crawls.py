@@ -1,0 +1,242 @@
+"""What the pages show of crawls is what crawls show: real ones, of the example site, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from magazine.server import SiteServer, serving
+
+from scrapy_simhash import Config, SettingError
+from tests.docs.reader import DOCS, README, ROOT, Block, blocks, words
+
+QUICKSTART = DOCS / "quickstart.rst"
+LOG_PAGE = DOCS / "reference" / "log-and-flags.rst"
+EXAMPLE = ROOT / "example_project"
+#: What the pages show; the tests take whatever port is free.
+SHOWN = "http://127.0.0.1:8000"
+#: One page after another, so that the same page is the original each time.
+IN_ORDER = ("-s", "CONCURRENT_REQUESTS=1")
+NO_WAIT = ("-s", "DOWNLOAD_DELAY=0")
+
+
+class Run(NamedTuple):
+    out: str
+    log: str
+
+
+def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "", fails: bool = False) -> Run:
+    """Run ``scrapy`` in *folder* against *server*; what it prints names the port that the pages show."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "SCRAPY_PYTHON_SHELL": "python"}
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *(argument.replace(SHOWN, server.url) for argument in arguments)],
+        cwd=folder,
+        input=typed.replace(SHOWN, server.url),
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+        timeout=120,
+    )
+    assert fails == (done.returncode != 0), done.stderr
+    return Run(done.stdout.replace(server.url, SHOWN), done.stderr.replace(server.url, SHOWN))
+
+
+def feed(path: Path, server: SiteServer) -> dict[str, dict[str, Any]]:
+    """Return the items in the file *path* by their URL."""
+    lines = path.read_text("utf-8").replace(server.url, SHOWN).splitlines()
+    return {item["url"]: item for item in map(json.loads, lines)}
+
+
+@contextmanager
+def site() -> Iterator[SiteServer]:
+    """Serve the example site, and send small pieces at once: else each page of a crawl in order waits 40 ms."""
+    with serving() as started:
+        setattr(started.RequestHandlerClass, "disable_nagle_algorithm", True)  # noqa: B010 - not typed
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with site() as started:
+        yield started
+
+
+class ExampleCrawl(NamedTuple):
+    log: str
+    items: dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def example_crawl(tmp_path_factory: pytest.TempPathFactory) -> ExampleCrawl:
+    path = tmp_path_factory.mktemp("example") / "pages.jsonl"
+    # A server of its own: advertisements depend on the number of the visit.
+    with site() as fresh:
+        start = f"start={SHOWN}/"
+        run = scrapy(EXAMPLE, fresh, "crawl", "pages", "-a", start, "-O", str(path), *IN_ORDER)
+        return ExampleCrawl(run.log, feed(path, fresh))
+
+
+def shown_in_readme(language: str, number: int) -> str:
+    return blocks(README, language)[number].text
+
+
+def test_the_readme_shows_the_log_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
+    ours = [line[20:] for line in example_crawl.log.splitlines() if " INFO: Near-duplicates" in line]
+    assert shown_in_readme("text", 0).splitlines() == ours
+
+
+def test_the_readme_shows_the_stats_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
+    ours = [line for line in example_crawl.log.splitlines() if line.startswith(" 'simhash/")]
+    assert shown_in_readme("text", 1).splitlines() == ours
+
+
+def test_the_readme_shows_an_item_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
+    item = json.loads(shown_in_readme("json", 0))
+    assert item == example_crawl.items[item["url"]]
+
+
+def test_the_log_page_shows_the_lines_that_the_readme_shows() -> None:
+    page = words(LOG_PAGE.read_text("utf-8"))
+    for line in shown_in_readme("text", 0).splitlines():
+        assert words(line.partition(" INFO: ")[2]) in page
+
+
+class Project(NamedTuple):
+    folder: Path
+    items: dict[str, dict[str, Any]]
+
+    @property
+    def settings(self) -> Path:
+        return self.folder / "archive" / "settings.py"
+
+
+def block_for(file: str, number: int = 0) -> Block:
+    return [block for block in blocks(QUICKSTART, "python") if block.caption == file][number]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A fresh project with the settings of the README and the spider of the quickstart, after its first crawl."""
+    folder = tmp_path_factory.mktemp("quickstart")
+    commands = re.findall(r"^ +\$ scrapy (.+)$", QUICKSTART.read_text("utf-8"), flags=re.MULTILINE)
+    (start, crawl) = (command.split() for command in commands)
+    with site() as fresh:
+        scrapy(folder, fresh, *start)
+        made = Project(folder, {})
+        with made.settings.open("a", encoding="utf-8") as settings:
+            settings.write("\n" + blocks(README, "python")[0].text)
+        spider = block_for("archive/spiders/pages.py").text.replace(SHOWN, fresh.url)
+        (folder / "archive" / "spiders" / "pages.py").write_text(spider, "utf-8")
+        run = scrapy(folder, fresh, *crawl, *IN_ORDER)
+        assert " ERROR: " not in run.log
+        return Project(folder, feed(folder / "pages.jsonl", fresh))
+
+
+def test_the_readme_and_the_quickstart_set_the_same() -> None:
+    read: list[dict[str, Any]] = [{}, {}]
+    exec(blocks(README, "python")[0].text, read[0])
+    exec(block_for("archive/settings.py").text, read[1])
+    assert Config.from_settings(read[0]) == Config.from_settings(read[1])
+    assert read[0]["ADDONS"] == read[1]["ADDONS"]
+
+
+def test_the_quickstart_marks_the_item_that_it_shows(project: Project) -> None:
+    item = json.loads(blocks(QUICKSTART, "json")[0].text)
+    assert project.items[item["url"]] == item
+
+
+def test_the_last_step_of_the_quickstart_drops_the_marked_items(project: Project) -> None:
+    with site() as fresh:
+        spider = project.folder / "archive" / "spiders" / "pages.py"
+        spider.write_text(block_for("archive/spiders/pages.py").text.replace(SHOWN, fresh.url), "utf-8")
+        settings = project.settings.read_text("utf-8")
+        project.settings.write_text(settings + block_for("archive/settings.py", 1).text, "utf-8")
+        scrapy(project.folder, fresh, "crawl", "pages", "-O", "kept.jsonl", *NO_WAIT, *IN_ORDER)
+        project.settings.write_text(settings, "utf-8")
+        kept = feed(project.folder / "kept.jsonl", fresh)
+    assert kept == {url: item for url, item in project.items.items() if "near_duplicate" not in item}
+
+
+def test_the_shell_shows_what_its_page_shows(project: Project, server: SiteServer) -> None:
+    console = blocks(DOCS / "how-to" / "scrapy-tools.rst", "console")[0].text.splitlines()
+    asked, *session = console
+    typed = [line.removeprefix(">>> ") for line in session if line.startswith(">>> ")]
+    answers = [line for line in session if not line.startswith(">>> ")]
+    command = asked.removeprefix("$ scrapy ").split()
+    # Whatever the project does to copies, who looks at a page sees it.
+    settings = ("--nolog", "-s", "SIMHASH_ACTION=drop_page", *NO_WAIT)
+    run = scrapy(project.folder, server, *command, *settings, typed="\n".join([*typed, ""]))
+    shown = run.out.replace(">>> ", "").splitlines()
+    assert answers == [line for line in shown if line in answers]
+
+
+def test_fetch_parse_and_check_work_as_their_page_says(project: Project, server: SiteServer) -> None:
+    page = DOCS / "how-to" / "scrapy-tools.rst"
+    commands = [line.split()[2:] for block in blocks(page, "console")[1:] for line in block.text.splitlines()]
+    assert [command[0] for command in commands] == ["fetch", "parse", "check"]
+    fetched, parsed, checked = (scrapy(project.folder, server, *command, *NO_WAIT) for command in commands)
+    assert "A Night With the Harbour Pilot" in fetched.out
+    assert "'title': 'A Night With the Harbour Pilot'" in parsed.out
+    assert "action: mark, for this is a look at single pages" in parsed.log
+    assert "OK" in checked.log
+
+
+SPIDER = f"""
+import scrapy
+
+
+class PageItem(scrapy.Item):
+    url = scrapy.Field()
+
+
+class SlipsSpider(scrapy.Spider):
+    name = "slips"
+
+    async def start(self):
+        yield scrapy.Request("{SHOWN}/", meta={{"simhash_action": "drop"}}, callback=self.nothing)
+        yield scrapy.Request("{SHOWN}/boats/night-pilot")
+
+    def nothing(self, response):
+        pass
+
+    def parse(self, response):
+        yield PageItem(url=response.url)
+        if "print" not in response.url:
+            yield scrapy.Request("{SHOWN}/print/night-pilot")
+"""
+
+
+def test_the_log_page_shows_what_slips_look_like_in_the_log(
+    project: Project, server: SiteServer, tmp_path: Path
+) -> None:
+    spider = tmp_path / "slips.py"
+    spider.write_text(SPIDER.replace(SHOWN, server.url), "utf-8")
+    run = scrapy(project.folder, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
+    page = words(LOG_PAGE.read_text("utf-8"))
+    ours = re.findall(r"\[scrapy_simhash\.\w+\] (?:DEBUG|WARNING): (.+)", run.log)
+    assert len(ours) == 4
+    for message in ours:
+        assert words(message) in page
+    crawled = next(line for line in run.log.splitlines() if "Crawled" in line and "near-duplicate" in line)
+    assert crawled.partition("] ")[2] == blocks(LOG_PAGE, "text")[0].text.strip()
+
+
+def test_the_log_page_shows_what_a_setting_that_breaks_a_rule_looks_like(
+    project: Project, server: SiteServer
+) -> None:
+    (shown,) = (block.text.strip() for block in blocks(LOG_PAGE, "text") if "SettingError" in block.text)
+    with pytest.raises(SettingError) as raised:
+        Config(blocks=2)
+    assert shown == f"{SettingError.__module__}.SettingError: {raised.value}"
+    run = scrapy(project.folder, server, "crawl", "pages", "-s", "SIMHASH_BLOCKS=2", fails=True)
+    assert shown in run.log

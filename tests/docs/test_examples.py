@@ -1,0 +1,129 @@
+"""Every example runs, every command exists."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import scrapy.commands
+from scrapy.settings import BaseSettings, default_settings
+from scrapy.utils.misc import load_object
+
+from scrapy_simhash import Config
+from scrapy_simhash.config import PREFIX, unknown_settings
+from tests.docs.reader import ROOT, Block, all_blocks
+
+EXAMPLE = ROOT / "example_project"
+PYTHON = [block for block in all_blocks("python") if ">>>" not in block.text]
+TRIED = [block for block in all_blocks("python") if ">>>" in block.text]
+COMMANDS = [
+    (block, command)
+    for block in all_blocks("console", "sh")
+    for line in block.text.splitlines()
+    if (command := line.removeprefix("$ ") if block.language == "console" and line[:2] == "$ " else line)
+    and (block.language == "sh" or line.startswith("$ "))
+]
+
+
+def is_settings(block: Block) -> bool:
+    return all(
+        isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]).isupper()
+        for statement in ast.parse(block.text).body
+    )
+
+
+def test_there_are_examples_of_each_kind() -> None:
+    assert TRIED
+    assert COMMANDS
+    assert {is_settings(block) for block in PYTHON} == {True, False}
+
+
+@pytest.mark.parametrize("page", sorted({block.page for block in TRIED}), ids=lambda page: page.stem)
+def test_what_a_page_types_at_the_prompt_gives_what_it_shows(page: Path) -> None:
+    namespace: dict[str, Any] = {}
+    failures: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False)
+    for block in TRIED:
+        if block.page == page:
+            test = doctest.DocTestParser().get_doctest(
+                block.text, namespace, str(block), str(page), block.line
+            )
+            runner.run(test, out=failures.append, clear_globs=False)
+            namespace = test.globs
+    assert not failures, "".join(failures)
+
+
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
+    block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("example")
+    monkeypatch.setitem(sys.modules, "example", module)  # dataclasses look their module up
+    namespace = vars(module)
+    exec(compile(block.text, str(block), "exec"), namespace)
+    if not is_settings(block):
+        return
+    settings = {name: value for name, value in namespace.items() if name.isupper()}
+    Config.from_settings(settings)
+    assert unknown_settings(settings) == {}
+    for name, value in settings.items():
+        assert name.startswith(PREFIX) or hasattr(default_settings, name)
+        if isinstance(value, dict):
+            assert all(load_object(path) for path in value)
+    BaseSettings(settings)
+
+
+@pytest.mark.parametrize(("block", "command"), COMMANDS, ids=str)
+def test_a_command_exists(block: Block, command: str) -> None:
+    program, *arguments = shlex.split(command, comments=True)
+    match Path(program).name, arguments:
+        case "make", [target]:
+            assert target in makefile_targets()
+        case "cd", [folder]:
+            assert (ROOT / folder).is_dir()
+        case "pip", ["install", "."]:
+            assert (ROOT / "pyproject.toml").is_file()
+        case "python", ["-m", "pytest", path]:
+            assert (ROOT / path).exists()
+        case "python", ["-m", module, *options]:
+            assert {option for option in options if option.startswith("-")} <= options_of("-m", module)
+        case "python", [script, *options]:
+            assert {option for option in options if option.startswith("-")} <= options_of(script)
+        case "scrapy", [verb, *_]:
+            assert verb in {info.name for info in pkgutil.iter_modules(scrapy.commands.__path__)}
+            importlib.import_module(f"scrapy.commands.{verb}")
+        case _:
+            pytest.fail(f"{block}: no test knows how to try {command!r}")
+
+
+def makefile_targets() -> set[str]:
+    text = (ROOT / "Makefile").read_text("utf-8")
+    return set(re.findall(r"^(\w+):", text, flags=re.MULTILINE))
+
+
+@cache
+def options_of(*program: str) -> set[str]:
+    """Return the options that a script or module says it has when asked for ``--help``."""
+    place = Path(*program[-1].removesuffix(".py").split(".")).with_suffix(".py")
+    homes = [home for home in (ROOT, EXAMPLE) if (home / place).exists()]
+    assert homes, f"there is no {program[-1]}"
+    shown = subprocess.run(
+        [sys.executable, *program, "--help"],
+        cwd=homes[0],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    ).stdout
+    return set(re.findall(r"--[\w-]+", shown))

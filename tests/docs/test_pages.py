@@ -1,0 +1,72 @@
+"""The pages hold together: they build, their links lead somewhere, the README stays short."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.reader import DOCS, PACKAGE, README, ROOT, TEXTS
+
+#: What a reader makes, what a command makes, and how our stats begin.
+MADE = ("archive/", "out/", ".venv/", "simhash/")
+
+
+def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-W",
+            "-q",
+            "-d",
+            tmp_path / "trees",
+            DOCS,
+            tmp_path / "html",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "html" / "index.html").is_file()
+
+
+def test_the_readme_fits_two_screens() -> None:
+    assert len(README.read_text("utf-8").splitlines()) <= 120
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_and_paths_lead_to_files(page: Path) -> None:
+    text = page.read_text("utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)", text) if page.suffix == ".md" else []
+    for link in links:
+        assert "://" in link or (page.parent / link).exists(), link
+    homes = (ROOT, PACKAGE, ROOT / "example_project")
+    for path in re.findall(r"(?<!`)`{1,2}((?:[\w.-]+/)+(?:[\w-]+\.\w+)?)`{1,2}(?!`)", text):
+        assert path.startswith(MADE) or any((home / path).exists() for home in homes), path
+
+
+def test_every_page_is_linked_from_the_readme_or_the_index() -> None:
+    index = (DOCS / "index.rst").read_text("utf-8")
+    for page in DOCS.rglob("*.rst"):
+        name = page.relative_to(DOCS).with_suffix("").as_posix()
+        assert name == "index" or re.search(rf"^    {name}$", index, flags=re.MULTILINE), name
+
+
+def test_every_benchmark_is_listed_and_no_other() -> None:
+    page = (DOCS / "development.rst").read_text("utf-8")
+    table = page[page.index(":name: benchmarks") :]
+    listed = re.findall(r"^    \* - ``(benchmarks/\w+\.py)``$", table, flags=re.MULTILINE)
+    runnable = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "benchmarks").glob("*.py")
+        if "def main(" in path.read_text("utf-8")
+    ]
+    assert sorted(listed) == sorted(runnable)

@@ -1,0 +1,97 @@
+"""What the code has, the reference pages describe, and the other way round."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scrapy_simhash
+from scrapy_simhash import Config, Reason, Status, names
+from scrapy_simhash.config import PREFIX, setting_names
+from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
+
+REFERENCE = DOCS / "reference"
+META = {value for name, value in vars(names).items() if name.startswith("META_") and name != "META_OUT"}
+STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
+#: Why a page may be skipped; the last of the three is not counted.
+SKIPPED = set(Reason) - {Reason.UNCHANGED, Reason.CHANGED, Reason.NO_CALLBACK}
+SKIPPED_STATS = {f"{names.STAT_SKIPPED}/{reason.value}" for reason in SKIPPED}
+#: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
+ENVIRONMENT = {"SIMHASH_EVAL_PACK"}
+
+
+def named(pattern: str, text: str) -> set[str]:
+    return {match[0] for match in re.finditer(pattern, text)}
+
+
+def test_every_setting_has_an_entry_and_there_is_no_other() -> None:
+    assert sorted(sections(REFERENCE / "settings.rst")) == list(setting_names())
+
+
+@pytest.mark.parametrize("field", fields(Config), ids=lambda field: field.name)
+def test_the_entry_of_a_setting_names_type_default_unit_and_effect_and_shows_an_example(
+    field: Field[Any],
+) -> None:
+    setting = PREFIX + field.name.upper()
+    entry = sections(REFERENCE / "settings.rst")[setting]
+    told = dict(re.findall(r"^:(\w+): (.+)$", entry, flags=re.MULTILINE))
+    assert list(told) == ["Type", "Default", "Unit", "Effect"]
+    assert ast.literal_eval(told["Default"].strip("`")) == field.default
+    assert told["Type"] == str(field.type).replace(" | ", " or ")
+    assert f"\n    {setting} = " in entry
+
+
+def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
+    documented = entries(REFERENCE / "meta.rst")
+    values = {status.value for status in Status} | {reason.value for reason in Reason}
+    assert set(documented) == META | values
+    assert all(documented.values())
+
+
+@pytest.mark.parametrize(("heading", "values"), [("Statuses", Status), ("Reasons", Reason)])
+def test_every_status_and_every_reason_is_described_in_its_section(
+    heading: str, values: type[Status] | type[Reason]
+) -> None:
+    section = sections(REFERENCE / "meta.rst")[heading]
+    assert set(re.findall(r"^``(\w+)``$", section, flags=re.MULTILINE)) == {value.value for value in values}
+
+
+def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
+    documented = entries(REFERENCE / "stats.rst")
+    assert set(documented) == STATS - {names.STAT_SKIPPED} | {f"{names.STAT_SKIPPED}/<reason>"}
+    assert all(documented.values())
+
+
+def test_the_stats_of_skipped_pages_are_those_of_the_reasons_that_are_counted() -> None:
+    entry = entries(REFERENCE / "stats.rst")[f"{names.STAT_SKIPPED}/<reason>"]
+    assert named(r"simhash/skipped/\w+", entry) == SKIPPED_STATS
+
+
+def test_the_flag_is_described() -> None:
+    assert f"``{names.FLAG}``" in sections(REFERENCE / "log-and-flags.rst")["The flag"]
+
+
+def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:
+    text = (REFERENCE / "api.rst").read_text("utf-8")
+    shown = re.findall(r"^\.\. auto\w+:: scrapy_simhash\.(\w+)$", text, flags=re.MULTILINE)
+    assert sorted(shown) == sorted(scrapy_simhash.__all__)
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path) -> None:
+    lines = page.read_text("utf-8").splitlines()
+    # The message about a setting that there is not shows one.
+    text = "\n".join(line for line in lines if "did you mean" not in line)
+    assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
+    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z_]+)?", text) <= STATS | SKIPPED_STATS
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META
+
+
+def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:
+    sources = [path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py")]
+    assert all(any(name in source for source in sources) for name in ENVIRONMENT)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Set
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.fingerprint import SKETCH_BYTES, same_subject, similarity, sketch
+
+hashes = st.sets(st.integers(0, 2**64 - 1), min_size=1, max_size=60)
+
+
+def jaccard(a: Set[int], b: Set[int]) -> float:
+    return len(a & b) / len(a | b)
+
+
+def pair_with_common_part(common: int, own: int, seed: int) -> tuple[set[int], set[int]]:
+    draw = random.Random(seed)
+    numbers = [draw.getrandbits(64) for _ in range(common + 2 * own)]
+    return set(numbers[: common + own]), set(numbers[:common] + numbers[common + own :])
+
+
+@given(hashes)
+def test_a_sketch_is_128_bytes_whatever_the_length_of_the_page(shingles: set[int]) -> None:
+    assert len(sketch(shingles, ["word"])) == SKETCH_BYTES == 128
+
+
+@given(hashes, st.randoms())
+def test_order_and_repetitions_do_not_matter(shingles: set[int], random: random.Random) -> None:
+    shuffled = [*shingles, *shingles]
+    random.shuffle(shuffled)
+    assert sketch(shuffled, []) == sketch(sorted(shingles), [])
+
+
+@given(hashes)
+def test_a_page_is_wholly_similar_to_itself(shingles: set[int]) -> None:
+    assert similarity(sketch(shingles, []), sketch(shingles, [])) == 1.0
+
+
+@given(hashes, hashes)
+def test_similarity_is_symmetric_and_a_share(a: set[int], b: set[int]) -> None:
+    estimate = similarity(sketch(a, []), sketch(b, []))
+    assert estimate == similarity(sketch(b, []), sketch(a, []))
+    assert 0 <= estimate <= 1
+
+
+@pytest.mark.parametrize(("common", "own"), [(950, 25), (900, 50), (800, 100), (500, 250), (0, 500)])
+def test_the_estimate_is_near_the_true_share_of_common_shingles(common: int, own: int) -> None:
+    errors = []
+    for seed in range(40):
+        a, b = pair_with_common_part(common, own, seed)
+        errors.append(similarity(sketch(a, []), sketch(b, [])) - jaccard(a, b))
+    assert abs(sum(errors) / len(errors)) < 0.015, "no bias to speak of"
+    assert max(map(abs, errors)) < 0.13, "five standard errors"
+
+
+@pytest.mark.parametrize("size", [12, 30, 100])
+def test_short_pages_are_estimated_without_bias_as_well(size: int) -> None:
+    errors = []
+    for seed in range(60):
+        a, b = pair_with_common_part(size, max(1, size // 10), seed)
+        errors.append(similarity(sketch(a, []), sketch(b, [])) - jaccard(a, b))
+    assert abs(sum(errors) / len(errors)) < 0.05
+
+
+def test_two_pages_without_a_shingle_have_nothing_in_common() -> None:
+    empty = sketch([], ["word"])
+    assert similarity(empty, empty) == 0.0
+    assert similarity(empty, sketch([1, 2, 3], ["word"])) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        ("numpy maximum", "numpy maximum", True),
+        ("numpy maximum", "numpy minimum", False),
+        ("the array interface", "the array interface protocol", True),  # held by the longer one
+        ("array", "matrix", False),
+        ("", "matrix", True),  # nothing to contradict
+        ("", "", True),
+        ("a b c d e f g", "a b c d e f h", True),  # one in seven
+        ("a b c d e f", "a b c d e h", False),
+    ],
+)
+def test_subjects_agree_when_nearly_all_words_of_the_shorter_are_in_the_other(
+    a: str, b: str, same: bool
+) -> None:
+    sketch_a, sketch_b = sketch([1], a.split()), sketch([1], b.split())
+    assert same_subject(sketch_a, sketch_b) is same
+    assert same_subject(sketch_b, sketch_a) is same
+
+
+def test_a_long_subject_agrees_with_itself() -> None:
+    words = [f"word{i}" for i in range(40)]
+    assert same_subject(sketch([1], words), sketch([2], reversed(words)))
+    assert not same_subject(sketch([1], words), sketch([1], [f"other{i}" for i in range(40)]))

@@ -1,0 +1,53 @@
+"""What the golden fingerprints are made of, and how they are kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from magazine.site import build_site
+
+from scrapy_simhash import Fingerprint, PageFingerprinter
+from scrapy_simhash.fingerprinter import SCHEME
+from tests.golden.texts import ODDITIES, TEXTS
+
+FILE = Path(__file__).with_name("fingerprints.json")
+
+
+def made() -> dict[str, str]:
+    """Return the fingerprint of every page of the example site and of every text, by name; "" for none."""
+    fingerprinter = PageFingerprinter()
+    made = {"scheme": SCHEME}
+    for page in build_site(port=8000).values():
+        if page.is_html:
+            found = fingerprinter.from_html(page.body(0), content_type=page.content_type)
+            made[f"page {page.address.key}"] = _written(found)
+    for name, text in (TEXTS | ODDITIES).items():
+        made[f"text {name}"] = _written(fingerprinter.from_text(text))
+    return made
+
+
+def committed() -> dict[str, str]:
+    """Return what the file holds; nothing if there is none yet."""
+    if not FILE.exists():
+        return {}
+    held: dict[str, str] = json.loads(FILE.read_text("utf-8"))
+    return held
+
+
+def write(made: dict[str, str]) -> None:
+    """Replace the file."""
+    FILE.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def changes(made: dict[str, str], committed: dict[str, str]) -> list[str]:
+    """Return a line for each name whose fingerprint differs."""
+    return [
+        f"{name}: {committed.get(name, 'missing') or 'none'} became {made.get(name, 'missing') or 'none'}"
+        for name in {**committed, **made}
+        if committed.get(name) != made.get(name)
+    ]
+
+
+def _written(fingerprint: Fingerprint | None) -> str:
+    return fingerprint.hex if fingerprint else ""

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import re
+from dataclasses import FrozenInstanceError, fields
+from math import comb
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_simhash import Config, SettingError, SimhashError
+from scrapy_simhash.config import ACTIONS, MAX_TABLES, SCOPES, setting_names, unknown_settings
+
+DEFAULTS = {field.name: field.default for field in fields(Config)}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"blocks": 2}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"),
+        ({"blocks": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+        ({"blocks": 65, "max_distance": 0}, "SIMHASH_BLOCKS must be at most 64, got 65"),
+        (
+            {"blocks": 20},
+            "SIMHASH_BLOCKS must keep the index within 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3), got 20",
+        ),
+        (
+            {"blocks": 64, "max_distance": 32},
+            "SIMHASH_BLOCKS must keep the index within 1,000 tables"
+            " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE 32), got 64",
+        ),
+        ({"blocks": "six"}, "SIMHASH_BLOCKS must be a whole number, got 'six'"),
+        ({"blocks": 6.0}, "SIMHASH_BLOCKS must be a whole number, got 6.0"),
+        ({"blocks": True}, "SIMHASH_BLOCKS must be a whole number, got True"),
+        ({"blocks": ""}, "SIMHASH_BLOCKS must be a whole number, got ''"),
+        ({"blocks": None}, "SIMHASH_BLOCKS must be a whole number, got None"),
+        ({"max_distance": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
+        ({"max_distance": 64}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64"),
+        ({"max_distance": "3.5"}, "SIMHASH_MAX_DISTANCE must be a whole number, got '3.5'"),
+        ({"shingle_size": 0}, "SIMHASH_SHINGLE_SIZE must be 1 to 16 tokens, got 0"),
+        ({"shingle_size": 17}, "SIMHASH_SHINGLE_SIZE must be 1 to 16 tokens, got 17"),
+        ({"shingle_size": [2]}, "SIMHASH_SHINGLE_SIZE must be a whole number, got [2]"),
+        ({"min_shingles": 0}, "SIMHASH_MIN_SHINGLES must be at least 1, got 0"),
+        ({"min_shingles": "few"}, "SIMHASH_MIN_SHINGLES must be a whole number, got 'few'"),
+        ({"maxsize": -1}, "SIMHASH_MAXSIZE must be a number of bytes, or 0 for no limit, got -1"),
+        ({"maxsize": "10M"}, "SIMHASH_MAXSIZE must be a whole number, got '10M'"),
+        (
+            {"action": "drop"},
+            "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'drop'",
+        ),
+        (
+            {"action": "MARK"},
+            "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'MARK'",
+        ),
+        ({"action": 1}, "SIMHASH_ACTION must be a string, got 1"),
+        ({"scope": "site"}, "SIMHASH_SCOPE must be one of crawl, domain, host, got 'site'"),
+        ({"scope": None}, "SIMHASH_SCOPE must be a string, got None"),
+        ({"enabled": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
+        ({"enabled": 2}, "SIMHASH_ENABLED must be True or False, got 2"),
+        ({"enabled": None}, "SIMHASH_ENABLED must be True or False, got None"),
+        ({"debug": []}, "SIMHASH_DEBUG must be True or False, got []"),
+        ({"item_field": 7}, "SIMHASH_ITEM_FIELD must be the name of a field, got 7"),
+        ({"item_field": True}, "SIMHASH_ITEM_FIELD must be the name of a field, got True"),
+    ],
+)
+def test_a_broken_rule_is_named_with_setting_and_value(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
+        Config(**given)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Config(**given)
+
+
+def test_a_setting_error_is_one_of_ours() -> None:
+    assert issubclass(SettingError, SimhashError)
+    assert issubclass(SettingError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "value"),
+    [
+        ({"max_distance": 0, "blocks": 1}, "blocks", 1),
+        ({"max_distance": 63, "blocks": 64}, "max_distance", 63),
+        ({"blocks": 19}, "blocks", 19),
+        ({"blocks": "8"}, "blocks", 8),
+        ({"blocks": " 8 "}, "blocks", 8),
+        ({"maxsize": 0}, "maxsize", 0),
+        ({"shingle_size": 16}, "shingle_size", 16),
+        ({"min_shingles": 10**9}, "min_shingles", 10**9),
+        ({"item_field": "near_duplicate"}, "item_field", "near_duplicate"),
+        ({"item_field": ""}, "item_field", None),
+        ({"item_field": None}, "item_field", None),
+        *(({"action": action}, "action", action) for action in ACTIONS),
+        *(({"scope": scope}, "scope", scope) for scope in SCOPES),
+        *(({"enabled": word}, "enabled", True) for word in (True, 1, "1", "True", "yes", " ON ")),
+        *(({"enabled": word}, "enabled", False) for word in (False, 0, "0", "false", "No", "off", "")),
+    ],
+)
+def test_a_value_is_taken_as_what_it_means(given: dict[str, Any], name: str, value: object) -> None:
+    found = getattr(Config(**given), name)
+    assert found == value
+    assert type(found) is type(value)
+
+
+class IntegerLike:
+    """What numpy's integers are to us."""
+
+    def __index__(self) -> int:
+        return 5
+
+
+def test_integers_of_other_libraries_become_ints() -> None:
+    assert type(Config(blocks=IntegerLike()).blocks) is int  # type: ignore[arg-type]
+
+
+def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
+    config = Config()
+    assert {name: getattr(config, name) for name in DEFAULTS} == DEFAULTS
+    assert comb(config.blocks, config.max_distance) <= MAX_TABLES
+    assert config.action == "mark", "switching it on never loses data"
+
+
+def test_nothing_in_the_settings_means_the_defaults() -> None:
+    assert Config.from_settings({}) == Config.from_settings(Settings()) == Config()
+
+
+def test_none_in_the_settings_means_the_default() -> None:
+    assert Config.from_settings(dict.fromkeys(setting_names())) == Config()
+
+
+def test_every_setting_is_read_from_the_settings() -> None:
+    given = {
+        "SIMHASH_ENABLED": "0",
+        "SIMHASH_ACTION": "drop_page",
+        "SIMHASH_MAX_DISTANCE": "5",
+        "SIMHASH_BLOCKS": "8",
+        "SIMHASH_SHINGLE_SIZE": "4",
+        "SIMHASH_MIN_SHINGLES": "20",
+        "SIMHASH_SCOPE": "host",
+        "SIMHASH_MAXSIZE": "1000",
+        "SIMHASH_ITEM_FIELD": "simhash",
+        "SIMHASH_DEBUG": "true",
+    }
+    config = Config.from_settings(Settings(given))
+    as_given = {f"SIMHASH_{name.upper()}": getattr(config, name) for name in DEFAULTS}
+    assert as_given == {
+        "SIMHASH_ENABLED": False,
+        "SIMHASH_ACTION": "drop_page",
+        "SIMHASH_MAX_DISTANCE": 5,
+        "SIMHASH_BLOCKS": 8,
+        "SIMHASH_SHINGLE_SIZE": 4,
+        "SIMHASH_MIN_SHINGLES": 20,
+        "SIMHASH_SCOPE": "host",
+        "SIMHASH_MAXSIZE": 1000,
+        "SIMHASH_ITEM_FIELD": "simhash",
+        "SIMHASH_DEBUG": True,
+    }
+
+
+def test_a_wrong_setting_is_an_error_where_it_is_read() -> None:
+    with pytest.raises(SettingError, match="SIMHASH_BLOCKS must be a whole number, got 'many'"):
+        Config.from_settings(Settings({"SIMHASH_BLOCKS": "many"}))
+
+
+def test_setting_names_are_those_of_the_fields_sorted() -> None:
+    assert setting_names() == tuple(sorted(f"SIMHASH_{name.upper()}" for name in DEFAULTS))
+
+
+@pytest.mark.parametrize(
+    ("settings", "unknown"),
+    [
+        ({}, {}),
+        ({"LOG_LEVEL": "INFO", "BOT_NAME": "x"}, {}),
+        (dict.fromkeys(setting_names()), {}),
+        ({"SIMHASH_ACTON": "mark"}, {"SIMHASH_ACTON": "SIMHASH_ACTION"}),
+        ({"SIMHASH_MAX_DISTANSE": 3}, {"SIMHASH_MAX_DISTANSE": "SIMHASH_MAX_DISTANCE"}),
+        ({"SIMHASH_DISTANCE": 3}, {"SIMHASH_DISTANCE": "SIMHASH_MAX_DISTANCE"}),
+        ({"SIMHASH_QQQQ": 3}, {"SIMHASH_QQQQ": None}),  # the prefix alone is no likeness
+        ({"simhash_action": "mark"}, {}),
+        ({"SIMHASH_B": 1, "SIMHASH_A": 1}, {"SIMHASH_A": None, "SIMHASH_B": None}),
+    ],
+)
+def test_a_misspelt_setting_is_told_with_the_one_it_resembles(
+    settings: dict[str, Any], unknown: dict[str, str | None]
+) -> None:
+    found = unknown_settings(settings)
+    assert found == unknown
+    assert list(found) == sorted(found)
+    assert unknown_settings(Settings(settings)) == unknown
+
+
+def test_a_config_is_a_value_that_does_not_change() -> None:
+    assert Config(blocks=8) == Config(blocks="8")  # type: ignore[arg-type]
+    assert hash(Config()) == hash(Config())
+    with pytest.raises(FrozenInstanceError):
+        Config().blocks = 8  # type: ignore[misc]

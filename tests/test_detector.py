@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Reason, Status, Verdict
+from scrapy_simhash.store import Claim, MemoryStore, Posting
+from scrapy_simhash.text import parse
+from tests.golden.texts import TEXTS
+
+A, B, C = (f"https://example.com/{name}" for name in "abc")
+ENGLISH, GERMAN = (f"<main><p>{TEXTS[language]}</p></main>" for language in ("en", "de"))
+FAR = 0xFFFF_0000_FFFF_0000
+
+
+@pytest.fixture
+def detector() -> NearDuplicateDetector:
+    return NearDuplicateDetector()
+
+
+def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict:
+    """Judge pages of given fingerprints one after another; return the last verdict."""
+    return [detector.judge(Fingerprint(value), url) for value, url in visits][-1]
+
+
+@pytest.mark.parametrize(
+    ("visits", "status", "duplicate_of", "distance", "cluster", "reason"),
+    [
+        ([(0, A)], Status.NEW, None, None, 0, None),
+        ([(0, A), (FAR, B)], Status.NEW, None, None, 1, None),
+        ([(0, A), (0, B)], Status.NEAR_DUPLICATE, A, 0, 0, None),
+        ([(0, A), (0b111, B)], Status.NEAR_DUPLICATE, A, 3, 0, None),
+        ([(0, A), (0b1111, B)], Status.NEW, None, None, 1, None),
+        ([(0, A), (0b111, B), (0b111111, C)], Status.NEW, None, None, 2, None),  # no chains
+        ([(0, A), (0, A)], Status.REVISIT, None, 0, 0, Reason.UNCHANGED),
+        ([(0, A), (0b11, A)], Status.REVISIT, None, 2, 0, Reason.CHANGED),
+        ([(0, A), (FAR, A)], Status.REVISIT, None, 32, 0, Reason.CHANGED),
+        ([(0, A), (1, B), (1, B)], Status.REVISIT, A, 0, 0, Reason.UNCHANGED),
+        ([(0, A), (FAR, B), (1, B)], Status.REVISIT, A, 33, 0, Reason.CHANGED),  # from its former self
+        ([(0, A), (1, B), (FAR, B)], Status.REVISIT, None, 33, 1, Reason.CHANGED),
+    ],
+)
+def test_verdicts(
+    detector: NearDuplicateDetector,
+    visits: list[tuple[int, str]],
+    status: Status,
+    duplicate_of: str | None,
+    distance: int | None,
+    cluster: int,
+    reason: Reason | None,
+) -> None:
+    found = judged(detector, *visits)
+    expected = Verdict(status, Fingerprint(visits[-1][0]), duplicate_of, distance, cluster, reason)
+    assert found == expected
+    assert found.is_duplicate == (duplicate_of is not None)
+
+
+def test_a_page_checked_is_a_page_judged(detector: NearDuplicateDetector) -> None:
+    other = NearDuplicateDetector()
+    for html, url in [(ENGLISH, A), (GERMAN, B), (ENGLISH, C), (ENGLISH, A), (GERMAN, A)]:
+        fingerprint = other.fingerprinter.from_html(html)
+        assert fingerprint is not None
+        assert detector.check(html, url) == other.judge(fingerprint, url)
+
+
+@pytest.mark.parametrize("html", [ENGLISH, ENGLISH.encode(), parse(ENGLISH)], ids=["str", "bytes", "tree"])
+def test_text_bytes_and_trees_are_checked_alike(detector: NearDuplicateDetector, html: Any) -> None:
+    detector.check(ENGLISH, A)
+    assert detector.check(html, B).duplicate_of == A
+
+
+def test_headers_help_to_read_the_page(detector: NearDuplicateDetector) -> None:
+    russian = f"<main><p>{TEXTS['ru']}</p></main>"
+    detector.check(russian, A)
+    again = detector.check(russian.encode("koi8-r"), B, content_type="text/html; charset=koi8-r")
+    assert (again.duplicate_of, again.distance) == (A, 0)
+
+
+@pytest.mark.parametrize("html", ["", "<p>Hello.", b"<script>draw()</script>"])
+def test_a_page_with_too_little_text_is_skipped_and_not_remembered(
+    detector: NearDuplicateDetector, html: str | bytes
+) -> None:
+    for url in (A, B, A):
+        assert detector.check(html, url) == Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+    assert len(detector.store) == 0
+
+
+@pytest.mark.parametrize(
+    ("html", "status"),
+    [
+        ("x" * 100, Status.SKIPPED),  # not too large, but too short
+        ("x" * 101, Status.SKIPPED),
+        (b"x" * 101, Status.SKIPPED),
+        ("é" * 100, Status.SKIPPED),
+    ],
+)
+def test_what_is_longer_than_maxsize_is_skipped_unread(html: str | bytes, status: Status) -> None:
+    found = NearDuplicateDetector(Config(maxsize=100)).check(html, A)
+    too_large = len(html) > 100
+    assert found == Verdict(status, reason=Reason.TOO_LARGE if too_large else Reason.SHORT_TEXT)
+
+
+def test_a_tree_is_never_too_large_and_maxsize_0_is_no_limit() -> None:
+    assert NearDuplicateDetector(Config(maxsize=1)).check(parse(ENGLISH), A).status is Status.NEW
+    assert NearDuplicateDetector(Config(maxsize=0)).check(ENGLISH, A).status is Status.NEW
+    assert NearDuplicateDetector(Config(maxsize=1)).check(ENGLISH, A).reason is Reason.TOO_LARGE
+
+
+def test_the_url_is_the_key_unless_one_is_given(detector: NearDuplicateDetector) -> None:
+    detector.check(ENGLISH, A, key=b"1")
+    assert detector.check(ENGLISH, B, key=b"1").status is Status.REVISIT
+    assert detector.check(ENGLISH, A, key=b"2").status is Status.NEAR_DUPLICATE
+    assert detector.check(ENGLISH, A).status is Status.NEAR_DUPLICATE
+    assert detector.check(ENGLISH, A).status is Status.REVISIT
+    assert detector.check(ENGLISH, A, key=b"").status is Status.NEAR_DUPLICATE, "an empty key is a key"
+
+
+def test_any_text_will_do_as_a_url(detector: NearDuplicateDetector) -> None:
+    for url in ("", "not a URL", "http://[broken", "https://é.example/\ud800"):
+        assert detector.check(ENGLISH, url).status in {Status.NEW, Status.NEAR_DUPLICATE}
+        assert detector.check(ENGLISH, url).status is Status.REVISIT
+
+
+@pytest.mark.parametrize("html", [None, 7, bytearray(b"<p>"), ["<p>"]])
+def test_what_is_no_page_is_an_error_and_not_remembered(detector: NearDuplicateDetector, html: Any) -> None:
+    with pytest.raises(TypeError, match="html must be str, bytes or an lxml element"):
+        detector.check(html, A)
+    assert len(detector.store) == 0
+
+
+@pytest.mark.parametrize(
+    ("scope", "other", "status"),
+    [
+        ("crawl", "https://other.example/", Status.NEAR_DUPLICATE),
+        ("domain", "https://other.example/", Status.NEW),
+        ("domain", "https://www.example.com/", Status.NEAR_DUPLICATE),
+        ("host", "https://www.example.com/", Status.NEW),
+        ("host", "https://example.com:8443/", Status.NEAR_DUPLICATE),
+    ],
+)
+def test_pages_are_compared_within_their_scope(scope: str, other: str, status: Status) -> None:
+    detector = NearDuplicateDetector(Config(scope=scope))
+    detector.check(ENGLISH, A)
+    assert detector.check(ENGLISH, other).status is status
+
+
+def test_the_settings_reach_the_parts() -> None:
+    detector = NearDuplicateDetector(Config(max_distance=1, blocks=2, min_shingles=1_000))
+    assert detector.check(ENGLISH, A).reason is Reason.SHORT_TEXT
+    assert judged(detector, (0, A), (0b11, B)).status is Status.NEW
+    assert judged(detector, (FAR, A), (FAR ^ 1, C)).duplicate_of == A
+
+
+def test_the_store_given_is_the_store_used_an_empty_one_too() -> None:
+    store = MemoryStore()
+    detector = NearDuplicateDetector(store=store)
+    detector.check(ENGLISH, A)
+    assert len(store) == 1
+    # Another detector over the same store knows what this one saw.
+    assert NearDuplicateDetector(store=store).check(ENGLISH, B).duplicate_of == A
+
+
+class OneAnswer:
+    """A store of somebody else: the protocol is all it has."""
+
+    index_size = 0
+
+    def __init__(self) -> None:
+        self.postings: list[Posting] = []
+
+    def __len__(self) -> int:
+        return len(self.postings)
+
+    def claim(self, posting: Posting) -> Claim:
+        self.postings.append(posting)
+        return Claim(None, 7, "https://seen.example/", 2)
+
+
+def test_any_store_of_the_protocol_will_do_and_is_asked_once_a_page() -> None:
+    store = OneAnswer()
+    detector = NearDuplicateDetector(Config(scope="host"), store)
+    found = detector.judge(Fingerprint(5), "https://www.example.com/x")
+    assert found == Verdict(Status.NEAR_DUPLICATE, Fingerprint(5), "https://seen.example/", 2, 7)
+    assert store.postings == [
+        Posting(b"https://www.example.com/x", "https://www.example.com/x", "www.example.com", 5)
+    ]

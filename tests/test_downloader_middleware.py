@@ -1,0 +1,158 @@
+"""The marking middleware, response by response; real crawls are in tests/crawl/."""
+
+import logging
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_simhash import NearDuplicateDetector, SettingError, SimhashDownloaderMiddleware, names
+from tests.crawl.site import article
+from tests.stand_in import simhash_stats, stand_in
+
+URL = "https://example.com/"
+
+
+def middleware(**settings: Any) -> SimhashDownloaderMiddleware:
+    return SimhashDownloaderMiddleware.from_crawler(stand_in(**settings))
+
+
+def page(path: str = "a", body: str | None = None, **arguments: Any) -> HtmlResponse:
+    text = article() if body is None else body
+    return HtmlResponse(URL + path, body=text.encode(), encoding="utf-8", **arguments)
+
+
+def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any) -> dict[str, Any]:
+    """Return the marks that *response* gets."""
+    request = Request(response.url, **arguments)
+    assert subject.process_response(request, response) is response
+    return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        (Response(URL), "not_html"),
+        (TextResponse(URL, body=b"text"), "not_html"),
+        (XmlResponse(URL, body=b"<a/>"), "not_html"),
+        (page(status=404), "status"),
+        (page(status=302), "status"),
+        (page(status=199), "status"),
+        (page(flags=["dataloss"]), "truncated"),
+        (page(flags=["cached", "download_stopped"]), "truncated"),
+        (page(body="<p>" + "x" * 10_001), "too_large"),
+        (page(body=""), "short_text"),
+    ],
+)
+def test_what_is_no_page_is_skipped_with_a_reason(response: Response, reason: str) -> None:
+    subject = middleware(maxsize=10_000)
+    assert judged(subject, response) == {"status": "skipped", "reason": reason}
+    assert simhash_stats(subject.crawler) == {f"skipped/{reason}": 1}
+
+
+@pytest.mark.parametrize("flags", [["partial"], ["cached"], ["near-duplicate"]])
+def test_other_flags_are_no_reason_to_skip(flags: list[str]) -> None:
+    assert judged(middleware(), page(flags=flags))["status"] == "new"
+
+
+def test_a_page_of_the_largest_size_is_judged_and_zero_is_no_limit() -> None:
+    size = len(page().body)
+    assert judged(middleware(maxsize=size), page())["status"] == "new"
+    assert judged(middleware(maxsize=size - 1), page())["reason"] == "too_large"
+    assert judged(middleware(maxsize=0), page())["status"] == "new"
+
+
+def test_nothing_is_written_of_a_response_that_is_nobodys_page() -> None:
+    subject = middleware()
+    assert judged(subject, page(), callback=NO_CALLBACK, meta={}) == {}
+    assert simhash_stats(subject.crawler) == {}
+
+
+@pytest.mark.parametrize(("value", "reason"), [(False, "opted_out"), (True, None), (None, None), (0, None)])
+def test_only_false_opts_out(value: object, reason: str | None) -> None:
+    assert judged(middleware(), page(), meta={"simhash": value}).get("reason") == reason
+
+
+@pytest.mark.parametrize("callback", [NO_CALLBACK, None])
+@pytest.mark.parametrize("response", [page(), page(status=500), Response(URL)])
+def test_marks_that_a_request_came_with_are_gone(response: Response, callback: Any) -> None:
+    stale = dict.fromkeys(names.META_OUT, "stale")
+    marks = judged(middleware(), response, callback=callback, meta=stale)
+    assert "stale" not in marks.values()
+
+
+def test_the_same_url_by_another_method_is_another_page() -> None:
+    subject = middleware()
+    assert judged(subject, page())["status"] == "new"
+    assert judged(subject, page(), method="POST", body="q=1")["status"] == "near_duplicate"
+    assert judged(subject, page(), method="POST", body="q=1")["status"] == "revisit"
+
+
+def test_the_tree_is_read_only_and_is_the_one_that_the_spider_gets() -> None:
+    response = page(body="<html><body><nav>x</nav><script>y</script><!-- z -->" + article())
+    root, before = response.selector.root, response.selector.get()
+    judged(middleware(), response)
+    assert response.selector.root is root
+    assert response.selector.get() == before
+
+
+@pytest.mark.parametrize("error", [RuntimeError, RecursionError, MemoryError, KeyError, UnicodeError])
+def test_any_error_of_ours_gives_an_unknown_page(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: object, **keywords: object) -> None:
+        raise error("no verdict today")
+
+    monkeypatch.setattr(NearDuplicateDetector, "check", fail)
+    subject = middleware()
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
+    assert simhash_stats(subject.crawler) == {"errors": 2}
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
+
+
+def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
+    subject = middleware()
+    subject.crawler.request_fingerprinter = None  # type: ignore[assignment]
+    assert judged(subject, page()) == {"status": "unknown"}
+
+
+def test_a_flag_is_set_once_on_a_response_that_comes_twice() -> None:
+    subject, response = middleware(), page("b")
+    judged(subject, page("a"))
+    judged(subject, response)
+    judged(subject, response)
+    assert response.flags == ["near-duplicate"]
+
+
+def test_two_middlewares_share_nothing() -> None:
+    first, second = middleware(), middleware()
+    assert judged(first, page("a"))["status"] == "new"
+    assert judged(second, page("b"))["status"] == "new"
+
+
+def test_switched_off_there_is_no_middleware() -> None:
+    with pytest.raises(NotConfigured, match="SIMHASH_ENABLED is off"):
+        middleware(enabled=False)
+
+
+def test_a_wrong_setting_is_refused() -> None:
+    with pytest.raises(SettingError, match="SIMHASH_BLOCKS"):
+        middleware(blocks=2)
+
+
+@pytest.mark.parametrize(
+    ("is_crawling", "said"), [(True, "action: drop_page"), (False, "action: mark, for this is a look")]
+)
+def test_the_first_line_says_what_is_really_done(
+    is_crawling: bool, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawler = stand_in(is_crawling=is_crawling, action="drop_page")
+    subject = SimhashDownloaderMiddleware.from_crawler(crawler)
+    with caplog.at_level(logging.INFO, "scrapy_simhash"):
+        assert crawler.spider is not None
+        subject.spider_opened(crawler.spider)
+    assert said in caplog.text

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import pytest
+from lxml import etree
+from magazine.page import Page
+from scrapy.http import HtmlResponse
+
+from scrapy_simhash import Config, Fingerprint, PageFingerprinter
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.text import parse
+from tests.golden.texts import TEXTS
+
+STORY = TEXTS["en"].split("\n\n")
+HTML = f"<html lang=en><head><title>T</title></head><body><main>{''.join(f'<p>{part}</p>' for part in STORY)}</main>"
+fingerprinter = PageFingerprinter()
+
+
+def test_text_bytes_and_tree_of_a_recording_have_one_fingerprint(pages: list[Page]) -> None:
+    differing = []
+    for page in pages:
+        response = HtmlResponse("http://127.0.0.1/", headers=page.headers, body=page.body())
+        forms = {
+            fingerprinter.from_html(page.body(), content_type=page.content_type),
+            fingerprinter.from_html(response.text),
+            fingerprinter.from_html(response.selector.root),
+        }
+        if len(forms) != 1:
+            differing.append(page.address.key)
+    assert differing == []
+
+
+def test_a_page_and_its_plain_text_have_one_fingerprint() -> None:
+    assert fingerprinter.from_html(HTML) == fingerprinter.from_text(TEXTS["en"]) is not None
+
+
+def test_the_template_around_a_text_moves_no_bit() -> None:
+    other = (
+        "<html><body><nav><a href=/>Home</a></nav><div class=cookies>We keep cookies.</div><h1>T</h1><article>"
+        + "".join(f"<div><p style='color: red'><b>{part[:9]}</b>{part[9:]}</p></div>" for part in STORY)
+        + "</article><footer>Since 1962</footer>"
+    )
+    assert fingerprinter.from_html(other) == fingerprinter.from_html(HTML)
+
+
+@pytest.mark.parametrize("rewritten", [str.upper, lambda text: text.replace("e", "e\u00ad")])
+def test_case_and_soft_hyphens_move_no_bit(rewritten: type[str]) -> None:
+    assert fingerprinter.from_text(rewritten(TEXTS["de"])) == fingerprinter.from_text(TEXTS["de"])
+
+
+def test_the_address_makes_no_difference() -> None:
+    assert fingerprinter.from_html(HTML, "https://a.example/") == fingerprinter.from_html(HTML, "not a URL")
+
+
+def test_other_texts_are_far_away() -> None:
+    found = {name: fingerprinter.from_text(text) for name, text in TEXTS.items()}
+    near = [
+        (a, b)
+        for a, one in found.items()
+        for b, other in found.items()
+        if a < b and one and other and (one.value ^ other.value).bit_count() <= 8
+    ]
+    assert near == []
+
+
+def test_the_parts_are_the_whole() -> None:
+    document = fingerprinter.extract(HTML)
+    assert document.text == "\n".join(STORY)
+    assert fingerprinter.from_document(document) == fingerprinter.from_html(HTML)
+
+
+def test_a_fingerprint_says_how_many_features_it_was_folded_from() -> None:
+    short, both = fingerprinter.from_text(STORY[0]), fingerprinter.from_text(TEXTS["en"])
+    assert short is not None
+    assert both is not None
+    assert 12 <= short.features < both.features
+
+
+@pytest.mark.parametrize("html", ["", "<p>Hello.", "<script>draw()</script>", b"", etree.Element("html")])
+def test_a_page_with_too_little_text_has_no_fingerprint(html: str | bytes | etree._Element) -> None:
+    assert fingerprinter.from_html(html) is None
+
+
+def test_text_too_short_has_no_fingerprint() -> None:
+    assert fingerprinter.from_text("Too short to tell.") is None
+    assert fingerprinter.from_text("") is None
+
+
+def test_min_shingles_says_what_is_too_short() -> None:
+    strict, lenient = (PageFingerprinter(Config(min_shingles=least)) for least in (1_000, 1))
+    assert strict.from_html(HTML) is None
+    assert isinstance(lenient.from_text("Two words"), Fingerprint)
+
+
+def test_shingle_size_makes_other_fingerprints() -> None:
+    assert PageFingerprinter(Config(shingle_size=4)).from_html(HTML) != fingerprinter.from_html(HTML)
+
+
+def test_headers_help_to_read_the_page() -> None:
+    russian = f"<main><p>{TEXTS['ru']}</p></main>".encode("koi8-r")
+    read = fingerprinter.from_html(russian, content_type="text/html; charset=koi8-r")
+    assert read == fingerprinter.from_text(TEXTS["ru"].replace("\n\n", " "))
+    assert fingerprinter.extract("<p>Kwyjibo", content_language="nl").language == "nl"
+
+
+def test_an_element_of_a_page_can_be_fingerprinted_alone() -> None:
+    main = parse(f"<p>{TEXTS['fr']}</p>{HTML}").find(".//main")
+    assert main is not None
+    assert fingerprinter.from_html(main) == fingerprinter.from_html(HTML)
+
+
+def test_what_is_no_page_is_an_error() -> None:
+    with pytest.raises(TypeError, match="html must be str, bytes or an lxml element, got NoneType"):
+        fingerprinter.from_html(None)  # type: ignore[arg-type]
+
+
+def test_the_scheme_has_a_name_and_a_version() -> None:
+    name, _, version = SCHEME.partition("-")
+    assert name
+    assert version.isdigit()

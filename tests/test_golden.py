@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.golden import recipe
+
+ADVICE = """
+These fingerprints have changed. Stores hold fingerprints, and old ones must never be compared with new ones:
+before a release gives such a change to users, SCHEME in fingerprinter.py gets a new name ("web-1" -> "web-2").
+Then write the new ones with: python -m tests.golden --write
+"""
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    return recipe.made()
+
+
+def test_fingerprints_are_bit_for_bit_those_committed(made: dict[str, str]) -> None:
+    changes = recipe.changes(made, recipe.committed())
+    assert not changes, "\n".join([ADVICE, *changes])
+
+
+def test_the_file_holds_every_page_and_text_and_is_written_as_the_command_writes_it(
+    made: dict[str, str],
+) -> None:
+    written = json.dumps(recipe.committed(), indent=1, ensure_ascii=False) + "\n"
+    assert recipe.FILE.read_text("utf-8") == written
+    assert list(recipe.committed()) == list(made)
+
+
+def test_another_process_with_another_hash_seed_makes_the_same(made: dict[str, str]) -> None:
+    program = "import json; from tests.golden import recipe; print(json.dumps(recipe.made()))"
+    outputs = set()
+    for seed in ("0", "1"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, check=True, text=True
+        )
+        outputs.add(done.stdout)
+    assert {json.dumps(made) + "\n"} == outputs
+
+
+def test_only_what_is_meant_to_have_no_fingerprint_has_none(made: dict[str, str]) -> None:
+    texts = {name.removeprefix("text ") for name in made if name.startswith("text ") and not made[name]}
+    assert texts == {"too short", "nothing"}

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.config import SCOPES
+from scrapy_simhash.scope import scope_of
+
+
+@pytest.mark.parametrize(
+    ("url", "domain", "host"),
+    [
+        ("https://www.example.com/a?b#c", "example.com", "www.example.com"),
+        ("http://example.com", "example.com", "example.com"),
+        ("https://example.com:8443/", "example.com", "example.com"),  # ports do not matter
+        ("https://user:secret@www.example.com/", "example.com", "www.example.com"),
+        ("HTTPS://WWW.Example.COM/", "example.com", "www.example.com"),
+        ("https://www.example.com./", "example.com", "www.example.com"),  # fully qualified
+        ("//cdn.example.com/x", "example.com", "cdn.example.com"),
+        # public suffixes of several labels
+        ("https://news.example.co.uk/", "example.co.uk", "news.example.co.uk"),
+        ("https://a.b.example.com.au/", "example.com.au", "a.b.example.com.au"),
+        ("https://co.uk/", "co.uk", "co.uk"),
+        # private ones: each name below is somebody else's site
+        ("https://one.github.io/", "one.github.io", "one.github.io"),
+        ("https://docs.one.github.io/", "one.github.io", "docs.one.github.io"),
+        ("https://diary.blogspot.com/", "diary.blogspot.com", "diary.blogspot.com"),
+        # addresses, and names without a suffix
+        ("http://127.0.0.1:8000/", "127.0.0.1", "127.0.0.1"),
+        ("http://192.168.1.20/", "192.168.1.20", "192.168.1.20"),
+        ("http://[2001:db8::1]:8000/", "2001:db8::1", "2001:db8::1"),
+        ("http://localhost:8000/", "localhost", "localhost"),
+        ("http://intranet/", "intranet", "intranet"),
+        ("http://wiki.corp.internal/", "wiki.corp.internal", "wiki.corp.internal"),
+        # international names are compared as written; Scrapy always writes punycode
+        ("https://www.bücher.de/", "bücher.de", "www.bücher.de"),
+        ("https://www.xn--bcher-kva.de/", "xn--bcher-kva.de", "www.xn--bcher-kva.de"),
+        ("https://例子.公司.cn/", "例子.公司.cn", "例子.公司.cn"),
+        # no host
+        ("", "", ""),
+        ("/relative/path", "", ""),
+        ("www.example.com/no-scheme", "", ""),
+        ("mailto:someone@example.com", "", ""),
+        ("data:text/html,<p>x", "", ""),
+        ("file:///tmp/x.html", "", ""),
+        # broken
+        ("http://[broken/", "", ""),
+        ("http://[::1", "", ""),
+        ("http://a\u2100b/", "", ""),
+        ("http://example.com:port/", "example.com", "example.com"),
+    ],
+)
+def test_scope_of_a_url(url: str, domain: str, host: str) -> None:
+    assert scope_of(url, "domain") == domain
+    assert scope_of(url, "host") == host
+    assert scope_of(url, "crawl") == ""
+
+
+@given(
+    st.text(st.sampled_from("ab.:/@[]%-_xn?#\\ \t\n1é。漢\ud800\x00")).map("http://".__add__) | st.text(),
+    st.sampled_from(SCOPES),
+)
+def test_no_url_makes_it_fail(url: str, scope: str) -> None:
+    assert isinstance(scope_of(url, scope), str)
+
+
+def test_the_public_suffix_list_is_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("no network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    from scrapy_simhash.scope import _extractor
+
+    _extractor.cache_clear()
+    assert scope_of("https://news.example.co.uk/", "domain") == "example.co.uk"

@@ -1,0 +1,172 @@
+"""The acting middleware, output by output; real crawls are in tests/crawl/."""
+
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
+
+from scrapy_simhash import NearDuplicate, SettingError, SimhashSpiderMiddleware, names
+from tests.stand_in import simhash_stats, stand_in
+
+URL, FIRST = "https://example.com/copy", "https://example.com/first"
+MARKS = {
+    names.META_STATUS: "near_duplicate",
+    names.META_VALUE: 2**64 - 1,
+    names.META_DUPLICATE_OF: FIRST,
+    names.META_DISTANCE: 2,
+    names.META_CLUSTER: 7,
+}
+FIELD = {"status": "near_duplicate", "duplicate_of": FIRST, "distance": 2, "cluster": 7}
+ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
+
+
+def middleware(is_crawling: bool = True, **settings: Any) -> SimhashSpiderMiddleware:
+    return SimhashSpiderMiddleware.from_crawler(stand_in(is_crawling=is_crawling, **settings))
+
+
+def response(is_duplicate: bool = True, **meta: Any) -> Response:
+    marks = MARKS if is_duplicate else {names.META_STATUS: "new", names.META_CLUSTER: 7}
+    return Response(URL, request=Request(URL, meta={**marks, **meta}))
+
+
+def left(subject: SimhashSpiderMiddleware, page: Response) -> set[str]:
+    """Return what is left of the page: itself, its item, its link."""
+    try:
+        subject.process_spider_input(page)
+    except NearDuplicate:
+        return set()
+    item = subject.get_processed_item({"a": 1}, page)
+    link = subject.get_processed_request(Request(FIRST), page)
+    return {"page", *(["item"] if item else []), *(["link"] if link else [])}
+
+
+LEFT = {
+    "mark": {"page", "item", "link"},
+    "drop_items": {"page", "link"},
+    "drop_links": {"page", "item"},
+    "drop_page": set(),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_action_drops_what_its_name_says(action: str) -> None:
+    assert left(middleware(action=action), response()) == LEFT[action]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("setting", ACTIONS)
+def test_meta_goes_before_the_setting(action: str, setting: str) -> None:
+    assert left(middleware(action=setting), response(simhash_action=action)) == LEFT[action]
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_page_that_repeats_no_other_is_left_alone(action: str) -> None:
+    subject = middleware(action=action, item_field="copy")
+    assert left(subject, response(is_duplicate=False)) == LEFT["mark"]
+    assert subject.get_processed_item({}, response(is_duplicate=False)) == {}
+    assert simhash_stats(subject.crawler) == {}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_look_at_single_pages_drops_nothing(action: str) -> None:
+    subject = middleware(is_crawling=False, action=action)
+    assert left(subject, response()) == left(subject, response(simhash_action=action)) == LEFT["mark"]
+
+
+@pytest.mark.parametrize("action", ["drop", "", 1, ["mark"], "DROP_PAGE"])
+def test_an_action_that_there_is_not_is_counted_once_a_page_whatever_the_page(action: object) -> None:
+    subject = middleware(action="drop_items")
+    assert left(subject, response(simhash_action=action)) == LEFT["drop_items"]
+    assert left(subject, response(is_duplicate=False, simhash_action=action)) == LEFT["mark"]
+    assert simhash_stats(subject.crawler)["bad_action"] == 2
+
+
+def test_a_dropped_page_says_what_it_repeats() -> None:
+    page = response()
+    with pytest.raises(NearDuplicate) as caught:
+        middleware(action="drop_page").process_spider_input(page)
+    error = caught.value
+    assert isinstance(error, IgnoreRequest)
+    assert (error.response, error.duplicate_of, error.distance) == (page, FIRST, 2)
+    assert str(error) == f"{URL} repeats {FIRST} (distance 2)"
+
+
+def test_only_our_own_exception_ends_quietly() -> None:
+    subject = middleware()
+    own = NearDuplicate(response(), FIRST, 2)
+    assert subject.process_spider_exception(response(), own) == ()
+    assert subject.process_spider_exception(response(), IgnoreRequest()) is None
+    assert subject.process_spider_exception(response(), ValueError()) is None
+
+
+@pytest.mark.parametrize("action", ["mark", "drop_links", "drop_page"])
+def test_an_item_is_marked_where_the_settings_say_so(action: str) -> None:
+    subject = middleware(action=action, item_field="copy")
+    assert subject.get_processed_item({"a": 1}, response()) == {"a": 1, "copy": FIELD}
+
+
+def test_marks_that_another_middleware_wrote_in_part_will_do() -> None:
+    page = Response(URL, request=Request(URL, meta={names.META_DUPLICATE_OF: FIRST}))
+    item = middleware(item_field="copy").get_processed_item({}, page)
+    assert item["copy"]["duplicate_of"] == FIRST
+
+
+@pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
+def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
+    subject = middleware(item_field="copy")
+    assert subject.get_processed_item(item, response()) is item
+    assert simhash_stats(subject.crawler) == {"items_unmarked": 1}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_none_is_no_item(action: str) -> None:
+    subject = middleware(action=action, item_field="copy")
+    assert subject.get_processed_item(None, response()) is None
+    assert simhash_stats(subject.crawler) == {}
+
+
+@pytest.mark.parametrize("page", [response(), response(is_duplicate=False), None])
+def test_a_request_that_copies_meta_loses_our_marks_and_keeps_the_users(page: Response | None) -> None:
+    request = Request(FIRST, meta={**MARKS, "simhash_action": "mark", "simhash": False, "depth": 3})
+    assert middleware().get_processed_request(request, page) is request
+    assert request.meta == {"simhash_action": "mark", "simhash": False, "depth": 3}
+
+
+def test_the_request_of_the_page_itself_keeps_its_marks() -> None:
+    page = response()
+    assert page.request is not None
+    assert middleware().get_processed_request(page.request, page) is page.request
+    assert page.meta == MARKS
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_kept"),
+    [
+        (Request(URL, dont_filter=True), True),
+        (Request(URL, priority=9, meta={"retry_times": 1}), True),
+        (Request(FIRST), False),
+        (Request(URL, method="POST"), False),
+        (Request(URL, body="q=1"), False),
+    ],
+)
+def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept: bool) -> None:
+    subject = middleware(action="drop_links")
+    assert (subject.get_processed_request(request_, response()) is request_) is is_kept
+    assert simhash_stats(subject.crawler).get("requests_dropped", 0) == (not is_kept)
+
+
+def test_output_of_the_start_has_no_page() -> None:
+    subject = middleware(action="drop_items", item_field="copy")
+    assert subject.get_processed_item({"a": 1}, None) == {"a": 1}
+
+
+def test_switched_off_there_is_no_middleware() -> None:
+    with pytest.raises(NotConfigured, match="SIMHASH_ENABLED is off"):
+        middleware(enabled=False)
+
+
+def test_a_wrong_setting_is_refused() -> None:
+    with pytest.raises(SettingError, match="SIMHASH_ACTION"):
+        middleware(action="drop")

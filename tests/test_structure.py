@@ -1,0 +1,252 @@
+"""The plan of the house, read from the source: who may import whom, what is public, what an import costs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = "scrapy_simhash"
+ROOT = Path(__file__).parents[1] / PACKAGE
+FILES = sorted(ROOT.rglob("*.py"))
+
+#: Part by part, which other parts it may import; what those may import is allowed too. Nothing flows back.
+ARROWS: dict[str, set[str]] = {
+    "edge": {"detector", "kernel"},
+    "detector": {"fingerprinter", "store", "scope", "rule"},
+    "fingerprinter": {"text", "features", "fingerprint"},
+    "features": {"text", "language", "kernel"},
+    "text": {"language", "kernel"},
+    "fingerprint": {"kernel"},
+    "store": {"index", "rule"},
+    "rule": {"fingerprint", "index"},
+    "index": {"kernel"},
+    "language": set(),
+    "scope": set(),
+    "kernel": set(),
+    # For all. They import none of the others, except that config raises an error.
+    "config": {"exceptions"},
+    "verdict": set(),
+    "exceptions": set(),
+    "names": set(),
+}
+FOR_ALL = {"config", "verdict", "exceptions", "names"}
+#: These stand without the rest of the house.
+ALONE = {"index", "kernel"}
+EDGE = {
+    *("addon", "cli", "commands", "crawling", "downloader_middleware", "item_pipeline", "signals"),
+    "spider_middleware",
+}
+#: What a part may import from outside; all may import the standard library.
+LIBRARIES = {
+    "edge": {"itemadapter", "scrapy", "twisted", "typing_extensions"},
+    "text": {"lxml", "w3lib"},
+    "fingerprint": {"xxhash"},
+    "scope": {"tldextract"},
+    "store": {"redis"},
+}
+
+
+class Import(NamedTuple):
+    module: str
+    #: Under ``if TYPE_CHECKING``: it names a type, and is not run.
+    for_types: bool
+    line: int
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+def part_of(module: str) -> str:
+    """Return the part of the plan that a module of the package belongs to; "" for the shop window."""
+    names = module.split(".")
+    name = names[1] if len(names) > 1 else ""
+    return "edge" if name in EDGE else name
+
+
+def module_of(file: Path) -> str:
+    path = file.relative_to(ROOT.parent).with_suffix("")
+    return ".".join(path.parts if path.name != "__init__" else path.parts[:-1])
+
+
+def imports_of(node: ast.AST, for_types: bool = False) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (Import(alias.name, for_types, child.lineno) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            assert not child.level, "imports name the package"
+            module = child.module or ""
+            # ``from package import part`` names a part too.
+            names = [f"{module}.{alias.name}" if module == PACKAGE else module for alias in child.names]
+            yield from (Import(name, for_types, child.lineno) for name in names)
+        else:
+            is_guard = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            yield from imports_of(child, for_types or is_guard)
+
+
+def all_imports() -> Iterator[tuple[Path, Import]]:
+    for file in FILES:
+        for found in imports_of(tree_of(file)):
+            yield file, found
+
+
+def reachable(part: str) -> set[str]:
+    allowed, waiting = set(), {part}
+    while waiting:
+        allowed |= waiting
+        waiting = {onward for step in waiting for onward in ARROWS[step]} - allowed
+    return allowed if part in FOR_ALL | ALONE else allowed | FOR_ALL
+
+
+def is_ours(module: str) -> bool:
+    return module.split(".")[0] == PACKAGE
+
+
+def place(file: Path, found: Import) -> str:
+    return f"{file.relative_to(ROOT.parent)}:{found.line} imports {found.module}"
+
+
+def test_the_plan_has_a_place_for_every_module() -> None:
+    homeless = {module_of(file) for file in FILES if part_of(module_of(file)) not in {"", *ARROWS}}
+    assert homeless == set(), "say in ARROWS which part of the plan these are"
+
+
+def test_the_plan_has_no_way_back() -> None:
+    for part in ARROWS:
+        assert not any(part in reachable(onward) for onward in ARROWS[part])
+
+
+def test_knowledge_flows_one_way() -> None:
+    wrong = [
+        place(file, found)
+        for file, found in all_imports()
+        if is_ours(found.module) and not found.for_types
+        if (part := part_of(module_of(file))) and part_of(found.module) not in reachable(part)
+    ]
+    assert wrong == []
+
+
+def test_features_know_of_text_nothing_but_what_a_document_is() -> None:
+    wrong = [
+        place(file, found)
+        for file, found in all_imports()
+        if part_of(module_of(file)) == "features" and part_of(found.module) == "text"
+        if found.module not in {f"{PACKAGE}.text", f"{PACKAGE}.text.document"}
+    ]
+    assert wrong == []
+
+
+def test_each_library_is_known_to_one_part() -> None:
+    wrong = [
+        place(file, found)
+        for file, found in all_imports()
+        if (library := found.module.split(".")[0]) not in sys.stdlib_module_names
+        and not is_ours(found.module)
+        if library not in LIBRARIES.get(part_of(module_of(file)), set())
+    ]
+    assert wrong == []
+
+
+def test_nothing_imports_the_reactor() -> None:
+    # Importing it installs it, before Scrapy could install the one that the settings ask for.
+    wrong = [place(file, found) for file, found in all_imports() if "reactor" in found.module]
+    assert wrong == []
+
+
+# --- What is public.
+
+
+def in_shop_order(names: list[str]) -> list[str]:
+    """Sort as ruff does: CONSTANTS, Classes, functions."""
+    return sorted(names, key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name))
+
+
+PACKAGES = [
+    file
+    for file in FILES
+    if file.name == "__init__.py" and any(isinstance(node, ast.ImportFrom) for node in tree_of(file).body)
+]
+
+
+@pytest.mark.parametrize("file", PACKAGES, ids=module_of)
+def test_a_package_shows_exactly_what_it_imports_in_order(file: Path) -> None:
+    imported = [
+        alias.asname or alias.name
+        for node in tree_of(file).body
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for alias in node.names
+    ]
+    shown = importlib.import_module(module_of(file)).__all__
+    assert shown == in_shop_order([name for name in imported if not name.startswith("_")])
+
+
+@pytest.mark.parametrize("file", PACKAGES, ids=module_of)
+def test_a_package_does_no_work(file: Path) -> None:
+    kinds = {type(node) for node in tree_of(file).body}
+    assert kinds <= {ast.Expr, ast.ImportFrom, ast.Assign}
+
+
+def test_everything_in_the_shop_window_is_there() -> None:
+    package = importlib.import_module(PACKAGE)
+    assert [name for name in package.__all__ if not hasattr(package, name)] == []
+    assert all(part.isdigit() for part in package.__version__.split(".")[:2])
+
+
+def undocumented(node: ast.AST, prefix: str) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            if child.name.startswith("_"):
+                continue
+            if not ast.get_docstring(child):
+                yield f"{prefix}.{child.name}"
+            if isinstance(child, ast.ClassDef):
+                yield from undocumented(child, f"{prefix}.{child.name}")
+
+
+def test_every_public_thing_has_a_docstring() -> None:
+    missing = [module_of(file) for file in FILES if not ast.get_docstring(tree_of(file))]
+    missing += [name for file in FILES for name in undocumented(tree_of(file), module_of(file))]
+    assert missing == []
+
+
+def test_a_module_is_one_idea_of_at_most_400_lines() -> None:
+    lines = {module_of(file): len(file.read_text("utf-8").splitlines()) for file in FILES}
+    assert {module: count for module, count in lines.items() if count > 400} == {}
+
+
+# --- What an import costs.
+
+PROBE = """
+import json, sys, warnings
+# What others do when they are imported is theirs.
+import itemadapter, lxml.html, scrapy, scrapy.http, scrapy.spidermiddlewares.base, w3lib.encoding, xxhash
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import scrapy_simhash
+print(json.dumps({
+    "warnings": [str(warning.message) for warning in caught],
+    "opened": [name for name in opened if "stopwords" in name or "suffix" in name],
+    "modules": sorted(sys.modules),
+}))
+"""
+
+
+def test_an_import_is_silent_and_reads_no_lists() -> None:
+    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, check=True, cwd=ROOT.parent)
+    found = json.loads(done.stdout)
+    assert found["warnings"] == []
+    assert [name for name in found["opened"] if not name.endswith((".py", ".pyc"))] == []
+    assert "scrapy_simhash.detector" in found["modules"]
+    assert not {"twisted.internet.reactor", "tldextract", "sqlite3", "redis"} & set(found["modules"])

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from scrapy_simhash.text import extract, parse
+from scrapy_simhash.text.subject import subject
+
+
+def subject_of(html: str) -> str:
+    document = extract(parse(html))
+    return " ".join(subject(document.title, document.paragraphs))
+
+
+BODY = "<p>" + "The ships that went out to the sea came home with the tide and the fog. " * 5
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # the part of the title that a heading repeats, wherever the site's name stands
+        (f"<title>numpy.maximum — NumPy v1.21 Manual</title><h1>numpy.maximum</h1>{BODY}", "numpy maximum"),
+        (f"<title>The Lamp | Night pilots</title><h2>Night pilots</h2>{BODY}", "night pilots"),
+        (f"<title>Lamp: Night pilots</title><h1>The Lamp</h1><h2>Night pilots</h2>{BODY}", "night pilots"),
+        # a heading of two words or more inside the title
+        (f"<title>All about night pilots today</title><h1>Night pilots</h1>{BODY}", "night pilots"),
+        # no agreement: the first of the highest headings of the main text
+        (f"<title>The Lamp</title><main><h2>Tides</h2>{BODY}<h1>Fog</h1>{BODY}</main>", "fog"),
+        (f"<title>Lamp</title><nav><h1>Menu</h1></nav><main><h2>Tides</h2>{BODY}</main>", "tides"),
+        # no heading: the title
+        (f"<title>Night pilots</title>{BODY}", "night pilots"),
+        (BODY, ""),
+        # numbering in front is no subject, but a lone number is
+        (f"<title>4.2. Getting ready</title><h1>4.2. Getting ready</h1>{BODY}", "getting ready"),
+        (f"<title>D.5. Getting ready</title><h1>D.3. Getting ready</h1>{BODY}", "getting ready"),
+        (f"<title>1984</title><h1>1984</h1>{BODY}", "1984"),
+        (f"<title>夜间引航员 - 港灯</title><h1>夜间引航员</h1>{BODY}", "夜间 间引 引航 航员"),
+    ],
+)
+def test_the_subject_is_where_title_and_headings_agree(html: str, expected: str) -> None:
+    assert subject_of(html) == expected
+
+
+def test_two_skins_of_a_page_have_one_subject() -> None:
+    old = f"<title>Apache Flink: Reactive mode</title><div class='header'><h1>Reactive mode</h1></div>{BODY}"
+    new = f"<title>Reactive mode | Apache Flink</title><main><h1><a href='#'>Reactive mode</a></h1>{BODY}</main>"
+    assert subject_of(old) == subject_of(new) == "reactive mode"
