@@ -23,6 +23,8 @@ ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
 SCOPES = ("crawl", "domain", "host")
 #: Tables beyond which an index would cost more than the crawl it serves.
 MAX_TABLES = 1_000
+#: Bits beyond which unrelated pages become candidates by chance, and the search a scan.
+MAX_CANDIDATE_DISTANCE = 20
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
@@ -44,6 +46,8 @@ class Config:
     action: str = "mark"
     max_distance: int = 3
     blocks: int = 6
+    candidate_distance: int = 10
+    min_similarity: float = 0.8
     shingle_size: int = 2
     min_shingles: int = 12
     scope: str = "crawl"
@@ -73,6 +77,18 @@ class Config:
             f"must keep the index within {MAX_TABLES:,} tables"
             f" ({tables:,} with {PREFIX}MAX_DISTANCE {self.max_distance})",
             self.blocks,
+        )
+        _require(
+            self.max_distance <= self.candidate_distance <= MAX_CANDIDATE_DISTANCE,
+            "candidate_distance",
+            f"must be {PREFIX}MAX_DISTANCE ({self.max_distance}) to {MAX_CANDIDATE_DISTANCE} bits",
+            self.candidate_distance,
+        )
+        _require(
+            0 <= self.min_similarity <= 1,
+            "min_similarity",
+            "must be a share from 0 to 1, 0 for no second look",
+            self.min_similarity,
         )
         _require(1 <= self.shingle_size <= 16, "shingle_size", "must be 1 to 16 tokens", self.shingle_size)
         _require(self.min_shingles >= 1, "min_shingles", "must be at least 1", self.min_shingles)
@@ -123,6 +139,13 @@ def _checked(name: str, default: object, value: object) -> object:
             number = None
         _require(number is not None and not isinstance(value, bool), name, "must be a whole number", value)
         return number
+    if isinstance(default, float):
+        try:
+            share = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            share = None
+        _require(share is not None and not isinstance(value, bool), name, "must be a number", value)
+        return share
     if default is None:
         _require(value is None or isinstance(value, str), name, "must be the name of a field", value)
         return value or None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprint import Fingerprint
-from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.fingerprinter import PageFingerprinter, text_hash
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.store import MemoryStore, Posting, Store
-from scrapy_simhash.text import Html
+from scrapy_simhash.text import Document, Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
@@ -26,11 +26,11 @@ class NearDuplicateDetector:
 
     def __init__(self, config: Config | None = None, store: Store | None = None) -> None:
         self.config = config or Config()
+        self.fingerprinter = PageFingerprinter(self.config)
         # An empty store is false, since it has a length.
         self.store: Store = (
-            MemoryStore(self.config.max_distance, self.config.blocks) if store is None else store
+            MemoryStore(self.fingerprinter.rule, self.config.blocks) if store is None else store
         )
-        self.fingerprinter = PageFingerprinter(self.config)
 
     def check(
         self,
@@ -53,21 +53,53 @@ class NearDuplicateDetector:
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
             return Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
-        fingerprint = self.fingerprinter.from_html(
+        document = self.fingerprinter.extract(
             html, url, content_type=content_type, content_language=content_language
         )
+        fingerprint = self.fingerprinter.from_document(document)
         if fingerprint is None:
-            return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+            return self._judge_short(document, url, key)
         return self.judge(fingerprint, url, key=key)
 
     def judge(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page whose fingerprint is known, and remember the page; see check()."""
-        page_key = url.encode("utf-8", "surrogatepass") if key is None else key
-        scope = scope_of(url, self.config.scope)
-        claim = self.store.claim(Posting(page_key, url, scope, fingerprint.value))
+        claim = self.store.claim(Posting(_key(url, key), url, scope_of(url, self.config.scope), fingerprint))
         if claim.former is not None:
             distance = hamming_distance(claim.former, fingerprint.value)
             reason = Reason.CHANGED if distance else Reason.UNCHANGED
-            return Verdict(Status.REVISIT, fingerprint, claim.original, distance, claim.cluster, reason)
+            return Verdict(
+                Status.REVISIT,
+                fingerprint,
+                claim.original,
+                distance,
+                claim.similarity,
+                claim.cluster,
+                reason,
+            )
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
-        return Verdict(status, fingerprint, claim.original, claim.distance, claim.cluster)
+        return Verdict(status, fingerprint, claim.original, claim.distance, claim.similarity, claim.cluster)
+
+    def _judge_short(self, document: Document, url: str, key: bytes | None) -> Verdict:
+        """Return the verdict on a page without a fingerprint: skipped, unless another page says exactly the same."""
+        value = text_hash(document)
+        if value is None:
+            return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+        scope = scope_of(url, self.config.scope)
+        # A key of its own: what a page says in three words is no earlier version of what it says in a thousand.
+        page_key = b"short " + _key(url, key)
+        claim = self.store.claim(Posting(page_key, url, scope, Fingerprint(value), is_exact=True))
+        if claim.original is None:
+            return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+        return Verdict(
+            Status.NEAR_DUPLICATE,
+            None,
+            claim.original,
+            claim.distance,
+            claim.similarity,
+            claim.cluster,
+            Reason.SHORT_TEXT,
+        )
+
+
+def _key(url: str, key: bytes | None) -> bytes:
+    return url.encode("utf-8", "surrogatepass") if key is None else key

@@ -77,13 +77,13 @@ class SimhashDownloaderMiddleware:
         """Log one line that says what will be done."""
         config = self.config
         action = config.action if self._is_crawl else "mark, for this is a look at single pages"
+        rule = self.detector.fingerprinter.rule
         logger.info(
-            "Near-duplicates are recognised within %(distance)d bits (scheme %(scheme)s, %(blocks)d blocks,"
-            " kernel %(kernel)s) of pages of the same %(scope)s; action: %(action)s",
+            "Near-duplicates are recognised by %(rule)s (scheme %(scheme)s, kernel %(kernel)s) among pages of the"
+            " same %(scope)s; action: %(action)s",
             {
-                "distance": config.max_distance,
+                "rule": rule,
                 "scheme": SCHEME,
-                "blocks": config.blocks,
                 "kernel": kernel.NAME,
                 "scope": config.scope,
                 "action": action,
@@ -171,6 +171,7 @@ class SimhashDownloaderMiddleware:
             names.META_VALUE: verdict.fingerprint and verdict.fingerprint.value,
             names.META_DUPLICATE_OF: verdict.duplicate_of,
             names.META_DISTANCE: verdict.distance,
+            names.META_SIMILARITY: verdict.similarity and round(verdict.similarity, 3),
             names.META_CLUSTER: verdict.cluster,
         }
         request.meta.update({name: value for name, value in values.items() if value is not None})
@@ -194,12 +195,14 @@ class SimhashDownloaderMiddleware:
         if self.config.debug or not self._has_shown_duplicate:
             hint = "" if self.config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
             logger.debug(
-                "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s)%(hint)s",
+                "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s, similarity"
+                " %(similarity).2f)%(hint)s",
                 {
                     "url": response.url,
                     "original": verdict.duplicate_of,
                     "status": verdict.status.value,
                     "distance": verdict.distance,
+                    "similarity": verdict.similarity or 0.0,
                     "hint": hint,
                 },
                 extra={"spider": self.crawler.spider},

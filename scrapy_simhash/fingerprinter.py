@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from scrapy_simhash.config import Config
-from scrapy_simhash.features import features
-from scrapy_simhash.fingerprint import Fingerprint, digest, fold
+from scrapy_simhash.features import features, shingle_counts
+from scrapy_simhash.fingerprint import Fingerprint, digest, fold, sketch
+from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.rule import Rule
 from scrapy_simhash.text import Document, Html, extract, parse, plain_text
 
 #: Name of the way from page to bits. Fingerprints of different schemes must never be compared: any change that
 #: moves a bit of any page's fingerprint is a new scheme.
 SCHEME = "web-1"
+
+#: Tokens of main text below which not even equal pages are called duplicates.
+LEAST_TOKENS = 3
+
+_MASK = 2**64 - 1
+# An odd number without pattern: 2**64 over the golden ratio.
+_SCATTER = 0x9E3779B97F4A7C15
 
 
 class PageFingerprinter:
@@ -22,6 +33,7 @@ class PageFingerprinter:
 
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
+        self.rule = Rule(self.config.max_distance, self.config.candidate_distance, self.config.min_similarity)
 
     def extract(
         self,
@@ -64,8 +76,44 @@ class PageFingerprinter:
 
     def from_document(self, document: Document) -> Fingerprint | None:
         """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles."""
-        weights = features(document, self.config.shingle_size, self.config.min_shingles)
+        config = self.config
+        weights = features(document, config.shingle_size, config.min_shingles)
         if not weights:
             return None
         value = fold((digest(feature), weight) for feature, weight in weights.items())
-        return Fingerprint(value, len(weights))
+        if not config.min_similarity:
+            return Fingerprint(value, len(weights))
+        counts = shingle_counts(document, config.shingle_size)
+        return Fingerprint(value, len(weights), sketch(_hashes(counts), document.subject))
+
+    def is_near_duplicate(self, a: Fingerprint, b: Fingerprint) -> bool:
+        """Tell whether two pages are near-duplicates, by the very rule of the detector. A few microseconds.
+
+        >>> page = PageFingerprinter()
+        >>> text = "The ship that went out to the sea came home with the tide, and nobody had seen the fog."
+        >>> a, b = page.from_text(text), page.from_text(text.upper())
+        >>> page.is_near_duplicate(a, b)
+        True
+        """
+        return self.rule.similarity(a, b) is not None
+
+
+def text_hash(document: Document) -> int | None:
+    """Return the 64-bit hash of title and main text, for pages too short to have a fingerprint.
+
+    None with fewer than ``LEAST_TOKENS`` tokens of main text: pages that say nothing do not say the same.
+    """
+    tokens = [token for paragraph in document.main for token in paragraph.tokens]
+    if len(tokens) < LEAST_TOKENS:
+        return None
+    title = tokenize(normalize(document.title))
+    return int.from_bytes(digest("\n".join((" ".join(title), " ".join(tokens)))), "big")
+
+
+def _hashes(counts: Mapping[str, int]) -> Iterator[int]:
+    """Yield a 64-bit hash for every occurrence of every shingle; the same shingle once more is another one."""
+    for shingle, count in counts.items():
+        first = int.from_bytes(digest(shingle), "big")
+        yield first
+        for occurrence in range(1, count):
+            yield (first + occurrence) * _SCATTER & _MASK

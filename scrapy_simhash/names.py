@@ -15,8 +15,17 @@ META_REASON = "simhash_reason"
 META_VALUE = "simhash_value"
 META_DUPLICATE_OF = "simhash_duplicate_of"
 META_DISTANCE = "simhash_distance"
+META_SIMILARITY = "simhash_similarity"
 META_CLUSTER = "simhash_cluster"
-META_OUT = (META_STATUS, META_REASON, META_VALUE, META_DUPLICATE_OF, META_DISTANCE, META_CLUSTER)
+META_OUT = (
+    META_STATUS,
+    META_REASON,
+    META_VALUE,
+    META_DUPLICATE_OF,
+    META_DISTANCE,
+    META_SIMILARITY,
+    META_CLUSTER,
+)
 
 # Response.flags.
 FLAG = "near-duplicate"

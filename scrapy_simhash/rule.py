@@ -27,6 +27,12 @@ class Rule:
         """Bits within which candidates must be looked for."""
         return self.candidate_distance if self.min_similarity else self.max_distance
 
+    def __str__(self) -> str:
+        """Say the rule in a few words, for the log."""
+        if self.min_similarity:
+            return f"distance {self.candidate_distance} and similarity {self.min_similarity}"
+        return f"distance {self.max_distance}"
+
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return how alike two near-duplicates are, 0-1; None when they are none.
 

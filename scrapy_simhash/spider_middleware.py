@@ -124,6 +124,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             "status": meta.get(names.META_STATUS),
             "duplicate_of": meta[names.META_DUPLICATE_OF],
             "distance": meta.get(names.META_DISTANCE),
+            "similarity": meta.get(names.META_SIMILARITY),
             "cluster": meta.get(names.META_CLUSTER),
         }
         try:

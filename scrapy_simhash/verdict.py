@@ -41,7 +41,8 @@ class Reason(str, Enum):
     TOO_LARGE = "too_large"
     """Larger than ``SIMHASH_MAXSIZE``."""
     SHORT_TEXT = "short_text"
-    """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text."""
+    """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text; a near-duplicate if its text and title are exactly
+    those of another such page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,12 @@ class Verdict:
     """URL of the page that it repeats: the one that was seen first, not the one that was written first."""
     distance: int | None = None
     """Bits in which it differs, 0-64: from ``duplicate_of``, or for a revisit from its former self."""
+    similarity: float | None = None
+    """Estimated share of its shingles that ``duplicate_of`` has too, 0-1; see :class:`scrapy_simhash.rule.Rule`."""
     cluster: int | None = None
     """Number of the cluster: the number, counted from 0, of the page that was its first."""
     reason: Reason | None = None
-    """Set for ``skipped`` and ``revisit``."""
+    """Set for ``skipped`` and ``revisit``, and for near-duplicates that are too short for a fingerprint."""
 
     @property
     def is_duplicate(self) -> bool:

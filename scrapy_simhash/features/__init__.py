@@ -1,7 +1,7 @@
 """Document to weighted features: which pieces of the text are counted, and how much each counts."""
 
-from scrapy_simhash.features.extract import features
+from scrapy_simhash.features.extract import features, shingle_counts
 from scrapy_simhash.features.shingles import shingle, with_stopword
 from scrapy_simhash.features.weights import ZONES, weight
 
-__all__ = ["ZONES", "features", "shingle", "weight", "with_stopword"]
+__all__ = ["ZONES", "features", "shingle", "shingle_counts", "weight", "with_stopword"]

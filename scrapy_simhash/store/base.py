@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from scrapy_simhash.fingerprint import Fingerprint
+
 
 class Posting(NamedTuple):
     """A page as it asks to be remembered."""
@@ -13,21 +15,25 @@ class Posting(NamedTuple):
     url: str
     scope: str
     """Pages are compared with those of their own scope only."""
-    value: int
-    """The fingerprint, 0 to 2**64 - 1."""
+    fingerprint: Fingerprint
+    is_exact: bool = False
+    """Whether only an equal value is a match: a page too short for a fingerprint, whose value is the hash of its
+    text. Exact postings are compared with exact ones only."""
 
 
 class Claim(NamedTuple):
     """What the store knew when a page asked."""
 
     former: int | None
-    """The fingerprint that the same page had last time; None at its first visit."""
+    """The value that the same page had last time; None at its first visit."""
     cluster: int
     """Number of the page whose content this is: its own when the content is new."""
     original: str | None
     """URL of that page, None when it is the page itself."""
     distance: int | None
-    """Bits from the nearest fingerprint of that page, None when it is the page itself."""
+    """Bits from the content of that page that decided, None when it is the page itself."""
+    similarity: float | None
+    """How alike the two are by the rule, 0-1, None when it is the page itself."""
 
 
 class Store(Protocol):
@@ -36,9 +42,9 @@ class Store(Protocol):
     def claim(self, posting: Posting) -> Claim:
         """Look *posting* up and remember it, in one step that nothing comes between.
 
-        Content within the distance of what another page had first belongs to that page's cluster and is not
-        stored as an original: clusters do not drift along chains A ~ B ~ C. A page that changed is compared
-        again; its earlier content stays known as its own.
+        Content that is a near-duplicate, by the rule of the store, of what another page had first belongs to that
+        page's cluster and is not stored as an original: clusters do not drift along chains A ~ B ~ C. A page that
+        changed is compared again; its earlier content stays known as its own.
         """
         ...
 

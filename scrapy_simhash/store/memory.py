@@ -3,28 +3,48 @@
 from __future__ import annotations
 
 from array import array
+from typing import NamedTuple, TypeAlias
 
-from scrapy_simhash.index import Match, SimhashIndex
+from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.index import LinearScan, ProbingIndex, SimhashIndex
+from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Claim, Posting
+
+Index: TypeAlias = "LinearScan | ProbingIndex | SimhashIndex"
+
+#: Postings up to which a scope is scanned: a search of as many costs less than the probes of an index, and ten
+#: thousand hosts of a few pages need no tables.
+SCANNED = 500
+
+
+class _Kin(NamedTuple):
+    """A content that a page repeats."""
+
+    cluster: int
+    distance: int
+    similarity: float
 
 
 class MemoryStore:
     """A :class:`~scrapy_simhash.store.base.Store` in memory; gone with the process.
 
-    One index per scope. A page costs its key, 16 bytes in two arrays and, if its content was new, its URL and
-    a posting.
+    One index per scope: classic tables of *blocks* for a rule without a second look, otherwise one for wide
+    distances. A page costs its key and 16 bytes; one whose content is new its URL, a posting and 136 bytes more.
     """
 
-    def __init__(self, max_distance: int = 3, blocks: int = 6) -> None:
-        self._max_distance = max_distance
+    def __init__(self, rule: Rule | None = None, blocks: int = 6) -> None:
+        self._rule = rule or Rule()
         self._blocks = blocks
-        self._indexes: dict[str, SimhashIndex] = {}
+        self._indexes: dict[str, Index] = {}
+        self._exact: dict[tuple[str, int], int] = {}
         self._numbers: dict[bytes, int] = {}
-        # By page number: the latest fingerprint, and the cluster it was put in.
+        # By page number: the latest value, and the cluster it was put in.
         self._values = array("Q")
         self._clusters = array("Q")
         self._urls: dict[int, str] = {}
-        self._index_size = 0
+        # By content number, the key of the indexes: the page that had it first, and its sketch.
+        self._pages = array("Q")
+        self._sketches = bytearray()
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -32,38 +52,67 @@ class MemoryStore:
     @property
     def index_size(self) -> int:
         """How many fingerprints can be found."""
-        return self._index_size
+        return len(self._pages)
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. Costs one look-up and one insert."""
-        key, url, scope, value = posting
-        index = self._indexes.get(scope)
-        if index is None:
-            index = self._indexes[scope] = SimhashIndex(self._max_distance, self._blocks)
-        number = self._numbers.get(key)
+        value = posting.fingerprint.value
+        number = self._numbers.get(posting.key)
         former = None
         if number is None:
-            number = self._numbers[key] = len(self._values)
+            number = self._numbers[posting.key] = len(self._values)
             self._values.append(value)
             self._clusters.append(number)
         else:
             former = self._values[number]
-        match = self._choose(index.find(value), number)
-        if match is None:
-            index.add(value, number)
-            self._index_size += 1
-            self._urls[number] = url
-        cluster = number if match is None else match.key
+        kin = (self._find_exact if posting.is_exact else self._find)(posting, number)
+        cluster = number if kin is None else kin.cluster
         self._values[number] = value
         self._clusters[number] = cluster
-        if match is None or cluster == number:
-            return Claim(former, number, None, None)
-        return Claim(former, cluster, self._urls[cluster], match.distance)
+        if kin is None:
+            self._urls[number] = posting.url
+        if kin is None or cluster == number:
+            return Claim(former, number, None, None, None)
+        return Claim(former, cluster, self._urls[cluster], kin.distance, kin.similarity)
 
-    def _choose(self, matches: list[Match], number: int) -> Match | None:
-        """Return the match that decides: the page itself, else the cluster it is in, else the nearest."""
-        for kin in (number, self._clusters[number]):
-            for match in matches:
-                if match.key == kin:
-                    return match
-        return matches[0] if matches else None
+    def _find(self, posting: Posting, number: int) -> _Kin | None:
+        """Return the content that *posting* repeats; if there is none, store it as page *number*'s."""
+        fingerprint = posting.fingerprint
+        index = self._index(posting.scope)
+        found = []
+        for match in index.find(fingerprint.value):
+            similarity = self._rule.similarity(fingerprint, self._content(match.key, match.value))
+            if similarity is not None:
+                found.append(_Kin(self._pages[match.key], match.distance, similarity))
+        if found:
+            # The page itself, else the cluster it is in, else the most alike.
+            own = (number, self._clusters[number])
+            return min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
+        index.add(fingerprint.value, len(self._pages))
+        self._pages.append(number)
+        self._sketches += fingerprint.sketch or bytes(SKETCH_BYTES)
+        return None
+
+    def _find_exact(self, posting: Posting, number: int) -> _Kin | None:
+        first = self._exact.setdefault((posting.scope, posting.fingerprint.value), number)
+        return None if first == number else _Kin(first, 0, 1.0)
+
+    def _content(self, number: int, value: int) -> Fingerprint:
+        sketch = bytes(self._sketches[number * SKETCH_BYTES : (number + 1) * SKETCH_BYTES])
+        return Fingerprint(value, sketch=sketch if any(sketch) else b"")
+
+    def _index(self, scope: str) -> Index:
+        index = self._indexes.get(scope)
+        if index is None:
+            index = LinearScan(self._rule.reach)
+        elif isinstance(index, LinearScan) and len(index) >= SCANNED:
+            grown: Index = (
+                ProbingIndex(self._rule.reach)
+                if self._rule.min_similarity
+                else SimhashIndex(self._rule.reach, self._blocks)
+            )
+            values, keys = zip(*index, strict=True)
+            grown.add_many(values, keys)
+            index = grown
+        self._indexes[scope] = index
+        return index

@@ -42,6 +42,9 @@ class Document:
     """Empty when the page has none."""
     language: str | None
     """ISO 639-1 code, None when neither the page nor its words tell."""
+    subject: tuple[str, ...]
+    """Tokens of what the page is about, where its title and headings agree; see
+    :mod:`scrapy_simhash.text.subject`. Empty when it has neither."""
     paragraphs: tuple[Paragraph, ...]
     """All visible text, boilerplate included."""
 

@@ -11,6 +11,7 @@ from scrapy_simhash.text.document import Document, Paragraph, Zone
 from scrapy_simhash.text.main_text import classify
 from scrapy_simhash.text.outline import outline
 from scrapy_simhash.text.prose import is_prose
+from scrapy_simhash.text.subject import subject
 
 
 def extract(root: etree._Element, content_language: str | None = None) -> Document:
@@ -36,18 +37,13 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     zones: list[Zone] = [block.zone for block in page.blocks]
     for i in offer:
         zones[i] = "offer"
-    return Document(
-        page.title,
-        language,
-        tuple(
-            Paragraph(
-                block.text, words, zone, block.path, block.link_length / len(block.text), density, reason
-            )
-            for block, words, zone, density, reason in zip(
-                page.blocks, tokens, zones, densities, reasons, strict=True
-            )
-        ),
+    paragraphs = tuple(
+        Paragraph(block.text, words, zone, block.path, block.link_length / len(block.text), density, reason)
+        for block, words, zone, density, reason in zip(
+            page.blocks, tokens, zones, densities, reasons, strict=True
+        )
     )
+    return Document(page.title, language, subject(page.title, paragraphs), paragraphs)
 
 
 def _declared_language(root: etree._Element) -> str | None:

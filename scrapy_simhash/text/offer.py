@@ -21,9 +21,9 @@ _CURRENCY = (
     r"(?:[$€£¥₹₽₩₺₫฿₴₪₦]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|RUB|BRL|CAD|AUD|PLN|SEK|NOK|DKK|CZK|HUF)\b)"
 )
 _AMOUNT = r"\d[\d.,'’ ]*"
+# Case matters: 20 Ft are forints, 20 ft are feet.
 _PRICE = re.compile(
-    rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}(?:{_CURRENCY}|元|円|원|zł\b|kr\b|Kč\b|Ft\b|lei\b|лв\b|руб)",
-    re.IGNORECASE,
+    rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}(?:{_CURRENCY}|元(?!旦)|円|원|zł\b|kr\b|Kč\b|Ft\b|lei\b|лв\b|руб|грн)"
 )
 
 

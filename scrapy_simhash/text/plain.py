@@ -25,4 +25,4 @@ def plain_text(text: str, language: str | None = None) -> Document:
     paragraphs = (
         Paragraph(line, words, "body", "", 0.0, 0.0, None) for line, words in zip(lines, tokens, strict=True)
     )
-    return Document("", language, tuple(paragraphs))
+    return Document("", language, (), tuple(paragraphs))

@@ -27,8 +27,15 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 
     The part of *title* that is also a heading; else the longest heading of two words or more that the title
     holds; else the first of the highest headings of the main text; else the title. Numbering in front
-    (``4.2.``, ``D.5``) is left out. O(characters of title and headings).
+    (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the name and the prices, each as one: a size
+    larger is another thing. O(characters of title and headings).
     """
+    offer = [" ".join(part.tokens) for part in paragraphs if part.zone == "offer"]
+    return tuple(offer) if offer else _named(title, paragraphs)
+
+
+def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
+    """Return the subject of a page that makes no offer."""
     whole = _unnumbered(tokenize(normalize(title)))
     headings = [(part, _unnumbered(part.tokens)) for part in paragraphs if _tag(part) in _TAGS]
     names = {tokens for _, tokens in headings if tokens}
