@@ -26,7 +26,7 @@ from scrapy_simhash.text.outline import Block, Outline, Span
 from scrapy_simhash.text.prose import is_link
 from scrapy_simhash.text.tags import Region
 
-#: A chrome element with this share of the page's prose is not believed.
+#: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
 CHROME_LIMIT = 0.5
 #: The share of the prose left that a marked main text must hold to be believed.
 MAIN_SHARE = 0.4
@@ -80,15 +80,20 @@ def _masses(blocks: Sequence[Block], reasons: Sequence[Reason]) -> list[int]:
 
 def _leave_out_chrome(blocks: Sequence[Block], spans: Sequence[Span], reasons: list[Reason]) -> None:
     sums = _masses(blocks, reasons)
-    limit = CHROME_LIMIT * sums[-1]
+    # A footer by its tag is believed on a page of links, where it holds the only sentence.
+    limits = {
+        Region.CHROME: CHROME_LIMIT * sum(len(block.text) for block in blocks),
+        Region.LIKELY_CHROME: CHROME_LIMIT * sums[-1],
+        Region.HEADER: CHROME_LIMIT * sums[-1],
+    }
     main_stop = chrome_stop = -1
     for start, stop, region in spans:
         if region is Region.MAIN:
             main_stop = max(main_stop, stop)
-        elif start >= chrome_stop and (
-            region is Region.CHROME or (region is Region.HEADER and start >= main_stop)
+        elif (
+            start >= chrome_stop and region in limits and not (region is Region.HEADER and start < main_stop)
         ):
-            if sums[stop] - sums[start] > limit:
+            if sums[stop] - sums[start] > limits[region]:
                 continue
             reasons[start:stop] = ["chrome"] * (stop - start)
             chrome_stop = stop

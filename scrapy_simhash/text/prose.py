@@ -17,8 +17,8 @@ LONG_TOKENS = 40
 
 
 def is_link(block: Block) -> bool:
-    """Tell whether *block* is mostly links."""
-    return block.link_length >= LINKED * len(block.text)
+    """Tell whether *block* is mostly links. The first heading of a page may link to the page itself."""
+    return not block.path.endswith("/h1") and block.link_length >= LINKED * len(block.text)
 
 
 def is_prose(block: Block, tokens: Sequence[str], stopword_density: float, has_stopwords: bool) -> bool:

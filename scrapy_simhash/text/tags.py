@@ -30,21 +30,22 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 class Region(IntEnum):
-    """What an element claims to hold, by its tag, role, class and id."""
+    """What an element claims to hold: by its tag or role, or more doubtfully by its class or id."""
 
     PLAIN = 0
     MAIN = 1
     HEADER = 2
-    CHROME = 3
-    HIDDEN = 4
+    LIKELY_CHROME = 3
+    CHROME = 4
+    HIDDEN = 5
 
 
 TAG_REGION = {
     "nav": Region.CHROME,
     "menu": Region.CHROME,
     "footer": Region.CHROME,
-    "aside": Region.CHROME,
-    "noscript": Region.CHROME,  # a plea to switch JavaScript on, or all that a crawler sees of a JavaScript page
+    "aside": Region.LIKELY_CHROME,
+    "noscript": Region.LIKELY_CHROME,  # a plea for JavaScript, or all a crawler sees of such a page
     "header": Region.HEADER,
     "main": Region.MAIN,
     "article": Region.MAIN,
@@ -101,7 +102,7 @@ def region_of_names(names: str) -> Region:
     """Return what a ``class`` attribute, or a short ``id``, claims.
 
     >>> region_of_names("l-sidebarRight dark").name, region_of_names("story").name
-    ('CHROME', 'PLAIN')
+    ('LIKELY_CHROME', 'PLAIN')
     """
     tokens = names.split()
     if not _HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
@@ -110,7 +111,7 @@ def region_of_names(names: str) -> Region:
     for token in tokens:
         words = {word.lower() for word in _SPLIT.split(token) if word}
         if not _CHROME_WORDS.isdisjoint(words):
-            return Region.CHROME
+            return Region.LIKELY_CHROME
         if not _HEADER_WORDS.isdisjoint(words) and words <= _HEADER_WORDS | _NEUTRAL_WORDS:
             claim = Region.HEADER
     return claim
