@@ -4,6 +4,7 @@
     page      where does the time of a page go?
     crawl     how many pages per second does a real crawl lose?
     quality   how well are near-duplicates told on labelled real pages?
+    ladders   what do edits and templates do to them?
 
 Two of them read labelled pages that are no part of the project: see ``pack``.
 """

@@ -40,6 +40,8 @@ class Doc(NamedTuple):
     source: str
     kind: str
     """``page``, or why it is none: ``short``, ``redirect-stub``, ``alias``."""
+    site: str
+    """The host name as the pack gives it; empty where it is not known."""
 
 
 class Pair(NamedTuple):
@@ -154,7 +156,7 @@ def absence() -> str:
 
 
 def _doc(record: Mapping[str, Any]) -> Doc:
-    return Doc(record["id"], record["url"] or "", record["source"], record["kind"])
+    return Doc(record["id"], record["url"] or "", record["source"], record["kind"], record.get("site") or "")
 
 
 def _pair(record: Mapping[str, Any]) -> Pair:

@@ -4,16 +4,22 @@
     SIMHASH_EVAL_PACK=/path/to/pack python benchmarks/quality.py --k 3
 
 Every page of the evaluation pack (see ``pack``) goes as bytes, without HTTP headers, through a PageFingerprinter
-with default settings. Then, at each distance ``--k``:
+with default settings. Then by each rule, the classic one at each distance ``--k`` and the default one with its
+second look (``PageFingerprinter.is_near_duplicate``):
 
-* precision: near / (near + different) among the labelled pairs within the distance; grey pairs do not count;
-* recall: the share of ALL near pairs that lie within the distance. A pair is a miss when one of its pages has no
+* precision: near / (near + different) among the labelled pairs within the rule; grey pairs do not count;
+* recall: the share of ALL near pairs that lie within the rule. A pair is a miss when one of its pages has no
   fingerprint;
 * both over all pairs, and as a mean over the sources that have near pairs, so that no large one hides the rest;
-* unlisted pairs: pages within the distance that nobody has labelled. The pack says these are errors too. They
-  are found with SimhashIndex, and counted again at the default distance by the pack's own scorer;
+* unlisted pairs: pages within the rule that nobody has labelled. The pack says these are errors too; they are
+  printed with their URLs, to be read by eye. They are found with ProbingIndex, and counted again at the default
+  distance by the pack's own scorer;
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
 * the example site: the same for its invented pages and what its ``truth.json`` says of every two of them.
+
+``--peers`` measures other libraries in the same run (``quality_peers``), ``--hold-out`` how the two numbers of the
+second look fare on a source they were not chosen on (``quality_holdout``), ``--html FILE`` draws the figures
+(``quality_html``).
 
 Not measured: speed (``benchmarks/page.py``), the order of a crawl (a page is compared with every other, not only
 with what was seen before it), clusters, pages under 25 words. Without a pack only the example site is measured.
@@ -26,11 +32,11 @@ import json
 import multiprocessing
 import os
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import add
 from pathlib import Path
-from statistics import fmean
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -42,18 +48,36 @@ from magazine import relation as magazine_relation
 from magazine.site import build_site
 from magazine.truth import Truth
 
-from benchmarks.pack import Gold, Pack, Pair, absence
+from benchmarks import quality_holdout, quality_html, quality_peers
+from benchmarks.pack import Pack, Pair, absence
 from benchmarks.report import environment, progress, share, table
-from benchmarks.scores import Overlap, Score, band, distances, mean, overlap, score, scores_by, unlisted
-from scrapy_simhash import Config, PageFingerprinter
+from benchmarks.scores import (
+    Overlap,
+    Score,
+    band,
+    compare,
+    extraction_by_type,
+    mean,
+    overlap,
+    score,
+    scores_by,
+    unlisted,
+)
+from scrapy_simhash import Config, Fingerprint, PageFingerprinter, hamming_distance
+from scrapy_simhash.fingerprint import similarity
 from scrapy_simhash.language import normalize, tokenize
 
 DISTANCES = (0, 3, 6, 8)
 DEFAULT_DISTANCE = Config().max_distance
+#: The name of the default rule among the measured ones.
+SECOND_LOOK = "second look"
 #: Unlisted pairs that are named.
 NAMED = 20
 #: Documents that travel to another process at once, some 50 kB each.
 CHUNK = 16
+
+#: Tells whether two pages are near-duplicates.
+Judge = Callable[[Fingerprint, Fingerprint], bool]
 
 _FINGERPRINTER = PageFingerprinter()
 
@@ -68,10 +92,10 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a document; *value* is None when its text is too short."""
+    """What became of a document; *page* is None when its text is too short."""
 
     id: str
-    value: int | None
+    page: Fingerprint | None
     extraction: Overlap | None
 
 
@@ -83,7 +107,7 @@ def fingerprint(task: Task) -> Outcome:
     extraction = None
     if task.gold is not None:
         extraction = overlap(tokenize(normalize(document.text)), tokenize(normalize(task.gold)))
-    return Outcome(task.id, None if page is None else page.value, extraction)
+    return Outcome(task.id, page, extraction)
 
 
 def fingerprint_all(tasks: Iterable[Task], jobs: int, total: int) -> Iterator[Outcome]:
@@ -103,48 +127,76 @@ def _counted(outcomes: Iterable[Outcome], total: int) -> Iterator[Outcome]:
     progress("")
 
 
+def rules(ks: Sequence[int]) -> dict[str, Judge]:
+    """Return the rules that are measured, by name: each distance of *ks*, and the default rule."""
+    at: dict[str, Judge] = {str(k): partial(_is_within, k) for k in ks}
+    return {**at, SECOND_LOOK: _FINGERPRINTER.is_near_duplicate}
+
+
+def _is_within(k: int, a: Fingerprint, b: Fingerprint) -> bool:
+    return hamming_distance(a.value, b.value) <= k
+
+
+def fingerprint_pack(pack: Pack, jobs: int = 1) -> list[Outcome]:
+    """Return the outcome of every document of *pack*, in any order."""
+    gold = pack.gold
+    tasks = (Task(doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
+    return list(fingerprint_all(tasks, jobs, len(pack.docs)))
+
+
 def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> dict[str, Any]:
-    """Return the figures of *pack* at each of the distances *ks*, as plain values.
+    """Return the figures of *pack* by each of the rules, as plain values.
 
     Raises RuntimeError if the pack's own scorer counts other unlisted pairs.
     """
-    gold = pack.gold
-    tasks = (Task(doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
-    outcomes = list(fingerprint_all(tasks, jobs, len(pack.docs)))
-    values = {outcome.id: outcome.value for outcome in outcomes}
+    return pack_figures(pack, fingerprint_pack(pack, jobs), ks)
+
+
+def pack_figures(pack: Pack, outcomes: Sequence[Outcome], ks: Sequence[int]) -> dict[str, Any]:
+    """Return what measure_pack() returns, from the *outcomes* of its documents."""
     return {
         "folder": str(pack.folder),
         "digest": pack.digest,
         "documents": len(pack.docs),
         "pairs": dict(Counter(pair.label for pair in pack.pairs)),
-        **score_pack(pack, values, ks),
-        "extraction": extraction_by_type(outcomes, gold),
+        **score_pack(pack, {outcome.id: outcome.page for outcome in outcomes}, ks),
+        "extraction": extraction_by_type(((one.id, one.extraction) for one in outcomes), pack.gold),
     }
 
 
-def score_pack(pack: Pack, values: Mapping[str, int | None], ks: Sequence[int]) -> dict[str, Any]:
-    """Return how *values*, the fingerprint of each document, agree with the labels at each of *ks*."""
+def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequence[int]) -> dict[str, Any]:
+    """Return how *prints*, the fingerprint of each document, agree with the labels by each of the rules."""
     pages = {doc.id: doc for doc in pack.docs.values() if doc.kind == "page"}
-    known = {id: value for id in pages if (value := values.get(id)) is not None}
-    found = unlisted(known, pack.pairs, max(ks))
-    own = pack.unlisted_by_own_scorer(known, DEFAULT_DISTANCE) if max(ks) >= DEFAULT_DISTANCE else None
+    known = {id: page for id in pages if (page := prints.get(id)) is not None}
+    values = {id: page.value for id, page in known.items()}
+    found = unlisted(values, pack.pairs, max(*ks, DEFAULT_DISTANCE, _FINGERPRINTER.rule.reach))
+    own = pack.unlisted_by_own_scorer(values, DEFAULT_DISTANCE)
     if own is not None and own != {(a, b) for distance, a, b in found if distance <= DEFAULT_DISTANCE}:
         raise RuntimeError("the pack's own scorer finds other unlisted pairs: one of the two is wrong")
-    by_distance = {}
-    for k in ks:
-        within = [pair for pair in found if pair.distance <= k]
+    by_rule = {}
+    for name, judge in rules(ks).items():
+        hits = [one for one in found if judge(known[one.a], known[one.b])]
         named = [
-            {"distance": bits, "ids": [a, b], "urls": [pages[a].url, pages[b].url]}
-            for bits, a, b in within[:NAMED]
+            {
+                "distance": one.distance,
+                "similarity": similarity(known[one.a].sketch, known[one.b].sketch),
+                "ids": [one.a, one.b],
+                "urls": [pages[one.a].url, pages[one.b].url],
+            }
+            for one in hits[:NAMED]
         ]
-        by_distance[str(k)] = {
-            **scores_at(pack.pairs, values, k),
-            "unlisted": {"count": len(within), "first": named},
+        by_rule[name] = {
+            **scores_of(pack.pairs, prints, judge),
+            "unlisted": {
+                "count": len(hits),
+                "of_two_sites": sum(pages[one.a].site != pages[one.b].site for one in hits),
+                "first": named,
+            },
         }
     by_source = Counter(page.source for page in pages.values())
     without = Counter(page.source for page in pages.values() if page.id not in known)
     return {
-        "within": by_distance,
+        "within": by_rule,
         "checked_by_own_scorer": own is not None,
         "no_fingerprint": {
             source: {"pages": pages, "without": without[source]}
@@ -153,66 +205,52 @@ def score_pack(pack: Pack, values: Mapping[str, int | None], ks: Sequence[int]) 
     }
 
 
-def scores_at(pairs: Sequence[Pair], values: Mapping[str, int | None], k: int) -> dict[str, Any]:
-    """Return precision and recall at distance *k*, over all pairs and by each thing that tells them apart."""
-    found = distances(pairs, values)
+def scores_of(
+    pairs: Sequence[Pair], prints: Mapping[str, Fingerprint | None], judge: Judge
+) -> dict[str, Any]:
+    """Return precision and recall of a rule, over all pairs and by each thing that tells them apart."""
+    hits = compare(pairs, prints, judge)
     groups = {
-        "source": scores_by(lambda pair: pair.source, pairs, found, k),
-        "language": scores_by(lambda pair: pair.language, pairs, found, k),
-        "similarity": scores_by(lambda pair: band(pair.similarity), pairs, found, k),
-        "kind": scores_by(lambda pair: f"{pair.label}: {pair.kind}", pairs, found, k),
+        "source": scores_by(lambda pair: pair.source, pairs, hits),
+        "language": scores_by(lambda pair: pair.language, pairs, hits),
+        "similarity": scores_by(lambda pair: band(pair.similarity), pairs, hits),
+        "kind": scores_by(lambda pair: f"{pair.label}: {pair.kind}", pairs, hits),
     }
     return {
-        "all": score(pairs, found, k).as_dict(),
+        "all": score(pairs, hits).as_dict(),
         "mean_over_sources": mean(groups["source"].values()),
         **{f"by_{by}": {name: one.as_dict() for name, one in group.items()} for by, group in groups.items()},
     }
 
 
-def extraction_by_type(outcomes: Iterable[Outcome], gold: Mapping[str, Gold]) -> dict[str, dict[str, float]]:
-    """Return mean precision, recall and F1 of the pages with a gold text: of all, and by type of page."""
-    by_type: defaultdict[str, list[Overlap]] = defaultdict(list)
-    for outcome in outcomes:
-        if outcome.extraction is not None:
-            for page_type in ("all", gold[outcome.id].page_type):
-                by_type[page_type].append(outcome.extraction)
-    return {
-        page_type: {
-            "pages": len(overlaps),
-            **{name: fmean(getattr(one, name) for one in overlaps) for name in Overlap._fields},
-        }
-        for page_type, overlaps in sorted(by_type.items())
-    }
-
-
 def measure_example(ks: Sequence[int] = DISTANCES) -> dict[str, Any]:
-    """Return the figures of the example site at each of *ks*: every two of its pages are labelled."""
+    """Return the figures of the example site by each of the rules: every two of its pages are labelled."""
     truth = Truth.load()
     labels = {"duplicate": "near", "different": "different", "unscored": "grey"}
     pairs = [
         Pair(a, b, labels[is_so.expected], is_so.kind, is_so.equal, "example", "")
         for a, b, is_so in truth.pairs()
     ]
-    values = {
-        address.key: fingerprint(Task(address.key, page.body(), content_type=page.content_type)).value
+    prints = {
+        address.key: fingerprint(Task(address.key, page.body(), content_type=page.content_type)).page
         for address, page in build_site().items()
         if truth.pages[address.key].status == "content"
     }
-    found = distances(pairs, values)
-    by_distance = {}
-    for k in ks:
-        grades = scores_by(_grade, pairs, found, k)
-        kinds = scores_by(lambda pair: f"{pair.label}: {pair.kind}", pairs, found, k)
-        by_distance[str(k)] = {
-            "all": score(pairs, found, k).as_dict(),
+    by_rule = {}
+    for name, judge in rules(ks).items():
+        hits = compare(pairs, prints, judge)
+        grades = scores_by(_grade, pairs, hits)
+        kinds = scores_by(lambda pair: f"{pair.label}: {pair.kind}", pairs, hits)
+        by_rule[name] = {
+            "all": score(pairs, hits).as_dict(),
             "by_grade": {grade: one.as_dict() for grade, one in grades.items() if grade},
             "by_kind": {kind: one.as_dict() for kind, one in kinds.items()},
         }
     return {
-        "pages": len(values),
-        "without": sorted(key for key, value in values.items() if value is None),
+        "pages": len(prints),
+        "without": sorted(key for key, page in prints.items() if page is None),
         "pairs": dict(Counter(pair.label for pair in pairs)),
-        "within": by_distance,
+        "within": by_rule,
     }
 
 
@@ -253,6 +291,12 @@ def _pack_as_text(pack: Mapping[str, Any]) -> Iterator[str]:
             for page_type, one in pack["extraction"].items()
         ]
         yield table(["extraction by type of page", "pages", *Overlap._fields], rows)
+    if "hold_out" in pack:
+        yield from quality_holdout.as_text(pack["hold_out"])
+    if "peers" in pack:
+        yield from quality_peers.as_text(pack["peers"], pack["extraction"])
+    elif pack.get("peers_skipped"):
+        yield pack["peers_skipped"]
 
 
 def _example_as_text(example: Mapping[str, Any]) -> Iterator[str]:
@@ -303,22 +347,29 @@ def _error_table(within: Mapping[str, Any]) -> str:
 
 
 def _unlisted_lines(within: Mapping[str, Any], is_checked: bool) -> Iterator[str]:
-    counts = [f"{figures['unlisted']['count']:,}" for figures in within.values()]
-    yield table(["", *_heads(within)], [["unlisted pairs within", *counts]])
-    shown = within.get(str(DEFAULT_DISTANCE), list(within.values())[-1])["unlisted"]
-    for pair in shown["first"]:
-        yield "  {} bits  {}  {}".format(pair["distance"], *pair["ids"])
-        yield from (f"          {url}" for url in pair["urls"])
-    if shown["count"] > len(shown["first"]):
-        yield f"  ... and {shown['count'] - len(shown['first']):,} more"
+    rows = [
+        [title, *(f"{figures['unlisted'][key]:,}" for figures in within.values())]
+        for title, key in (("unlisted pairs within", "count"), ("... of two sites", "of_two_sites"))
+    ]
+    yield table(["", *_heads(within)], rows)
+    for name in (str(DEFAULT_DISTANCE), SECOND_LOOK):
+        if name not in within:
+            continue
+        shown = within[name]["unlisted"]
+        yield f"unlisted pairs, to be read by eye: {_head(name)}"
+        for pair in shown["first"]:
+            yield "  {} bits, {:.2f} alike  {}  {}".format(pair["distance"], pair["similarity"], *pair["ids"])
+            yield from (f"          {url}" for url in pair["urls"])
+        if shown["count"] > len(shown["first"]):
+            yield f"  ... and {shown['count'] - len(shown['first']):,} more"
     if not is_checked:
-        yield "  (not checked: the pack has no scorer of its own, or --k is too small)"
+        yield "  (not checked: the pack has no scorer of its own)"
 
 
 def _regrouped(
     within: Mapping[str, Any], by: str, rename: Callable[[str], str]
 ) -> dict[str, dict[str, Score]]:
-    """Return for each distance the scores of the groups *by* under new names; what gets one name is added up."""
+    """Return for each rule the scores of the groups *by* under new names; what gets one name is added up."""
     regrouped: dict[str, dict[str, Score]] = {}
     for k, figures in within.items():
         scores = regrouped[k] = {}
@@ -339,7 +390,11 @@ def _counts(one: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _heads(within: Mapping[str, Any]) -> list[str]:
-    return [f"{k} bits" for k in within]
+    return [_head(name) for name in within]
+
+
+def _head(name: str) -> str:
+    return f"{name} bits" if name.isdecimal() else name
 
 
 def _both(one: Mapping[str, Any]) -> str:
@@ -359,16 +414,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--peers", action="store_true", help="measure other libraries too, if installed")
+    parser.add_argument("--hold-out", action="store_true", help="choose the rule without each source in turn")
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="draw the figures, and show the worst errors"
+    )
     options = parser.parse_args(given)
     start = perf_counter()
     pack = Pack.locate()
     ks = sorted(set(options.k))
     result: dict[str, Any] = {
         **environment(__file__, given),
-        "pack": None if pack is None else measure_pack(pack, ks, options.jobs),
+        "pack": None,
         "skipped": None if pack is not None else f"{absence()}: only the example site is measured",
         "example": measure_example(ks),
     }
+    if pack is not None:
+        outcomes = fingerprint_pack(pack, options.jobs)
+        prints = {outcome.id: outcome.page for outcome in outcomes}
+        figures = result["pack"] = pack_figures(pack, outcomes, ks)
+        if options.hold_out:
+            figures["hold_out"] = quality_holdout.measure_hold_out(pack.pairs, prints)
+        if options.peers:
+            figures["peers_skipped"] = quality_peers.absent()
+            if not figures["peers_skipped"]:
+                figures["peers"] = quality_peers.measure_peers(pack, options.jobs, figures["within"])
+        if options.html:
+            page = quality_html.render(pack, prints, figures, result)
+            options.html.write_text(page, encoding="utf-8")
     result["seconds"] = perf_counter() - start
     print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else as_text(result))
     return 0

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.pack import Pair
-from scrapy_simhash import SimhashIndex, hamming_distance
+from benchmarks.pack import Gold, Pair
+from scrapy_simhash.index import ProbingIndex
+from scrapy_simhash.index.probing_plan import blocks_for
+
+Page = TypeVar("Page")
+Measure = TypeVar("Measure")
 
 
 class Score(NamedTuple):
-    """How many labelled pairs there are, and how many of them lie within a distance."""
+    """How many labelled pairs there are, and how many of them a rule takes for near-duplicates."""
 
     near: int = 0
     near_within: int = 0
@@ -21,14 +25,20 @@ class Score(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Share of near pairs among the pairs within the distance; None when there are none of either."""
+        """Share of near pairs among the pairs within the rule; None when there are none of either."""
         within = self.near_within + self.different_within
         return self.near_within / within if within else None
 
     @property
     def recall(self) -> float | None:
-        """Share of the near pairs that lie within the distance; None when there is no near pair."""
+        """Share of the near pairs that lie within the rule; None when there is no near pair."""
         return self.near_within / self.near if self.near else None
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, 0 when either is 0 or None."""
+        precision, recall = self.precision or 0.0, self.recall or 0.0
+        return 2 * precision * recall / (precision + recall) if precision and recall else 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts with both shares."""
@@ -51,37 +61,45 @@ class Overlap(NamedTuple):
     f1: float
 
 
-def distances(pairs: Iterable[Pair], values: Mapping[str, int | None]) -> list[int | None]:
-    """Return the distance of each pair in bits, None where a page has no fingerprint."""
-    found: list[int | None] = []
+def compare(
+    pairs: Iterable[Pair], pages: Mapping[str, Page | None], measure: Callable[[Page, Page], Measure]
+) -> list[Measure | None]:
+    """Return *measure* of each pair, None where one of its pages is None or missing: too short."""
+    found: list[Measure | None] = []
     for pair in pairs:
-        a, b = values.get(pair.a), values.get(pair.b)
-        found.append(None if a is None or b is None else hamming_distance(a, b))
+        a, b = pages.get(pair.a), pages.get(pair.b)
+        found.append(None if a is None or b is None else measure(a, b))
     return found
 
 
-def score(pairs: Sequence[Pair], found: Sequence[int | None], distance: int) -> Score:
-    """Return the score of *pairs*, which lie *found* bits apart, at *distance*.
+def within(found: Iterable[int | None], distance: int) -> list[bool]:
+    """Return which of the distances *found* are at most *distance*; None is none."""
+    return [bits is not None and bits <= distance for bits in found]
 
-    Grey pairs do not count. A near pair without a distance is a miss, a different one no error.
+
+def score(pairs: Sequence[Pair], hits: Sequence[bool | None]) -> Score:
+    """Return the score of *pairs*, each of which a rule takes for near-duplicates (*hits*) or does not.
+
+    Grey pairs do not count. A near pair whose hit is None (a page is too short) is a miss, a different one no
+    error.
     """
     counts: Counter[tuple[str, bool]] = Counter(
-        (pair.label, bits is not None and bits <= distance) for pair, bits in zip(pairs, found, strict=True)
+        (pair.label, bool(hit)) for pair, hit in zip(pairs, hits, strict=True)
     )
     near, different = counts["near", True], counts["different", True]
     return Score(near + counts["near", False], near, different + counts["different", False], different)
 
 
 def scores_by(
-    key: Callable[[Pair], str], pairs: Sequence[Pair], found: Sequence[int | None], distance: int
+    key: Callable[[Pair], str], pairs: Sequence[Pair], hits: Sequence[bool | None]
 ) -> dict[str, Score]:
     """Return a score for each value of *key*, sorted by it; grey pairs make no value."""
-    groups: defaultdict[str, tuple[list[Pair], list[int | None]]] = defaultdict(lambda: ([], []))
-    for pair, bits in zip(pairs, found, strict=True):
+    groups: defaultdict[str, tuple[list[Pair], list[bool | None]]] = defaultdict(lambda: ([], []))
+    for pair, hit in zip(pairs, hits, strict=True):
         if pair.label != "grey":
             groups[key(pair)][0].append(pair)
-            groups[key(pair)][1].append(bits)
-    return {name: score(*group, distance) for name, group in sorted(groups.items())}
+            groups[key(pair)][1].append(hit)
+    return {name: score(*group) for name, group in sorted(groups.items())}
 
 
 def mean(scores: Iterable[Score]) -> dict[str, float | None]:
@@ -111,8 +129,7 @@ def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) ->
     """Return every two documents within *distance* bits whom no pair names, whatever its label; nearest first."""
     listed = {frozenset((pair.a, pair.b)) for pair in pairs}
     ids = sorted(values)
-    # The fewest tables: there are some thousand documents, and each is searched for once.
-    index = SimhashIndex(distance, distance + 1)
+    index = ProbingIndex(distance, blocks_for(distance, len(ids)))
     index.add_many([values[id] for id in ids], range(len(ids)))
     return sorted(
         Found(match.distance, id, ids[match.key])
@@ -134,3 +151,21 @@ def overlap(tokens: Sequence[str], gold: Sequence[str]) -> Overlap:
     if not common:
         return Overlap(0.0, 0.0, 0.0)
     return Overlap(common / len(tokens), common / len(gold), 2 * common / (len(tokens) + len(gold)))
+
+
+def extraction_by_type(
+    overlaps: Iterable[tuple[str, Overlap | None]], gold: Mapping[str, Gold]
+) -> dict[str, dict[str, float]]:
+    """Return mean precision, recall and F1 of the pages with a gold text: of all, and by type of page."""
+    by_type: defaultdict[str, list[Overlap]] = defaultdict(list)
+    for id, overlap_of_page in overlaps:
+        if overlap_of_page is not None:
+            for page_type in ("all", gold[id].page_type):
+                by_type[page_type].append(overlap_of_page)
+    return {
+        page_type: {
+            "pages": len(group),
+            **{name: fmean(getattr(one, name) for one in group) for name in Overlap._fields},
+        }
+        for page_type, group in sorted(by_type.items())
+    }

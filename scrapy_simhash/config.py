@@ -50,6 +50,7 @@ class Config:
     min_similarity: float = 0.8
     shingle_size: int = 2
     min_shingles: int = 12
+    mask_digits: bool = False
     scope: str = "crawl"
     maxsize: int = 10 * 1024 * 1024
     item_field: str | None = None
@@ -79,7 +80,8 @@ class Config:
             self.blocks,
         )
         _require(
-            self.max_distance <= self.candidate_distance <= MAX_CANDIDATE_DISTANCE,
+            # Without a second look nothing is a candidate.
+            not self.min_similarity or self.max_distance <= self.candidate_distance <= MAX_CANDIDATE_DISTANCE,
             "candidate_distance",
             f"must be {PREFIX}MAX_DISTANCE ({self.max_distance}) to {MAX_CANDIDATE_DISTANCE} bits",
             self.candidate_distance,

@@ -90,15 +90,10 @@ class NearDuplicateDetector:
         claim = self.store.claim(Posting(page_key, url, scope, Fingerprint(value), is_exact=True))
         if claim.original is None:
             return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
-        return Verdict(
-            Status.NEAR_DUPLICATE,
-            None,
-            claim.original,
-            claim.distance,
-            claim.similarity,
-            claim.cluster,
-            Reason.SHORT_TEXT,
-        )
+        status, reason = Status.NEAR_DUPLICATE, Reason.SHORT_TEXT
+        if claim.former is not None:
+            status, reason = Status.REVISIT, Reason.UNCHANGED if claim.former == value else Reason.CHANGED
+        return Verdict(status, None, claim.original, claim.distance, claim.similarity, claim.cluster, reason)
 
 
 def _key(url: str, key: bytes | None) -> bytes:

@@ -77,17 +77,19 @@ class PageFingerprinter:
     def from_document(self, document: Document) -> Fingerprint | None:
         """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles."""
         config = self.config
-        weights = features(document, config.shingle_size, config.min_shingles)
+        weights = features(document, config.shingle_size, config.min_shingles, config.mask_digits)
         if not weights:
             return None
         value = fold((digest(feature), weight) for feature, weight in weights.items())
         if not config.min_similarity:
             return Fingerprint(value, len(weights))
-        counts = shingle_counts(document, config.shingle_size)
+        counts = shingle_counts(document, config.shingle_size, config.mask_digits)
         return Fingerprint(value, len(weights), sketch(_hashes(counts), document.subject))
 
-    def is_near_duplicate(self, a: Fingerprint, b: Fingerprint) -> bool:
+    def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
         """Tell whether two pages are near-duplicates, by the very rule of the detector. A few microseconds.
+
+        A page without a fingerprint, too short for one, is a near-duplicate of none.
 
         >>> page = PageFingerprinter()
         >>> text = "The ship that went out to the sea came home with the tide, and nobody had seen the fog."
@@ -95,7 +97,7 @@ class PageFingerprinter:
         >>> page.is_near_duplicate(a, b)
         True
         """
-        return self.rule.similarity(a, b) is not None
+        return a is not None and b is not None and self.rule.similarity(a, b) is not None
 
 
 def text_hash(document: Document) -> int | None:

@@ -9,7 +9,14 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from scrapy_simhash import NearDuplicateDetector, SettingError, SimhashDownloaderMiddleware, names
+from scrapy_simhash import (
+    NearDuplicateDetector,
+    SettingError,
+    SimhashDownloaderMiddleware,
+    Status,
+    Verdict,
+    names,
+)
 from tests.crawl.site import article
 from tests.stand_in import simhash_stats, stand_in
 
@@ -51,6 +58,40 @@ def test_what_is_no_page_is_skipped_with_a_reason(response: Response, reason: st
     subject = middleware(maxsize=10_000)
     assert judged(subject, response) == {"status": "skipped", "reason": reason}
     assert simhash_stats(subject.crawler) == {f"skipped/{reason}": 1}
+
+
+CAPTION = "<title>The loft</title><p>The loft in the rain."
+
+
+def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate() -> None:
+    subject = middleware()
+    assert judged(subject, page("a", CAPTION)) == {"status": "skipped", "reason": "short_text"}
+    copy = page("b", CAPTION)
+    assert judged(subject, copy) == {
+        "status": "near_duplicate",
+        "reason": "short_text",
+        "duplicate_of": URL + "a",
+        "distance": 0,
+        "similarity": 1.0,
+        "cluster": 0,
+    }
+    assert copy.flags == ["near-duplicate"]
+    assert judged(subject, page("c", CAPTION.replace("rain", "snow")))["status"] == "skipped"
+    assert simhash_stats(subject.crawler) == {
+        "skipped/short_text": 2,
+        "processed": 1,
+        "near_duplicates": 1,
+        "index_size": 0,
+    }
+
+
+def test_meta_says_how_alike_two_pages_are_to_three_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for similarity, written in ((0.87654321, 0.877), (1.0, 1.0), (0.0, 0.0)):
+        verdict = Verdict(Status.NEAR_DUPLICATE, None, URL, 7, similarity, 0)
+        monkeypatch.setattr(NearDuplicateDetector, "check", lambda *_, verdict=verdict, **__: verdict)
+        marks = judged(middleware(), page())
+        assert marks["similarity"] == written
+        assert marks["distance"] == 7
 
 
 @pytest.mark.parametrize("flags", [["partial"], ["cached"], ["near-duplicate"]])
@@ -156,3 +197,30 @@ def test_the_first_line_says_what_is_really_done(
         assert crawler.spider is not None
         subject.spider_opened(crawler.spider)
     assert said in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "recognised by distance 10 and similarity 0.8 (scheme web-1, "),
+        ({"candidate_distance": 8, "min_similarity": "0.9"}, "by distance 8 and similarity 0.9 (scheme"),
+        ({"min_similarity": 0}, "recognised by distance 3 (scheme web-1, "),
+        ({"min_similarity": "0", "max_distance": "2"}, "recognised by distance 2 (scheme web-1, "),
+    ],
+)
+def test_the_first_line_says_the_rule(
+    settings: dict[str, Any], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    subject = middleware(**settings)
+    with caplog.at_level(logging.INFO, "scrapy_simhash"):
+        assert subject.crawler.spider is not None
+        subject.spider_opened(subject.crawler.spider)
+    assert said in caplog.text
+
+
+def test_the_first_duplicate_is_shown_with_distance_and_similarity(caplog: pytest.LogCaptureFixture) -> None:
+    subject = middleware()
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        judged(subject, page("a"))
+        judged(subject, page("b"))
+    assert f"{URL}b repeats {URL}a (status near_duplicate, distance 0, similarity 1.00)" in caplog.text

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from lxml import etree
 from magazine.page import Page
 from scrapy.http import HtmlResponse
 
-from scrapy_simhash import Config, Fingerprint, PageFingerprinter
-from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.fingerprint import SKETCH_BYTES, similarity
+from scrapy_simhash.fingerprinter import SCHEME, text_hash
 from scrapy_simhash.text import parse
 from tests.golden.texts import TEXTS
 
@@ -95,6 +98,16 @@ def test_shingle_size_makes_other_fingerprints() -> None:
     assert PageFingerprinter(Config(shingle_size=4)).from_html(HTML) != fingerprinter.from_html(HTML)
 
 
+def test_masked_digits_make_pages_equal_that_differ_in_numbers_only() -> None:
+    masked = PageFingerprinter(Config(mask_digits=True))
+    one, other = (f"{TEXTS['en']} On the {day} of May, at {hour} 30." for day, hour in ((12, 4), (3, 16)))
+    assert fingerprinter.from_text(one) != fingerprinter.from_text(other)
+    first, second = masked.from_text(one), masked.from_text(other)
+    assert first is not None
+    assert second is not None
+    assert (first.value, first.sketch) == (second.value, second.sketch)
+
+
 def test_headers_help_to_read_the_page() -> None:
     russian = f"<main><p>{TEXTS['ru']}</p></main>".encode("koi8-r")
     read = fingerprinter.from_html(russian, content_type="text/html; charset=koi8-r")
@@ -117,3 +130,74 @@ def test_the_scheme_has_a_name_and_a_version() -> None:
     name, _, version = SCHEME.partition("-")
     assert name
     assert version.isdigit()
+
+
+# --- The sketch, and the second look.
+
+
+def test_a_page_and_its_copy_have_one_sketch() -> None:
+    first, copy = fingerprinter.from_html(HTML), fingerprinter.from_html(HTML.upper())
+    assert first is not None
+    assert copy is not None
+    assert first.sketch == copy.sketch
+    assert len(first.sketch) == SKETCH_BYTES
+
+
+def test_without_a_second_look_there_is_no_sketch_and_the_same_64_bits() -> None:
+    classic = PageFingerprinter(Config(min_similarity=0)).from_html(HTML)
+    assert classic is not None
+    assert classic == fingerprinter.from_html(HTML)
+    assert classic.sketch == b""
+
+
+def test_a_sketch_counts_how_often_a_shingle_occurs() -> None:
+    # A table of a thousand rows and one of a hundred have the same shingles.
+    short, long = (fingerprinter.from_text("\n\n".join([TEXTS["en"]] * times)) for times in (1, 3))
+    assert short is not None
+    assert long is not None
+    assert similarity(short.sketch, long.sketch) == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detector(pages: list[Page]) -> None:
+    found = [fingerprinter.from_html(page.body(), content_type=page.content_type) for page in pages]
+    by_content = {fingerprint.to_bytes(): fingerprint for fingerprint in found if fingerprint}
+    config, near = Config(), 0
+    for a, b in combinations(by_content.values(), 2):
+        detector = NearDuplicateDetector(config)
+        detector.judge(a, "a")
+        is_near = fingerprinter.is_near_duplicate(a, b)
+        assert detector.judge(b, "b").is_duplicate is is_near is fingerprinter.is_near_duplicate(b, a)
+        near += is_near
+    assert near > 20
+    assert all(fingerprinter.is_near_duplicate(one, one) for one in by_content.values())
+
+
+@pytest.mark.parametrize(
+    ("config", "is_near"), [(Config(), False), (Config(min_similarity=0, max_distance=4), True)]
+)
+def test_the_rule_is_that_of_the_settings(config: Config, is_near: bool) -> None:
+    own = PageFingerprinter(config)
+    assert own.is_near_duplicate(Fingerprint(0), Fingerprint(0b1111)) is is_near
+
+
+# --- Pages too short for a fingerprint.
+
+
+def hash_of(html: str) -> int | None:
+    return text_hash(fingerprinter.extract(html))
+
+
+def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else() -> None:
+    loft = hash_of("<title>The loft</title><p>In the rain")
+    assert loft == hash_of("<title>THE LOFT!</title><nav><a href=/>Home</a></nav><main><b>In</b> the rain.")
+    assert loft is not None
+    assert 0 <= loft < 2**64
+    others = ["<title>The loft</title><p>In the snow", "<title>Loft</title><p>In the rain", "<p>In the rain"]
+    # What is title in one page is text in another.
+    others += ["<title>The</title><p>loft In the rain", "<title>The loft in</title><p>the rain again"]
+    assert len({loft, *map(hash_of, others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(("text", "has_hash"), [("", False), ("Two words", False), ("Now three words", True)])
+def test_less_than_three_words_have_no_hash(text: str, has_hash: bool) -> None:
+    assert (hash_of(f"<title>A title of many words</title><p>{text}") is not None) is has_hash

@@ -51,3 +51,21 @@ def test_fingerprints_without_a_sketch_are_told_by_the_classic_rule() -> None:
 def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
     assert Rule().reach == 10
     assert Rule(min_similarity=0).reach == 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (Rule(), "distance 10 and similarity 0.8"),
+        (Rule(2, 16, 0.95), "distance 16 and similarity 0.95"),
+        (Rule(2, min_similarity=0), "distance 2"),
+    ],
+)
+def test_a_rule_says_itself_in_a_few_words(rule: Rule, words: str) -> None:
+    assert str(rule) == words
+
+
+def test_a_page_is_a_near_duplicate_of_itself_under_the_strictest_rule() -> None:
+    page = fingerprint(7)
+    assert Rule(0, 0, 1.0).similarity(page, page) == 1.0
+    assert Rule(0, 0, 0.0).similarity(page, page) == 1.0

@@ -16,9 +16,10 @@ MARKS = {
     names.META_VALUE: 2**64 - 1,
     names.META_DUPLICATE_OF: FIRST,
     names.META_DISTANCE: 2,
+    names.META_SIMILARITY: 0.9,
     names.META_CLUSTER: 7,
 }
-FIELD = {"status": "near_duplicate", "duplicate_of": FIRST, "distance": 2, "cluster": 7}
+FIELD = {"status": "near_duplicate", "duplicate_of": FIRST, "distance": 2, "similarity": 0.9, "cluster": 7}
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
 
 
@@ -110,7 +111,13 @@ def test_an_item_is_marked_where_the_settings_say_so(action: str) -> None:
 def test_marks_that_another_middleware_wrote_in_part_will_do() -> None:
     page = Response(URL, request=Request(URL, meta={names.META_DUPLICATE_OF: FIRST}))
     item = middleware(item_field="copy").get_processed_item({}, page)
-    assert item["copy"]["duplicate_of"] == FIRST
+    assert item["copy"] == dict.fromkeys(FIELD) | {"duplicate_of": FIRST}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_copy_too_short_for_a_fingerprint_is_a_copy_like_any_other(action: str) -> None:
+    copy = response(simhash_reason="short_text", simhash_value=None)
+    assert left(middleware(action=action), copy) == LEFT[action]
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])

@@ -22,11 +22,11 @@ FILES = sorted(ROOT.rglob("*.py"))
 ARROWS: dict[str, set[str]] = {
     "edge": {"detector", "kernel"},
     "detector": {"fingerprinter", "store", "scope", "rule"},
-    "fingerprinter": {"text", "features", "fingerprint"},
+    "fingerprinter": {"text", "features", "fingerprint", "language", "rule"},
     "features": {"text", "language", "kernel"},
     "text": {"language", "kernel"},
     "fingerprint": {"kernel"},
-    "store": {"index", "rule"},
+    "store": {"fingerprint", "index", "rule"},
     "rule": {"fingerprint", "index"},
     "index": {"kernel"},
     "language": set(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 from scrapy_simhash.features.shingles import shingle, with_stopword
 from scrapy_simhash.features.weights import weight
@@ -14,54 +15,60 @@ from scrapy_simhash.text import Document
 LEAST_PROSE = 30
 
 
-def features(document: Document, shingle_size: int = 2, min_shingles: int = 12) -> dict[str, int]:
+def features(
+    document: Document, shingle_size: int = 2, min_shingles: int = 12, mask_digits: bool = False
+) -> dict[str, int]:
     """Return the weight of every feature of *document*; empty when it has fewer than *min_shingles*.
 
     Features are the shingles of *shingle_size* tokens inside one paragraph, and the words by themselves. Where the
     language has a stopword list only shingles with a stopword are kept, with two exceptions in which all are: when
     that leaves fewer than ``LEAST_PROSE``, and on a page that makes an offer, whose facts stand outside
-    sentences. The order of the dictionary is that of the text and means nothing. O(tokens).
+    sentences. With *mask_digits* all numbers are one. The order of the dictionary is that of the text and means
+    nothing. O(tokens).
     """
+    runs = _runs(document, mask_digits)
     known = stopwords(document.language)
-    is_offer = any(paragraph.zone == "offer" for paragraph in document.main)
-    counts = _count_shingles(document, shingle_size, known) if known and not is_offer else {}
+    counts = {}
+    if known and shingle_size > 1 and all(zone != "offer" for zone, _ in runs):
+        counts = _count(runs, lambda tokens: with_stopword(tokens, shingle_size, known))
     if _distinct(counts) < LEAST_PROSE:
-        counts = _count_shingles(document, shingle_size, frozenset())
+        counts = _count(runs, lambda tokens: shingle(tokens, shingle_size))
     if _distinct(counts) < min_shingles:
         return {}
     weights: dict[str, int] = {}
-    for zone, counter in counts.items():
-        for feature, count in counter.items():
-            weights[feature] = weights.get(feature, 0) + weight(zone, count)
-    if shingle_size > 1:
-        for zone, counter in _count_words(document).items():
+    words = _count(runs, lambda tokens: tokens) if shingle_size > 1 else {}
+    for counters, is_word in ((counts, False), (words, True)):
+        for zone, counter in counters.items():
             for feature, count in counter.items():
-                weights[feature] = weights.get(feature, 0) + weight(zone, count, is_word=True)
+                weights[feature] = weights.get(feature, 0) + weight(zone, count, is_word)
     return weights
 
 
-def shingle_counts(document: Document, shingle_size: int = 2) -> Counter[str]:
+def shingle_counts(document: Document, shingle_size: int = 2, mask_digits: bool = False) -> Counter[str]:
     """Return how often every shingle of the main text occurs, with a stopword or without: for the sketch."""
     counts: Counter[str] = Counter()
-    for paragraph in document.main:
-        counts.update(shingle(paragraph.tokens, shingle_size))
+    for _, tokens in _runs(document, mask_digits):
+        counts.update(shingle(tokens, shingle_size))
     return counts
 
 
-def _count_shingles(document: Document, size: int, known: frozenset[str]) -> dict[str, Counter[str]]:
-    """Return how often each shingle occurs in each zone; only those with a stopword if *known* has any."""
-    counts: dict[str, Counter[str]] = {}
-    for paragraph in document.main:
-        tokens = paragraph.tokens
-        shingles = with_stopword(tokens, size, known) if known and size > 1 else shingle(tokens, size)
-        counts.setdefault(paragraph.zone, Counter()).update(shingles)
-    return counts
+def _runs(document: Document, mask_digits: bool) -> list[tuple[str, Sequence[str]]]:
+    """Return zone and tokens of every paragraph of the main text."""
+    if not mask_digits:
+        return [(paragraph.zone, paragraph.tokens) for paragraph in document.main]
+    return [
+        (paragraph.zone, ["0" if token.isdecimal() else token for token in paragraph.tokens])
+        for paragraph in document.main
+    ]
 
 
-def _count_words(document: Document) -> dict[str, Counter[str]]:
+def _count(
+    runs: Sequence[tuple[str, Sequence[str]]], features_of: Callable[[Sequence[str]], Iterable[str]]
+) -> dict[str, Counter[str]]:
+    """Return how often each feature occurs in each zone."""
     counts: dict[str, Counter[str]] = {}
-    for paragraph in document.main:
-        counts.setdefault(paragraph.zone, Counter()).update(paragraph.tokens)
+    for zone, tokens in runs:
+        counts.setdefault(zone, Counter()).update(features_of(tokens))
     return counts
 
 

@@ -22,6 +22,9 @@ BORNE_OUT = 0.9
 #: Below this share of the tokens no language wins the vote: tables, code, names.
 VOTE_FLOOR = 0.08
 
+#: Share of the characters from which a script names the language: a Chinese manual may be four fifths code.
+SCRIPT_SHARE = 0.2
+
 # Which script names which language, in the order they are asked: Japanese mixes kana into Han.
 _SCRIPTS = (
     ("ja", re.compile("[\u3041-\u30ff]")),
@@ -82,12 +85,12 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
 
 
 def _script_language(sample: Sequence[str]) -> str | None:
-    """Return the language that the script of most tokens names, None for a script that many share."""
+    """Return the language that the script of the characters names, None for a script that many share."""
     text = "".join(sample)
     if text.isascii():
         return None
     counts = {code: len(pattern.findall(text)) for code, pattern in _SCRIPTS}
-    if 2 * sum(counts.values()) < len(text):
+    if sum(counts.values()) < SCRIPT_SHARE * len(text):
         return None
     # Kana are a third or more of Japanese and absent from Chinese.
     if counts["ja"] * 10 > counts["zh"] and counts["ja"]:

@@ -90,7 +90,8 @@ class MemoryStore:
             return min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
         index.add(fingerprint.value, len(self._pages))
         self._pages.append(number)
-        self._sketches += fingerprint.sketch or bytes(SKETCH_BYTES)
+        if self._rule.min_similarity:
+            self._sketches += fingerprint.sketch or bytes(SKETCH_BYTES)
         return None
 
     def _find_exact(self, posting: Posting, number: int) -> _Kin | None:
@@ -98,6 +99,7 @@ class MemoryStore:
         return None if first == number else _Kin(first, 0, 1.0)
 
     def _content(self, number: int, value: int) -> Fingerprint:
+        # Nothing at all without a second look, zeros for a fingerprint that came without a sketch.
         sketch = bytes(self._sketches[number * SKETCH_BYTES : (number + 1) * SKETCH_BYTES])
         return Fingerprint(value, sketch=sketch if any(sketch) else b"")
 

@@ -1,10 +1,12 @@
 """The program, run for real on a pack of five documents."""
 
 import json
+from pathlib import Path
 
 import pytest
+from lxml import html
 
-from benchmarks import quality
+from benchmarks import quality, quality_peers
 from benchmarks.pack import Pack
 
 
@@ -15,7 +17,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(run(capsys, "--jobs", "1", "--json", "--k", "3", "0"))
-    assert list(result["pack"]["within"]) == ["0", "3"]
+    assert list(result["pack"]["within"]) == ["0", "3", "second look"]
     at_3 = result["pack"]["within"]["3"]
     # d1-d2 is found; d3-d4 is not, since d4 is too short; d1-d3 is no error; d2-d3 is grey.
     expected = {
@@ -36,8 +38,14 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
         "below .90": 0,
     }
     assert set(at_3["by_kind"]) == {"near: same", "near: cut", "different: odd"}
-    unlisted = {"distance": 0, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
-    assert at_3["unlisted"] == {"count": 1, "first": [unlisted]}
+    unlisted = {"distance": 0, "similarity": 1, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
+    for rule in ("3", "second look"):
+        assert result["pack"]["within"][rule]["unlisted"] == {
+            "count": 1,
+            "of_two_sites": 0,
+            "first": [unlisted],
+        }
+    assert result["pack"]["within"]["second look"]["all"] == expected
     assert result["pack"]["checked_by_own_scorer"] is True
     assert result["pack"]["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
     perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1}
@@ -51,8 +59,8 @@ def test_many_processes_find_what_one_finds(pack: Pack) -> None:
 def test_the_table_holds_the_same_figures(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
     lines = run(capsys, "--jobs", "1", "--k", "3").splitlines()
     row = next(line for line in lines if line.startswith("all pairs"))
-    assert row.split() == "all pairs 2 1 1.000 / 0.500".split()
-    assert "  0 bits  d3  d5" in lines
+    assert row.split() == "all pairs 2 1 1.000 / 0.500 1.000 / 0.500".split()
+    assert "  0 bits, 1.00 alike  d3  d5" in lines
 
 
 def test_a_scorer_of_another_opinion_is_not_passed_over(pack: Pack) -> None:
@@ -70,3 +78,33 @@ def test_without_a_pack_the_example_site_is_measured(capsys: pytest.CaptureFixtu
     assert at_3["all"]["near"] == result["example"]["pairs"]["near"]
     assert at_3["by_grade"][">=.99"]["recall"] > 0.9
     assert at_3["all"]["precision"] > 0.9
+    look = result["example"]["within"]["second look"]["all"]
+    assert look["precision"] >= at_3["all"]["precision"]
+    assert look["recall"] >= at_3["all"]["recall"]
+
+
+def test_without_the_other_libraries_a_plain_message(
+    pack: Pack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality_peers, "NEEDED", ("no_such_distribution",))
+    last = run(capsys, "--jobs", "1", "--k", "3", "--peers")
+    assert "peers not measured: no no_such_distribution here; pip install -e '.[bench]' brings them" in last
+
+
+def test_the_hold_out_names_a_choice_for_each_source_with_near_pairs(
+    pack: Pack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = json.loads(run(capsys, "--jobs", "1", "--k", "3", "--hold-out", "--json"))["pack"]["hold_out"]
+    assert [(one["source"], one["recall"]) for one in result["left_out"]] == [("bakers", 0), ("ferries", 1)]
+    assert len(result["grid"]) == 12
+    assert "left out" in run(capsys, "--jobs", "1", "--k", "3", "--hold-out")
+
+
+def test_the_html_page_stands_alone(pack: Pack, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "quality.html"
+    run(capsys, "--jobs", "1", "--k", "3", "--html", str(file))
+    page = file.read_text("utf-8")
+    root = html.fromstring(page)
+    assert len(root.findall(".//svg")) >= 4
+    assert not root.xpath("//script | //link | //img | //*[@src]")
+    assert "d3" in page  # the miss: d4 is too short

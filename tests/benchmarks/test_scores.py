@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.pack import Pair
-from benchmarks.scores import Found, Score, distances, mean, score, scores_by, unlisted
+from benchmarks.scores import Found, Score, compare, mean, score, scores_by, unlisted, within
+from scrapy_simhash import hamming_distance
 
 #: Distances that can be read off: a-b 1 bit, a-c 4 bits, b-c 5 bits, a-d 64 bits; e has no fingerprint.
 VALUES = {"a": 0b0, "b": 0b1, "c": 0b11110, "d": 2**64 - 1, "e": None}
@@ -27,7 +28,7 @@ BITS = [1, 4, 64, None, 5, 60, None, 63]
 
 
 def test_distances_are_none_where_a_page_has_no_fingerprint() -> None:
-    assert distances(PAIRS, VALUES) == BITS
+    assert compare(PAIRS, VALUES, hamming_distance) == BITS
 
 
 @pytest.mark.parametrize(
@@ -43,9 +44,18 @@ def test_distances_are_none_where_a_page_has_no_fingerprint() -> None:
 def test_precision_and_recall(
     k: int, near_within: int, different_within: int, precision: float | None, recall: float
 ) -> None:
-    scored = score(PAIRS, BITS, k)
+    scored = score(PAIRS, within(BITS, k))
     assert scored == Score(4, near_within, 3, different_within)
     assert (scored.precision, scored.recall) == (precision, recall)
+
+
+def test_a_pair_without_a_hit_is_a_miss_or_no_error() -> None:
+    assert score(PAIRS, [None] * len(PAIRS)) == Score(4, 0, 3, 0)
+
+
+def test_f1_is_the_harmonic_mean() -> None:
+    assert Score(4, 2, 3, 2).f1 == pytest.approx(0.5)
+    assert (Score(4, 0, 3, 2).f1, Score().f1) == (0, 0)
 
 
 def test_nothing_has_neither_precision_nor_recall() -> None:
@@ -53,7 +63,7 @@ def test_nothing_has_neither_precision_nor_recall() -> None:
 
 
 def test_grey_pairs_make_no_group_and_each_group_is_scored_by_itself() -> None:
-    groups = scores_by(lambda pair: pair.source, PAIRS, BITS, 5)
+    groups = scores_by(lambda pair: pair.source, PAIRS, within(BITS, 5))
     assert groups == {"one": Score(4, 2, 0, 0), "two": Score(0, 0, 3, 1)}
 
 

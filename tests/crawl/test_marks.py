@@ -8,7 +8,7 @@ import pytest
 from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawl.site import Answer, Routes, Site, article, serve
 
-ALL_MARKS = {"status", "value", "duplicate_of", "distance", "cluster"}
+ALL_MARKS = {"status", "value", "duplicate_of", "distance", "similarity", "cluster"}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,8 @@ def test_meta_holds_the_verdict_as_plain_values(crawls: dict[str, Crawl], site: 
     assert set(first) == {"status", "value", "cluster"}
     assert set(copy) == ALL_MARKS
     assert copy["duplicate_of"] == site.url("/first")
-    assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() <= 3
+    assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() == 0
+    assert copy["similarity"] == 1.0
     assert copy["cluster"] == first["cluster"]
     assert crawls["plain"].page("/file").marks == {"status": "skipped", "reason": "not_html"}
 
@@ -113,7 +114,7 @@ def test_the_log_says_at_start_what_will_be_done_and_at_close_what_was_found(
     crawls: dict[str, Crawl],
 ) -> None:
     start, close = crawls["plain"].log("INFO", "scrapy_simhash")
-    for part in ("3 bits", "web-1", "6 blocks", "kernel", "crawl", "action: mark"):
+    for part in ("distance", "similarity", "scheme web-", "kernel", "same crawl", "action: mark"):
         assert part in start
     assert "6 pages judged, 2 new, 2 near-duplicates, 2 revisits; 1 skipped, 0 errors" in close
 
@@ -147,6 +148,7 @@ def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without
             "status": "near_duplicate",
             "duplicate_of": site.url("/first"),
             "distance": 0,
+            "similarity": 1.0,
             "cluster": 0,
         }
 

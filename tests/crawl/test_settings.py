@@ -23,6 +23,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"SIMHASH_MAX_DISTANCE": "three"}, "SIMHASH_MAX_DISTANCE must be a whole number, got 'three'"),
     ({"SIMHASH_MAX_DISTANCE": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
     ({"SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+    (
+        {"SIMHASH_CANDIDATE_DISTANCE": "2"},
+        "SIMHASH_CANDIDATE_DISTANCE must be SIMHASH_MAX_DISTANCE (3) to 20 bits, got 2",
+    ),
+    (
+        {"SIMHASH_MIN_SIMILARITY": "80"},
+        "SIMHASH_MIN_SIMILARITY must be a share from 0 to 1, 0 for no second look, got 80.0",
+    ),
+    ({"SIMHASH_MIN_SIMILARITY": "high"}, "SIMHASH_MIN_SIMILARITY must be a number, got 'high'"),
     ({"SIMHASH_SCOPE": "site"}, "SIMHASH_SCOPE must be one of crawl, domain, host, got 'site'"),
     ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
     ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
@@ -57,8 +66,15 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "no marks": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: None}}),
         "no acts": plan({"SPIDER_MIDDLEWARES": {ACTS: None}}),
         "misspelt": plan({"SIMHASH_ACTON": "mark", "SIMHASH_XYZ": 1}),
-        "strings": plan({"SIMHASH_MAX_DISTANCE": "2", "SIMHASH_BLOCKS": "5", "SIMHASH_DEBUG": "true"}),
-        "nones": plan({"SIMHASH_MAX_DISTANCE": None, "SIMHASH_ITEM_FIELD": None}),
+        "strings": plan(
+            {
+                "SIMHASH_MAX_DISTANCE": "2",
+                "SIMHASH_BLOCKS": "5",
+                "SIMHASH_DEBUG": "true",
+                "SIMHASH_MIN_SIMILARITY": "0.9",
+            }
+        ),
+        "nones": plan({"SIMHASH_MIN_SIMILARITY": None, "SIMHASH_ITEM_FIELD": None}),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 

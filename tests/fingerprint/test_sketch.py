@@ -39,6 +39,12 @@ def test_a_page_is_wholly_similar_to_itself(shingles: set[int]) -> None:
     assert similarity(sketch(shingles, []), sketch(shingles, [])) == 1.0
 
 
+def test_a_page_of_any_length_is_no_rounding_error_away_from_itself() -> None:
+    for size in (*range(1, 500), 1_000, 5_000):
+        page = sketch((number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1, size + 1)), [])
+        assert similarity(page, page) == 1.0, size
+
+
 @given(hashes, hashes)
 def test_similarity_is_symmetric_and_a_share(a: set[int], b: set[int]) -> None:
     estimate = similarity(sketch(a, []), sketch(b, []))

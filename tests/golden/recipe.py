@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from pathlib import Path
 
 from magazine.site import build_site
@@ -15,7 +16,10 @@ FILE = Path(__file__).with_name("fingerprints.json")
 
 
 def made() -> dict[str, str]:
-    """Return the fingerprint of every page of the example site and of every text, by name; "" for none."""
+    """Return the fingerprint of every page of the example site and of every text, by name; "" for none.
+
+    A fingerprint is written as its 64 bits and a digest of its sketch, both in hexadecimal.
+    """
     fingerprinter = PageFingerprinter()
     made = {"scheme": SCHEME}
     for page in build_site(port=8000).values():
@@ -50,4 +54,6 @@ def changes(made: dict[str, str], committed: dict[str, str]) -> list[str]:
 
 
 def _written(fingerprint: Fingerprint | None) -> str:
-    return fingerprint.hex if fingerprint else ""
+    if fingerprint is None:
+        return ""
+    return f"{fingerprint.hex} {blake2b(fingerprint.sketch, digest_size=8).hexdigest()}"

@@ -172,3 +172,12 @@ def test_stopwords_are_tokens_as_the_text_yields_them() -> None:
         if (strange := [word for word in stopwords(language) if tokenize(normalize(word)) != [word]])
     }
     assert strays == {}
+
+
+@pytest.mark.parametrize(("code", "language"), [(300, "zh"), (1_000, None)])
+def test_a_text_that_is_mostly_code_is_in_the_language_of_its_sentences_if_there_are_enough(
+    code: int, language: str | None
+) -> None:
+    sentences = list("夜间引航员在雾中把船带进港口他们从来没有看见过岸上的灯光但是听得见钟声" * 4)
+    identifiers = [f"x{number:03}y" for number in range(code // 5)]
+    assert detect(sentences + identifiers) == language

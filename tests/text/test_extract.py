@@ -135,6 +135,47 @@ def test_main_text_of_small_pages(html: str, text: str) -> None:
     assert document(html).text == text
 
 
+PROSE_TWICE = f"<p>{PROSE}</p><p>{PROSE}</p>"
+
+
+@pytest.mark.parametrize(
+    ("html", "is_left_out"),
+    [
+        # A name is believed while the page says more elsewhere; a tag or a role while there is more text elsewhere.
+        (f"<main>{PROSE_TWICE}</main><div class=sidebar>Since 1962</div>", True),
+        (f"<main>{PROSE_TWICE}</main><aside>Since 1962</aside>", True),
+        (f"<main>{PROSE_TWICE}</main><noscript>Since 1962</noscript>", True),
+        (f"<main>{PROSE_TWICE}</main><footer>Since 1962</footer>", True),
+        # On a page of links the only sentence stands below them.
+        (f"<ul>{MENU * 3}</ul><div class=sidebar>Since 1962 the lamp is lit</div>", False),
+        (f"<ul>{MENU * 3}</ul><aside>Since 1962 the lamp is lit</aside>", False),
+        (f"<ul>{MENU * 3}</ul><noscript>Since 1962 the lamp is lit</noscript>", False),
+        (f"<ul>{MENU * 3}</ul><footer>Since 1962 the lamp is lit</footer>", True),
+        (f"<ul>{MENU * 3}</ul><div role=contentinfo>Since 1962 the lamp is lit</div>", True),
+        # Nothing else there: no name is believed.
+        ("<ul><li><a href=/>Home</a></ul><footer>Since 1962 the lamp is lit every night</footer>", False),
+    ],
+)
+def test_a_tag_is_believed_more_than_a_name(html: str, is_left_out: bool) -> None:
+    (part,) = [part for part in document(html).paragraphs if part.text.startswith("Since 1962")]
+    assert (part.boilerplate == "chrome") is is_left_out
+
+
+def test_a_heading_of_the_first_level_is_no_link_though_it_links_to_its_page() -> None:
+    facts = "".join(
+        f"<p>{fact}</p>"
+        for fact in (
+            "Tin cups, blue rope, cork floats, iron nails",
+            "Lamp oil, red paint, pine planks, salt fish",
+        )
+    )
+    lists = {
+        level: document(f"<main><{level}><a href=#top>The lamp</a></{level}>{facts}</main>").paragraphs[0]
+        for level in ("h1", "h2")
+    }
+    assert {level: part.boilerplate for level, part in lists.items()} == {"h1": None, "h2": "links"}
+
+
 def test_a_page_of_nothing_but_navigation_is_told_by_it() -> None:
     assert (
         document(f"<nav><ul>{MENU}</ul></nav>").text.split()
@@ -232,9 +273,8 @@ def zones(price: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "price",
     "£84.00|£ 84|$5|US$ 1,299.99|1.299,00 €|€5|5€|5 €|12 EUR|EUR 12|CHF 1'200.–|¥1,000|1000円|99元|10,000원|₹ 499"
-    "|1 299 ₽|1 299 руб.|15,90 zł|249 kr|1 290 Kč|4 990 Ft|₺35|₩10000|R$ 20|only $5 a piece|usd 40".split(
-        "|"
-    ),
+    "|1 299 ₽|1 299 руб.|15,90 zł|249 kr|1 290 Kč|4 990 Ft|₺35|₩10000|R$ 20|only $5 a piece|USD 40"
+    "|120 грн|5 lei".split("|"),
 )
 def test_a_price_makes_a_page_an_offer(price: str) -> None:
     found = zones(price)
@@ -263,6 +303,13 @@ def test_a_price_makes_a_page_an_offer(price: str) -> None:
         "£",
         "a list of 5 leisure boats",
         "Windows 10 Kronecker",
+        # words that are a currency in other letters only
+        "20 ft",
+        "20 FT",
+        "usd 40",
+        "12 Eur",
+        "5 LEI",
+        "1元旦",
         # a sentence that mentions a price
         "It was sold to him for 5 €, and that was all of it.",
         # a long row of facts

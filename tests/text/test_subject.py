@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_simhash.text import extract, parse
+from scrapy_simhash.fingerprint import same_subject, sketch
+from scrapy_simhash.text import extract, parse, plain_text
 from scrapy_simhash.text.subject import subject
 
 
@@ -44,3 +45,38 @@ def test_two_skins_of_a_page_have_one_subject() -> None:
     old = f"<title>Apache Flink: Reactive mode</title><div class='header'><h1>Reactive mode</h1></div>{BODY}"
     new = f"<title>Reactive mode | Apache Flink</title><main><h1><a href='#'>Reactive mode</a></h1>{BODY}</main>"
     assert subject_of(old) == subject_of(new) == "reactive mode"
+
+
+def offer(name: str, *prices: str) -> str:
+    facts = "".join(f"<p>{price}</p>" for price in prices)
+    return f"<title>Harbour shop</title><main><h1>{name}</h1>{facts}<p>In brass</p>{BODY}</main>"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # name and price, each as one: no word of a name is shared with the size next to it
+        (offer("Storm lantern, large", "£84.00"), ("storm lantern large", "84 00")),
+        (offer("Jersey", "£84", "was £95"), ("jersey", "84", "was 95")),
+        (f"<title>Shop</title><main><p>£84.00</p>{BODY}</main>", ("84 00",)),
+        # no price, no offer
+        (offer("Storm lantern, large"), ("storm", "lantern", "large")),
+    ],
+)
+def test_the_subject_of_an_offer_is_its_name_and_its_prices(html: str, expected: tuple[str, ...]) -> None:
+    assert extract(parse(html)).subject == expected
+
+
+def test_variants_of_a_product_have_different_subjects_and_copies_the_same() -> None:
+    small, large = (extract(parse(offer(f"Jersey, {size}", "£84.00"))).subject for size in ("S", "L"))
+    dearer = extract(parse(offer("Jersey, S", "£85.00"))).subject
+    copy = extract(parse(offer("JERSEY,  S", "£84.00") + "<footer>Since 1962</footer>")).subject
+    assert copy == small
+    assert not same_subject(sketch([1], small), sketch([1], large))
+    assert not same_subject(sketch([1], small), sketch([1], dearer))
+
+
+def test_a_document_knows_its_subject() -> None:
+    document = extract(parse(f"<title>Night pilots - The Lamp</title><h1>Night pilots</h1>{BODY}"))
+    assert document.subject == subject(document.title, document.paragraphs) == ("night", "pilots")
+    assert plain_text("Night pilots").subject == ()
