@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -70,8 +69,8 @@ def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) ->
         "wrong": [truth.key(url) for url in wrong],
         "seconds": round(seconds, 2),
         "pages_per_second": round(stats["response_received_count"] / seconds),
-        "feed": os.path.relpath(FEED),
-        "log": os.path.relpath(LOG),
+        "feed": str(FEED.relative_to(HERE.parent)),
+        "log": str(LOG.relative_to(HERE.parent)),
     }
 
 
