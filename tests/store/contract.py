@@ -5,6 +5,7 @@ The machine lives the life of a store beside ``NaiveStore``, which remembers eve
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cache
 from typing import NamedTuple
 
@@ -114,14 +115,15 @@ class NaiveStore:
         return sum(not entry.is_exact for entry in self.originals)
 
 
-class StoreContract:
+class StoreContract(ABC):
     """Tests of the protocol, for a store that takes fingerprints up to 3 bits apart for one content.
 
     Fingerprints without a sketch are told by the classic rule, whatever the store's: these tests run under both.
     """
 
+    @abstractmethod
     def make(self, rule: Rule) -> Store:
-        raise NotImplementedError
+        """Return an empty store of the kind under test: all that a subclass has to say."""
 
     @pytest.fixture(params=[CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
     def store(self, request: pytest.FixtureRequest) -> Store:
@@ -338,8 +340,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     seen = Bundle("seen")
 
+    @abstractmethod
     def make(self, rule: Rule) -> Store:
-        raise NotImplementedError
+        """Return an empty store of the kind under test: all that a subclass has to say."""
 
     @initialize(
         rule=st.sampled_from(
