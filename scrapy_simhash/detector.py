@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprint import Fingerprint
-from scrapy_simhash.fingerprinter import PageFingerprinter, text_hash
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.store import MemoryStore, Posting, Store
-from scrapy_simhash.text import Document, Html
+from scrapy_simhash.text import Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
@@ -53,13 +53,21 @@ class NearDuplicateDetector:
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
             return Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
-        document = self.fingerprinter.extract(
+        reading = self.fingerprinter.read(
             html, url, content_type=content_type, content_language=content_language
         )
-        fingerprint = self.fingerprinter.from_document(document)
-        if fingerprint is None:
-            return self._judge_short(document, url, key)
-        return self.judge(fingerprint, url, key=key)
+        return self.conclude(reading, url, key=key)
+
+    def conclude(self, reading: Reading, url: str, *, key: bytes | None = None) -> Verdict:
+        """Return the verdict on a page that has been read, and remember the page; see check().
+
+        Look-up and insert are one step; call it from one thread at a time.
+        """
+        if reading.fingerprint is not None:
+            return self.judge(reading.fingerprint, url, key=key)
+        if reading.text_hash is not None:
+            return self._judge_short(reading.text_hash, url, key)
+        return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 
     def judge(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page whose fingerprint is known, and remember the page; see check()."""
@@ -79,11 +87,8 @@ class NearDuplicateDetector:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
         return Verdict(status, fingerprint, claim.original, claim.distance, claim.similarity, claim.cluster)
 
-    def _judge_short(self, document: Document, url: str, key: bytes | None) -> Verdict:
+    def _judge_short(self, value: int, url: str, key: bytes | None) -> Verdict:
         """Return the verdict on a page without a fingerprint: skipped, unless another page says exactly the same."""
-        value = text_hash(document)
-        if value is None:
-            return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
         scope = scope_of(url, self.config.scope)
         # A key of its own: what a page says in three words is no earlier version of what it says in a thousand.
         page_key = b"short " + _key(url, key)

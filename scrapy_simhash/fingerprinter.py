@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.features import features, shingle_counts
@@ -21,6 +22,15 @@ LEAST_TOKENS = 3
 _MASK = 2**64 - 1
 # An odd number without pattern: 2**64 over the golden ratio.
 _SCATTER = 0x9E3779B97F4A7C15
+
+
+class Reading(NamedTuple):
+    """What is left of a page when it has been read: enough to judge it, nothing that grows with it."""
+
+    fingerprint: Fingerprint | None
+    """None when the main text is too short."""
+    text_hash: int | None
+    """Only where there is no fingerprint: the hash of title and main text, None for a page that says nothing."""
 
 
 class PageFingerprinter:
@@ -63,9 +73,23 @@ class PageFingerprinter:
         content_language: str | None = None,
     ) -> Fingerprint | None:
         """Return the fingerprint of a page, None when its main text is too short; arguments as in extract()."""
-        return self.from_document(
-            self.extract(html, url, content_type=content_type, content_language=content_language)
-        )
+        return self.read(html, url, content_type=content_type, content_language=content_language).fingerprint
+
+    def read(
+        self,
+        html: Html,
+        url: str | None = None,
+        *,
+        content_type: str | None = None,
+        content_language: str | None = None,
+    ) -> Reading:
+        """Return the fingerprint of a page, or the hash of a short one; arguments as in extract().
+
+        A pure function of the page and the settings: it may run in any thread.
+        """
+        document = self.extract(html, url, content_type=content_type, content_language=content_language)
+        fingerprint = self.from_document(document)
+        return Reading(fingerprint, None if fingerprint else text_hash(document))
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
