@@ -1,15 +1,16 @@
-"""Measure how many pages per second a real crawl loses with the plugin on.
+"""Measure how many pages per second a real crawl loses with the plugin on, by kernel.
 
     python benchmarks/crawl.py                   # the example magazine, 229 pages
     python benchmarks/crawl.py --pack-site       # the site of the evaluation pack, 1,221 pages (see ``pack``)
 
 ``scrapy crawl pages``, the spider of the example project, which reads a title and all links of every page, runs in
-a process of its own against a server on the loopback interface, in another: with ``SIMHASH_ENABLED`` off and on,
-``--pairs`` times, in turn first and second, after one short crawl to warm up. Every crawl has a fresh server,
-so that all see the same bytes. Of each crawl: pages per second from the spider's opening to its end (Scrapy's own
-stats), processor seconds and peak memory of the process, start-up included (``wait4``). The ratio on / off of the
-speeds and the difference of the processor times are taken within each pair, so that a machine that slows down
-slows both; of each the median and the two ends are given. On a busy machine the processor time is the steadier.
+a process of its own against a server on the loopback interface, in another: with ``SIMHASH_ENABLED`` off, and on
+with each kernel (``SCRAPY_SIMHASH_KERNEL``). That makes a round; there are ``--pairs`` of them, each beginning with
+another one, after short crawls to warm up. Every crawl has a fresh server, so that all see the same bytes. Of each
+crawl: pages per second from the spider's opening to its end (Scrapy's own stats), processor seconds and peak memory
+of the process, start-up included (``wait4``). The ratios of the speeds and of the processor times, and the
+difference of these, are taken within each round, so that a machine that slows down slows all; of each the median
+and the two ends are given. On a busy machine the processor time is the steadier.
 
 This is the worst case: the network costs nothing, and a page is all there is to do. With a core for the
 server the crawl is bound by its one thread, so what is lost is processor time. Not measured: a store on disk, a
@@ -46,13 +47,18 @@ from scrapy.statscollectors import StatsCollector
 
 from benchmarks import ROOT
 from benchmarks.pack import Pack, absence
+from benchmarks.readers import NATIVE, PURE, readers
 from benchmarks.report import environment, progress, table
+from scrapy_simhash.kernel import VARIABLE
 
 PROJECT = ROOT / "example_project"
 #: Pages of the crawl that warms up: file cache, byte code.
 WARM_UP = 10
 #: Seconds after which a server that has not come up never will.
 PATIENCE = 60
+OFF = "off"
+#: The share of the pages per second that is to be left.
+WANTED = {NATIVE: 0.97, PURE: 0.80}
 
 
 class FiledStats(StatsCollector):
@@ -135,8 +141,8 @@ def command(start: str, is_on: bool, pages: int | None) -> list[str]:
     return arguments + [part for setting in settings for part in ("-s", setting)]
 
 
-def crawl(serve: Callable[[Connection], None], is_on: bool, pages: int | None) -> dict[str, Any]:
-    """Crawl what *serve* serves; return what it cost.
+def crawl(serve: Callable[[Connection], None], plugin: str, pages: int | None) -> dict[str, Any]:
+    """Crawl what *serve* serves; return what it cost. *plugin* is ``OFF``, or the kernel with which it is on.
 
     Raises RuntimeError, with the end of the log, if the crawl fails or a page could not be judged.
     """
@@ -150,11 +156,15 @@ def crawl(serve: Callable[[Connection], None], is_on: bool, pages: int | None) -
         process = subprocess.Popen(
             [
                 sys.executable,
-                *command(start, is_on, pages),
+                *command(start, plugin != OFF, pages),
                 *(part for setting in measuring for part in ("-s", setting)),
             ],
             cwd=PROJECT,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+                VARIABLE: "auto" if plugin == OFF else plugin,
+            },
         )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -176,24 +186,33 @@ def crawl(serve: Callable[[Connection], None], is_on: bool, pages: int | None) -
     }
 
 
-def measure(serve: Callable[[Connection], None], pairs: int, pages: int | None) -> dict[str, Any]:
-    """Return *pairs* crawls with the plugin off and on, and the ratios of their speeds."""
+def measure(
+    serve: Callable[[Connection], None], kernels: Sequence[str], rounds: int, pages: int | None
+) -> dict[str, Any]:
+    """Return *rounds* crawls with the plugin off and on with each of *kernels*, and the ratios of their speeds."""
     progress("warming up ...")
-    crawl(serve, True, min(WARM_UP, pages or WARM_UP))
-    crawls: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
-    for number in range(pairs):
-        for is_on in (False, True) if number % 2 == 0 else (True, False):
-            progress(f"pair {number + 1} of {pairs}, plugin {'on' if is_on else 'off'} ...")
-            crawls[is_on].append(crawl(serve, is_on, pages))
+    for kernel in kernels:
+        crawl(serve, kernel, min(WARM_UP, pages or WARM_UP))
+    ways = [OFF, *kernels]
+    crawls: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    for number in range(rounds):
+        first = number % len(ways)
+        for way in ways[first:] + ways[:first]:
+            progress(f"round {number + 1} of {rounds}, plugin {way} ...")
+            crawls[way].append(crawl(serve, way, pages))
     progress("")
-    both = list(zip(crawls[False], crawls[True], strict=True))
-    ratios = [on["pages_per_second"] / off["pages_per_second"] for off, on in both]
-    costs = [(on["cpu_seconds"] - off["cpu_seconds"]) / on["pages"] * 1000 for off, on in both]
+    return {"crawls": crawls, "on": {kernel: _compared(crawls[OFF], crawls[kernel]) for kernel in kernels}}
+
+
+def _compared(offs: Sequence[dict[str, Any]], ons: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return what *ons* lose against *offs*, round by round."""
+    both = list(zip(offs, ons, strict=True))
     return {
-        "off": crawls[False],
-        "on": crawls[True],
-        "ratio": _spread(ratios),
-        "cpu_ms_a_page": _spread(costs),
+        "ratio": _spread([on["pages_per_second"] / off["pages_per_second"] for off, on in both]),
+        "cpu_ratio": _spread([off["cpu_seconds"] / on["cpu_seconds"] for off, on in both]),
+        "cpu_ms_a_page": _spread(
+            [(on["cpu_seconds"] - off["cpu_seconds"]) / on["pages"] * 1000 for off, on in both]
+        ),
     }
 
 
@@ -207,35 +226,52 @@ def as_text(result: dict[str, Any]) -> str:
     formats = ("{:,.0f}", "{:.2f}", "{:.1f}", "{:.2f}", "{:.1f}", "{:,.0f}", "{:,.0f}")
     rows = [
         [
-            f"plugin {name}",
+            "plugin off" if way == OFF else f"plugin on, {way}",
             *(
-                form.format(median(one[column] for one in result[name]))
+                form.format(median(one[column] for one in crawls))
                 for column, form in zip(columns, formats, strict=True)
             ),
         ]
-        for name in ("off", "on")
+        for way, crawls in result["crawls"].items()
     ]
-    ratio, cost = result["ratio"], result["cpu_ms_a_page"]
+    losses = [
+        [
+            kernel,
+            f"{one['ratio']['median']:.3f}",
+            _ends(one["ratio"], 3),
+            f">= {WANTED[kernel]:.2f}",
+            f"{one['cpu_ratio']['median']:.3f}",
+            f"{one['cpu_ms_a_page']['median']:.2f}",
+            _ends(one["cpu_ms_a_page"], 2),
+        ]
+        for kernel, one in result["on"].items()
+    ]
+    head = ["kernel", "pages/s, on / off", "range", "wanted", "processor, off / on", "ms a page", "range"]
     return "\n".join(
         [
             f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
-            f"{result['pairs']} pairs of crawls of {result['site']}; each: {result['crawl']}",
+            f"{result['pairs']} rounds of crawls of {result['site']}; each: {result['crawl']}",
             "",
             table(["median of the crawls", *(column.replace("_", " ") for column in columns)], rows),
             "",
-            f"pages per second, on / off: median {ratio['median']:.3f}"
-            f" ({ratio['least']:.3f} to {ratio['greatest']:.3f}): {1 - ratio['median']:.1%} lost",
-            f"processor time, on - off: median {cost['median']:.2f} ms a page"
-            f" ({cost['least']:.2f} to {cost['greatest']:.2f})",
+            table(head, losses),
+            "",
+            "ms a page: processor time on less that off, start-up included",
         ]
     )
+
+
+def _ends(spread: dict[str, float], digits: int) -> str:
+    return f"{spread['least']:.{digits}f} to {spread['greatest']:.{digits}f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, crawl, print a table or JSON; 0 also where there is no pack to crawl."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--pairs", type=int, default=5, help="crawls with the plugin off and on (default: 5)")
+    parser.add_argument(
+        "--pairs", type=int, default=5, help="rounds of crawls: off, and on with each kernel (default: 5)"
+    )
     parser.add_argument("--pages", type=int, help="stop each crawl after so many (default: never)")
     parser.add_argument("--pack-site", action="store_true", help="crawl the site of the evaluation pack")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -252,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "site": "the example magazine" if pack is None else "the site of the evaluation pack",
             "crawl": " ".join(["python", *command("URL", True, options.pages)]),
             "pairs": options.pairs,
-            **measure(serve, options.pairs, options.pages),
+            **measure(serve, list(readers()), options.pairs, options.pages),
         }
     print(json.dumps(result, indent=2) if options.json else as_text(result))
     return 0

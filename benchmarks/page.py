@@ -1,4 +1,4 @@
-"""Measure where the time of a page goes.
+"""Measure where the time of a page goes in pure Python, step by step.
 
     python benchmarks/page.py                    # a table; --json for programs
     python benchmarks/page.py --pages 50 --repeats 3
@@ -15,10 +15,11 @@ the bytes and parse them. The arrows start from that tree:
 * index: ``SimhashIndex.find_or_add`` into an index of ``--index`` random fingerprints.
 
 Each page passes all arrows before the next one does, ``--repeats`` times after one round to warm up; a page's time
-is the median of its repeats. The sum of the arrows is checked against ``PageFingerprinter.from_html(root)``
-timed as one. Times are processor time: nothing here waits, and a busy machine shows less. Pages are a seeded
-sample of the evaluation pack's (see ``pack``), or, where there is none, of the example site's. The garbage collector
-runs as it does in a crawl.
+is the median of its repeats. The sum of the arrows is checked against ``PageFingerprinter.from_html(root)`` timed as
+one, which makes a sketch as well; beside it stands the same by the compiled kernel, whose steps cannot be told apart
+from outside (``benchmarks/kernel.py`` has more of it). Times are processor time: nothing here waits, and a busy
+machine shows less. Pages are a seeded sample of the evaluation pack's (see ``pack``), or, where there is none, of the
+example site's. The garbage collector runs as it does in a crawl.
 
 Not measured: Scrapy around it (``benchmarks/crawl.py``), the store's own bookkeeping, the first sight of a class
 name (``text.tags`` remembers 8,192 of them, and the round to warm up has shown it all).
@@ -44,8 +45,9 @@ from magazine.site import build_site
 from scrapy.http import HtmlResponse
 
 from benchmarks.pack import Pack, absence
+from benchmarks.readers import NATIVE, PURE, readers
 from benchmarks.report import environment, progress, table
-from scrapy_simhash import Config, PageFingerprinter, SimhashIndex
+from scrapy_simhash import Config, SimhashIndex
 from scrapy_simhash.features import features
 from scrapy_simhash.fingerprint import digest, fold
 from scrapy_simhash.language import normalize, tokenize
@@ -77,6 +79,8 @@ class Times(NamedTuple):
     fold: int
     search: int
     at_once: int
+    at_once_native: int
+    """0 where there is no compiled kernel."""
 
 
 def sample(pack: Pack | None, size: int) -> list[Page]:
@@ -105,7 +109,7 @@ class Stopwatch:
 
     def __init__(self, index_size: int) -> None:
         self._config = Config()
-        self._fingerprinter = PageFingerprinter(self._config)
+        self._readers = readers(self._config)
         self._draw = random.Random(SEED)
         self._index = SimhashIndex(self._config.max_distance, self._config.blocks)
         self._index.add_many(self._draw.getrandbits(64) for _ in range(index_size))
@@ -126,8 +130,19 @@ class Stopwatch:
         value = self._draw.getrandbits(64)
         self._key += 1
         _, indexing = timed(lambda: self._index.find_or_add(value, self._key))
-        _, at_once = timed(lambda: self._fingerprinter.from_html(root))
-        return Times(parse, outlining, tokenising, extracting, featuring, folding, indexing, at_once)
+        at_once = {name: timed(lambda: reader.from_html(root))[1] for name, reader in self._readers.items()}  # noqa: B023
+        at_once_native = at_once.get(NATIVE, 0)
+        return Times(
+            parse,
+            outlining,
+            tokenising,
+            extracting,
+            featuring,
+            folding,
+            indexing,
+            at_once[PURE],
+            at_once_native,
+        )
 
 
 def measure(pages: Sequence[Page], repeats: int, index_size: int) -> dict[str, Any]:
@@ -150,7 +165,9 @@ def measure(pages: Sequence[Page], repeats: int, index_size: int) -> dict[str, A
         one["classify"] = one["extract"] - one["outline"] - one["tokenise"]
         one["to fingerprint"] = sum(one[arrow] for arrow in FINGERPRINT)
         one["all"] = one["to fingerprint"] + one["search"]
-    arrows = ("parse", *FINGERPRINT, "search", "to fingerprint", "all", "at_once")
+    arrows = ["parse", *FINGERPRINT, "search", "to fingerprint", "all", "at_once"]
+    if any(one["at_once_native"] for one in by_page):
+        arrows.append("at_once_native")
     parse = sum(one["parse"] for one in by_page)
     sizes = [len(page.html) for page in pages]
     return {
@@ -175,7 +192,8 @@ def as_text(result: dict[str, Any]) -> str:
         "search": "index find_or_add",
         "to fingerprint": "outline to fold, together",
         "all": "outline to index, together",
-        "at_once": "outline to fold, timed as one",
+        "at_once": "with the sketch, timed as one",
+        "at_once_native": "the same by the compiled kernel",
     }
     rows = [
         [
@@ -193,7 +211,8 @@ def as_text(result: dict[str, Any]) -> str:
         [
             f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
             f"{result['pages']} pages of {result['from']}: median {size['median']:,.0f}, mean {size['mean']:,.0f}"
-            f" bytes; {result['repeats']} repeats; {result['index_size']:,} fingerprints in the index",
+            f" bytes; {result['repeats']} repeats; {result['index_size']:,} fingerprints in the index;"
+            " the steps are those of pure Python",
             "",
             table(head, rows),
             "",

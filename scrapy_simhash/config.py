@@ -53,6 +53,7 @@ class Config:
     mask_digits: bool = False
     scope: str = "crawl"
     maxsize: int = 10 * 1024 * 1024
+    thread_size: int = 256 * 1024
     item_field: str | None = None
     debug: bool = False
 
@@ -95,6 +96,12 @@ class Config:
         _require(1 <= self.shingle_size <= 16, "shingle_size", "must be 1 to 16 tokens", self.shingle_size)
         _require(self.min_shingles >= 1, "min_shingles", "must be at least 1", self.min_shingles)
         _require(self.maxsize >= 0, "maxsize", "must be a number of bytes, or 0 for no limit", self.maxsize)
+        _require(
+            self.thread_size >= 0,
+            "thread_size",
+            "must be a number of bytes, or 0 for never",
+            self.thread_size,
+        )
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:

@@ -14,11 +14,14 @@ from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings
 from scrapy_simhash.crawling import is_crawl
 from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.fingerprinter import SCHEME, Reading
 from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.threads import run_in_thread
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -59,19 +62,21 @@ class SimhashDownloaderMiddleware:
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Response:
-        """Return *response* itself, judged: see ``request.meta`` and ``response.flags``."""
-        for name in names.META_OUT:
-            request.meta.pop(name, None)
+    ) -> Response | Coroutine[Any, Any, Response]:
+        """Return *response* itself, judged: see ``request.meta`` and ``response.flags``.
+
+        For a page to be read in a thread, a coroutine that returns it: Scrapy awaits what can be awaited.
+        """
+        _erase(request)
         reason = self._reason_to_skip(request, response)
-        verdict = self._judge(request, response) if reason is None else Verdict(Status.SKIPPED, reason=reason)
         # robots.txt and media files are nobody's page: neither marked nor counted.
-        if reason is not Reason.NO_CALLBACK:
-            self._write(verdict, request)
-            self._count(verdict)
-            if verdict.is_duplicate:
-                self._announce(verdict, request, response)
-        return response
+        if reason is Reason.NO_CALLBACK:
+            return response
+        if reason is not None:
+            return self._settle(Verdict(Status.SKIPPED, reason=reason), request, response)
+        if 0 < self.config.thread_size < len(response.body):
+            return self._process_large(request, response)
+        return self._settle(self._judge(request, response), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line that says what will be done."""
@@ -134,27 +139,74 @@ class SimhashDownloaderMiddleware:
     def _judge(self, request: Request, response: Response) -> Verdict:
         """Return the verdict; whatever goes wrong in here costs a stat and a warning, never the page."""
         try:
-            root = cast("HtmlResponse", response).selector.root
-            if not hasattr(root, "iter"):  # JSON that calls itself HTML
+            root = _tree(response)
+            if root is None:
                 return Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
-            language = response.headers.get(b"Content-Language") or b""
             return self.detector.check(
                 root,
                 response.url,
                 key=self._request_key(request),
-                content_language=language.decode("latin-1"),
+                content_language=_language(response),
             )
         except Exception:
-            logger.log(
-                logging.DEBUG if self._has_warned else logging.WARNING,
-                "Could not tell whether %(response)s is a near-duplicate: it goes on unmarked. Further"
-                " failures are logged at level DEBUG and counted in the stat %(stat)s",
-                {"response": response, "stat": names.STAT_ERRORS},
-                exc_info=True,
-                extra={"spider": self.crawler.spider},
-            )
-            self._has_warned = True
-            return Verdict(Status.UNKNOWN)
+            return self._give_up(response)
+
+    async def _process_large(self, request: Request, response: Response) -> Response:
+        """Return *response*, judged like any other but for where it is read: in a thread, while the crawl goes on.
+
+        Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
+        are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
+        """
+        try:
+            # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
+            # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
+            root = _tree(response)
+            if root is None:
+                verdict = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
+            else:
+                self._stats.inc_value(names.STAT_THREADED)
+                # Nobody else has the tree while the thread reads it: the response is handed on when all is done. (Two
+                # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
+                reading = await run_in_thread(self._read, root, response.url, _language(response))
+                if isinstance(reading, Exception):
+                    raise reading
+                # Here again, and to the end without another await: look-up and insert are one step.
+                verdict = self.detector.conclude(reading, response.url, key=self._request_key(request))
+        except Exception:
+            verdict = self._give_up(response)
+        _erase(request)  # a request that was sent twice may have been marked meanwhile
+        return self._settle(verdict, request, response)
+
+    def _read(self, root: Any, url: str, language: str) -> Reading | Exception:
+        """Return the reading, or what went wrong: asyncio cannot carry each exception out of a thread.
+
+        Of StopIteration it makes a page that never comes, before Python 3.12.
+        """
+        try:
+            return self.detector.fingerprinter.read(root, url, content_language=language)
+        except Exception as error:
+            return error
+
+    def _give_up(self, response: Response) -> Verdict:
+        """Return the verdict on a page that could not be judged; call it where the exception is handled."""
+        logger.log(
+            logging.DEBUG if self._has_warned else logging.WARNING,
+            "Could not tell whether %(response)s is a near-duplicate: it goes on unmarked. Further"
+            " failures are logged at level DEBUG and counted in the stat %(stat)s",
+            {"response": response, "stat": names.STAT_ERRORS},
+            exc_info=True,
+            extra={"spider": self.crawler.spider},
+        )
+        self._has_warned = True
+        return Verdict(Status.UNKNOWN)
+
+    def _settle(self, verdict: Verdict, request: Request, response: Response) -> Response:
+        """Return *response*, its verdict made known: in meta, in the stats, and by a signal if it repeats another."""
+        self._write(verdict, request)
+        self._count(verdict)
+        if verdict.is_duplicate:
+            self._announce(verdict, request, response)
+        return response
 
     def _request_key(self, request: Request) -> bytes:
         fingerprinter = self.crawler.request_fingerprinter
@@ -222,3 +274,19 @@ _STAT_OF = {
     Status.NEAR_DUPLICATE: names.STAT_NEAR_DUPLICATES,
     Status.REVISIT: names.STAT_REVISITS,
 }
+
+
+def _tree(response: Response) -> Any:
+    """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
+    root = cast("HtmlResponse", response).selector.root
+    return root if hasattr(root, "iter") else None
+
+
+def _language(response: Response) -> str:
+    return (response.headers.get(b"Content-Language") or b"").decode("latin-1")
+
+
+def _erase(request: Request) -> None:
+    """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
+    for name in names.META_OUT:
+        request.meta.pop(name, None)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from scrapy_simhash.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.config import Config
-from scrapy_simhash.features import features, shingle_counts
-from scrapy_simhash.fingerprint import Fingerprint, digest, fold, sketch
-from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.features import features, shingle_counts, short_text
+from scrapy_simhash.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
+from scrapy_simhash.language import primary_subtag
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.text import Document, Html, extract, parse, plain_text
 
 #: Name of the way from page to bits. Fingerprints of different schemes must never be compared: any change that
 #: moves a bit of any page's fingerprint is a new scheme.
 SCHEME = "web-1"
-
-#: Tokens of main text below which not even equal pages are called duplicates.
-LEAST_TOKENS = 3
-
-_MASK = 2**64 - 1
-# An odd number without pattern: 2**64 over the golden ratio.
-_SCATTER = 0x9E3779B97F4A7C15
 
 
 class Reading(NamedTuple):
@@ -44,6 +38,14 @@ class PageFingerprinter:
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
         self.rule = Rule(self.config.max_distance, self.config.candidate_distance, self.config.min_similarity)
+        # Both ways give the same bits; None is the pure one.
+        self._compiled = compiled_reader()
+        self._settings = FoldSettings(
+            self.config.shingle_size,
+            self.config.min_shingles,
+            self.config.mask_digits,
+            bool(self.config.min_similarity),
+        )
 
     def extract(
         self,
@@ -62,7 +64,12 @@ class PageFingerprinter:
 
         Raises TypeError for any other type; bad markup never raises.
         """
-        return extract(parse(html, content_type), content_language)
+        root = parse(html, content_type)
+        if self._compiled:
+            document = self._compiled.document(root, primary_subtag(content_language))
+            if document is not None:
+                return document
+        return extract(root, content_language)
 
     def from_html(
         self,
@@ -87,7 +94,12 @@ class PageFingerprinter:
 
         A pure function of the page and the settings: it may run in any thread.
         """
-        document = self.extract(html, url, content_type=content_type, content_language=content_language)
+        root = parse(html, content_type)
+        if self._compiled:
+            read = self._compiled.read(root, primary_subtag(content_language), self._settings)
+            if read is not None:
+                return Reading(_fingerprint(read), read.text_hash)
+        document = extract(root, content_language)
         fingerprint = self.from_document(document)
         return Reading(fingerprint, None if fingerprint else text_hash(document))
 
@@ -96,7 +108,25 @@ class PageFingerprinter:
 
         *language* is an ISO 639-1 code; None lets the words tell.
         """
+        if self._compiled:
+            (read,) = self._compiled.read_texts([text], language, self._settings)
+            if read is not None:
+                return _fingerprint(read)
         return self.from_document(plain_text(text, language))
+
+    def from_texts(self, texts: Iterable[str], language: str | None = None) -> list[Fingerprint | None]:
+        """Return the fingerprints of many plain texts, in their order; see from_text().
+
+        With the compiled kernel other threads run meanwhile.
+        """
+        texts = list(texts)
+        reads: Sequence[Read | None] = [None] * len(texts)
+        if self._compiled:
+            reads = self._compiled.read_texts(texts, language, self._settings)
+        return [
+            self.from_document(plain_text(text, language)) if read is None else _fingerprint(read)
+            for text, read in zip(texts, reads, strict=True)
+        ]
 
     def from_document(self, document: Document) -> Fingerprint | None:
         """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles."""
@@ -104,11 +134,11 @@ class PageFingerprinter:
         weights = features(document, config.shingle_size, config.min_shingles, config.mask_digits)
         if not weights:
             return None
-        value = fold((digest(feature), weight) for feature, weight in weights.items())
+        value = fold(zip(map(digest, weights), weights.values(), strict=True))
         if not config.min_similarity:
             return Fingerprint(value, len(weights))
         counts = shingle_counts(document, config.shingle_size, config.mask_digits)
-        return Fingerprint(value, len(weights), sketch(_hashes(counts), document.subject))
+        return Fingerprint(value, len(weights), sketch(occurrences(counts), document.subject))
 
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
         """Tell whether two pages are near-duplicates, by the very rule of the detector. A few microseconds.
@@ -124,22 +154,15 @@ class PageFingerprinter:
         return a is not None and b is not None and self.rule.similarity(a, b) is not None
 
 
+def _fingerprint(read: Read) -> Fingerprint | None:
+    """Return what the kernel has read."""
+    return None if read.value is None else Fingerprint(read.value, read.features, read.sketch)
+
+
 def text_hash(document: Document) -> int | None:
     """Return the 64-bit hash of title and main text, for pages too short to have a fingerprint.
 
-    None with fewer than ``LEAST_TOKENS`` tokens of main text: pages that say nothing do not say the same.
+    None for a page that says nothing: see :func:`~scrapy_simhash.features.short_text`.
     """
-    tokens = [token for paragraph in document.main for token in paragraph.tokens]
-    if len(tokens) < LEAST_TOKENS:
-        return None
-    title = tokenize(normalize(document.title))
-    return int.from_bytes(digest("\n".join((" ".join(title), " ".join(tokens)))), "big")
-
-
-def _hashes(counts: Mapping[str, int]) -> Iterator[int]:
-    """Yield a 64-bit hash for every occurrence of every shingle; the same shingle once more is another one."""
-    for shingle, count in counts.items():
-        first = int.from_bytes(digest(shingle), "big")
-        yield first
-        for occurrence in range(1, count):
-            yield (first + occurrence) * _SCATTER & _MASK
+    text = short_text(document)
+    return None if text is None else number(text)

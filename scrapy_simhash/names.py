@@ -17,14 +17,16 @@ META_DUPLICATE_OF = "simhash_duplicate_of"
 META_DISTANCE = "simhash_distance"
 META_SIMILARITY = "simhash_similarity"
 META_CLUSTER = "simhash_cluster"
-META_OUT = (
-    META_STATUS,
-    META_REASON,
-    META_VALUE,
-    META_DUPLICATE_OF,
-    META_DISTANCE,
-    META_SIMILARITY,
-    META_CLUSTER,
+META_OUT = frozenset(
+    (
+        META_STATUS,
+        META_REASON,
+        META_VALUE,
+        META_DUPLICATE_OF,
+        META_DISTANCE,
+        META_SIMILARITY,
+        META_CLUSTER,
+    )
 )
 
 # Response.flags.
@@ -43,4 +45,5 @@ STAT_PAGES_DROPPED = "simhash/pages_dropped"
 STAT_ITEMS_UNMARKED = "simhash/items_unmarked"
 STAT_BAD_ACTION = "simhash/bad_action"
 STAT_ERRORS = "simhash/errors"
+STAT_THREADED = "simhash/threaded"
 STAT_INDEX_SIZE = "simhash/index_size"

@@ -82,7 +82,9 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             return None
         # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
         # yielded again as a retry, keeps them: the callback may still read them.
-        if response is None or request is not response.request:
+        if (response is None or request is not response.request) and not names.META_OUT.isdisjoint(
+            request.meta
+        ):
             for name in names.META_OUT:
                 request.meta.pop(name, None)
         return request

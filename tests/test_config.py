@@ -73,6 +73,11 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"maxsize": -1}, "SIMHASH_MAXSIZE must be a number of bytes, or 0 for no limit, got -1"),
         ({"maxsize": "10M"}, "SIMHASH_MAXSIZE must be a whole number, got '10M'"),
         (
+            {"thread_size": -1},
+            "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1",
+        ),
+        ({"thread_size": "256K"}, "SIMHASH_THREAD_SIZE must be a whole number, got '256K'"),
+        (
             {"action": "drop"},
             "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'drop'",
         ),
@@ -120,6 +125,8 @@ def test_a_setting_error_is_one_of_ours() -> None:
         ({"blocks": "8"}, "blocks", 8),
         ({"blocks": " 8 "}, "blocks", 8),
         ({"maxsize": 0}, "maxsize", 0),
+        ({"thread_size": 0}, "thread_size", 0),
+        ({"thread_size": "1000000"}, "thread_size", 1_000_000),
         ({"shingle_size": 16}, "shingle_size", 16),
         ({"min_shingles": 10**9}, "min_shingles", 10**9),
         ({"item_field": "near_duplicate"}, "item_field", "near_duplicate"),
@@ -176,6 +183,7 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_MASK_DIGITS": "on",
         "SIMHASH_SCOPE": "host",
         "SIMHASH_MAXSIZE": "1000",
+        "SIMHASH_THREAD_SIZE": "100",
         "SIMHASH_ITEM_FIELD": "simhash",
         "SIMHASH_DEBUG": "true",
     }
@@ -193,6 +201,7 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_MASK_DIGITS": True,
         "SIMHASH_SCOPE": "host",
         "SIMHASH_MAXSIZE": 1000,
+        "SIMHASH_THREAD_SIZE": 100,
         "SIMHASH_ITEM_FIELD": "simhash",
         "SIMHASH_DEBUG": True,
     }

@@ -1,6 +1,11 @@
 """The marking middleware, response by response; real crawls are in tests/crawl/."""
 
+import asyncio
+import inspect
 import logging
+from collections.abc import Coroutine
+from threading import Barrier, get_ident
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +16,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import (
     NearDuplicateDetector,
+    PageFingerprinter,
     SettingError,
     SimhashDownloaderMiddleware,
     Status,
@@ -18,6 +24,7 @@ from scrapy_simhash import (
     names,
 )
 from tests.crawl.site import article
+from tests.crawl.spiders import BrokenSelector
 from tests.stand_in import simhash_stats, stand_in
 
 URL = "https://example.com/"
@@ -39,20 +46,39 @@ def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments
     return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
 
 
+def waiting(
+    subject: SimhashDownloaderMiddleware, request: Request, response: Response
+) -> Coroutine[Any, Any, Response]:
+    """Return what Scrapy gets for a page that is to be read in a thread."""
+    outcome = subject.process_response(request, response)
+    assert inspect.iscoroutine(outcome)
+    return outcome
+
+
+def judged_in_thread(
+    subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any
+) -> dict[str, Any]:
+    """Return the marks that *response* gets, read in a thread."""
+    request = Request(response.url, **arguments)
+    assert asyncio.run(waiting(subject, request, response)) is response
+    return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
+
+
+SKIPPED: list[tuple[Response, str]] = [
+    (Response(URL, body=b"data"), "not_html"),
+    (TextResponse(URL, body=b"text"), "not_html"),
+    (XmlResponse(URL, body=b"<a/>"), "not_html"),
+    (page(status=404), "status"),
+    (page(status=302), "status"),
+    (page(status=199), "status"),
+    (page(flags=["dataloss"]), "truncated"),
+    (page(flags=["cached", "download_stopped"]), "truncated"),
+    (page(body="<p>" + "x" * 10_001), "too_large"),
+]
+
+
 @pytest.mark.parametrize(
-    ("response", "reason"),
-    [
-        (Response(URL), "not_html"),
-        (TextResponse(URL, body=b"text"), "not_html"),
-        (XmlResponse(URL, body=b"<a/>"), "not_html"),
-        (page(status=404), "status"),
-        (page(status=302), "status"),
-        (page(status=199), "status"),
-        (page(flags=["dataloss"]), "truncated"),
-        (page(flags=["cached", "download_stopped"]), "truncated"),
-        (page(body="<p>" + "x" * 10_001), "too_large"),
-        (page(body=""), "short_text"),
-    ],
+    ("response", "reason"), [*SKIPPED, (Response(URL), "not_html"), (page(body=""), "short_text")]
 )
 def test_what_is_no_page_is_skipped_with_a_reason(response: Response, reason: str) -> None:
     subject = middleware(maxsize=10_000)
@@ -140,7 +166,10 @@ def test_the_tree_is_read_only_and_is_the_one_that_the_spider_gets() -> None:
     assert response.selector.get() == before
 
 
-@pytest.mark.parametrize("error", [RuntimeError, RecursionError, MemoryError, KeyError, UnicodeError])
+ERRORS = [RuntimeError, RecursionError, MemoryError, KeyError, UnicodeError, StopIteration]
+
+
+@pytest.mark.parametrize("error", ERRORS)
 def test_any_error_of_ours_gives_an_unknown_page(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -159,6 +188,137 @@ def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
     subject = middleware()
     subject.crawler.request_fingerprinter = None  # type: ignore[assignment]
     assert judged(subject, page()) == {"status": "unknown"}
+
+
+def test_a_page_above_the_size_is_read_in_a_thread_and_zero_is_never() -> None:
+    size = len(page().body)
+    assert judged(middleware(thread_size=size), page())["status"] == "new"
+    assert judged(middleware(thread_size=0), page())["status"] == "new"
+    assert judged_in_thread(middleware(thread_size=size - 1), page())["status"] == "new"
+
+
+@pytest.mark.parametrize(("response", "reason"), SKIPPED)
+def test_what_is_not_judged_is_not_read_in_a_thread_either(response: Response, reason: str) -> None:
+    subject = middleware(maxsize=10_000, thread_size=1)
+    assert judged(subject, response)["reason"] == reason
+    assert judged(subject, page(), meta={"simhash": False})["reason"] == "opted_out"
+    assert judged(subject, page(), callback=NO_CALLBACK) == {}
+    assert "threaded" not in simhash_stats(subject.crawler)
+
+
+def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
+    near, far = middleware(), middleware(thread_size=1)
+    bodies = (article(), article() + "<p>Buy boats!", article(1), CAPTION, CAPTION, article(), "<p>")
+    for number, body in enumerate(bodies):
+        one, other = page(str(number % 5), body), page(str(number % 5), body)
+        assert judged_in_thread(far, one) == judged(near, other)
+        assert one.flags == other.flags
+    assert simhash_stats(far.crawler) == {**simhash_stats(near.crawler), "threaded": len(bodies)}
+
+
+def test_the_tree_is_made_here_and_read_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    response, read_by = page(body=article() + "<!-- x -->"), []
+    really_read = PageFingerprinter.read
+
+    def read(fingerprinter: PageFingerprinter, html: Any, url: str, **arguments: Any) -> Any:
+        read_by.append((get_ident(), html))
+        return really_read(fingerprinter, html, url, **arguments)
+
+    class Parsed(HtmlResponse):
+        @property
+        def selector(self) -> Any:
+            assert get_ident() == here
+            return response.selector
+
+    here, before = get_ident(), response.selector.get()
+    monkeypatch.setattr(PageFingerprinter, "read", read)
+    subject = middleware(thread_size=1)
+    assert judged_in_thread(subject, Parsed(URL, body=response.body))["status"] == "new"
+    ((thread, root),) = read_by
+    assert thread != here
+    assert root is response.selector.root
+    assert response.selector.get() == before
+
+
+def test_of_equal_pages_in_threads_at_once_one_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    all_of_them = Barrier(4, timeout=20)
+    really_read = PageFingerprinter.read
+
+    def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
+        reading = really_read(fingerprinter, *arguments, **keywords)
+        all_of_them.wait()
+        return reading
+
+    async def process_all() -> None:
+        requests = [Request(URL + path) for path in "abcd"]
+        await asyncio.gather(*(waiting(subject, request, page(request.url[-1])) for request in requests))
+
+    monkeypatch.setattr(PageFingerprinter, "read", read)
+    subject = middleware(thread_size=1)
+    asyncio.run(process_all())
+    assert simhash_stats(subject.crawler) == {
+        "processed": 4,
+        "new": 1,
+        "near_duplicates": 3,
+        "threaded": 4,
+        "index_size": 1,
+    }
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_any_error_in_the_thread_gives_an_unknown_page(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: object, **keywords: object) -> None:
+        raise error("no reading today")
+
+    monkeypatch.setattr(PageFingerprinter, "read", fail)
+    subject = middleware(thread_size=1)
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        assert [judged_in_thread(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
+    assert simhash_stats(subject.crawler) == {"errors": 2, "threaded": 2}
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
+    assert "no reading today" in caplog.text
+
+
+class Rooted(HtmlResponse):
+    """A response whose tree has another root."""
+
+    root: Any = None
+
+    @property
+    def selector(self) -> Any:
+        return SimpleNamespace(root=self.root)
+
+
+def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NearDuplicateDetector, "conclude", None)
+    subject = middleware(thread_size=1)
+    assert judged_in_thread(subject, BrokenSelector(URL, body=b"<p>text")) == {"status": "unknown"}
+    assert judged_in_thread(subject, page()) == {"status": "unknown"}
+    assert simhash_stats(subject.crawler) == {"errors": 2, "threaded": 1}
+
+
+@pytest.mark.parametrize("root", [None, {"a": 1}, ["a"], "a"])
+def test_json_that_calls_itself_html_is_not_handed_to_a_thread(root: object) -> None:
+    response = Rooted(URL, body=b"{...}")
+    response.root = root
+    subject = middleware(thread_size=1)
+    assert judged_in_thread(subject, response) == {"status": "skipped", "reason": "not_html"}
+    assert simhash_stats(subject.crawler) == {"skipped/not_html": 1}
+
+
+def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, really_read = Request(URL), PageFingerprinter.read
+
+    def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
+        request.meta.update(dict.fromkeys(names.META_OUT, "of another visit"))
+        return really_read(fingerprinter, *arguments, **keywords)
+
+    monkeypatch.setattr(PageFingerprinter, "read", read)
+    asyncio.run(waiting(middleware(thread_size=1), request, page()))
+    assert request.meta["simhash_status"] == "new"
+    assert "of another visit" not in request.meta.values()
 
 
 def test_a_flag_is_set_once_on_a_response_that_comes_twice() -> None:

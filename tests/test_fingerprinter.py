@@ -201,3 +201,9 @@ def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else(
 @pytest.mark.parametrize(("text", "has_hash"), [("", False), ("Two words", False), ("Now three words", True)])
 def test_less_than_three_words_have_no_hash(text: str, has_hash: bool) -> None:
     assert (hash_of(f"<title>A title of many words</title><p>{text}") is not None) is has_hash
+
+
+def test_many_texts_have_the_fingerprints_they_have_one_by_one() -> None:
+    texts = [*TEXTS.values(), "Too short.", "", STORY[0] + "\ud800"]
+    assert fingerprinter.from_texts(iter(texts)) == [fingerprinter.from_text(text) for text in texts]
+    assert fingerprinter.from_texts([]) == []

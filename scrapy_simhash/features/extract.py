@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from scrapy_simhash.features.shingles import shingle, with_stopword
 from scrapy_simhash.features.weights import weight
@@ -39,17 +40,14 @@ def features(
     words = _count(runs, lambda tokens: tokens) if shingle_size > 1 else {}
     for counters, is_word in ((counts, False), (words, True)):
         for zone, counter in counters.items():
-            for feature, count in counter.items():
-                weights[feature] = weights.get(feature, 0) + weight(zone, count, is_word)
+            _add(weights, _weigh(counter, zone, is_word))
     return weights
 
 
 def shingle_counts(document: Document, shingle_size: int = 2, mask_digits: bool = False) -> Counter[str]:
     """Return how often every shingle of the main text occurs, with a stopword or without: for the sketch."""
-    counts: Counter[str] = Counter()
-    for _, tokens in _runs(document, mask_digits):
-        counts.update(shingle(tokens, shingle_size))
-    return counts
+    runs = _runs(document, mask_digits)
+    return Counter(chain.from_iterable([shingle(tokens, shingle_size) for _, tokens in runs]))
 
 
 def _runs(document: Document, mask_digits: bool) -> list[tuple[str, Sequence[str]]]:
@@ -66,10 +64,26 @@ def _count(
     runs: Sequence[tuple[str, Sequence[str]]], features_of: Callable[[Sequence[str]], Iterable[str]]
 ) -> dict[str, Counter[str]]:
     """Return how often each feature occurs in each zone."""
-    counts: dict[str, Counter[str]] = {}
+    found: dict[str, list[Iterable[str]]] = {}
     for zone, tokens in runs:
-        counts.setdefault(zone, Counter()).update(features_of(tokens))
-    return counts
+        found.setdefault(zone, []).append(features_of(tokens))
+    return {zone: Counter(chain.from_iterable(parts)) for zone, parts in found.items()}
+
+
+def _weigh(counts: Counter[str], zone: str, is_word: bool) -> dict[str, int]:
+    """Return the weight of every feature of one zone: most occur once."""
+    weights = dict.fromkeys(counts, weight(zone, 1, is_word))
+    for feature, count in counts.items():
+        if count > 1:
+            weights[feature] = weight(zone, count, is_word)
+    return weights
+
+
+def _add(weights: dict[str, int], more: dict[str, int]) -> None:
+    """Add the weights of *more* to *weights*."""
+    for feature in weights.keys() & more.keys():
+        more[feature] += weights[feature]
+    weights.update(more)
 
 
 def _distinct(counts: dict[str, Counter[str]]) -> int:

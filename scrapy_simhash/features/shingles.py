@@ -18,7 +18,7 @@ def shingle(tokens: Sequence[str], size: int) -> list[str]:
     """
     if len(tokens) < size:
         return [" ".join(tokens)] if tokens else []
-    return list(map(" ".join, zip(*(tokens[i:] for i in range(size)), strict=False)))
+    return list(map(" ".join, zip(*[tokens[i:] for i in range(size)], strict=False)))
 
 
 def with_stopword(tokens: Sequence[str], size: int, stopwords: Collection[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Features to Fingerprint: a hash for each feature, one weighted vote for each bit."""
 
 from scrapy_simhash.fingerprint.fold import TIE_MASK, fold
-from scrapy_simhash.fingerprint.hashing import digest
+from scrapy_simhash.fingerprint.hashing import digest, number, occurrences
 from scrapy_simhash.fingerprint.sketch import SKETCH_BYTES, same_subject, similarity, sketch
 from scrapy_simhash.fingerprint.value import Fingerprint
 
@@ -11,6 +11,8 @@ __all__ = [
     "Fingerprint",
     "digest",
     "fold",
+    "number",
+    "occurrences",
     "same_subject",
     "similarity",
     "sketch",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 BITS = 64
 
@@ -11,16 +11,13 @@ BITS = 64
 #: a random draw would not repeat: the fractional digits of pi favour neither.
 TIE_MASK = 0x243F6A8885A308D3
 
-# For each bit of a byte, the byte values that have it: what str.translate deletes to count the others.
-_HAVING_BIT = [bytes(value for value in range(256) if value >> bit & 1) for bit in range(8)]
-
 
 def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     r"""Return the simhash of *weighted_digests*, pairs of 8 bytes (big endian) and a positive weight.
 
     Bit i is set when the digests that have it outweigh those that have not; a tie takes bit i of
     ``TIE_MASK``. Order does not matter, nor does a common factor of the weights. Exact for any weights.
-    O(64 n), most of it inside ``bytes.translate``.
+    O(64 n), most of it inside ``int.bit_count``.
 
     Raises ValueError when there is no digest or one is not 8 bytes long.
     Source: Charikar 2002; Manku, Jain, Das Sarma 2007.
@@ -28,25 +25,34 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     >>> hex(fold([(b"\xff" * 8, 3), (b"\x00" * 8, 2)]))
     '0xffffffffffffffff'
     """
-    by_weight: defaultdict[int, bytearray] = defaultdict(bytearray)
+    by_weight: defaultdict[int, list[bytes]] = defaultdict(list)
     for digest, weight in weighted_digests:
         if len(digest) != 8:
             raise ValueError(f"a digest must be 8 bytes long, got {len(digest)}")
-        by_weight[weight] += digest
+        by_weight[weight].append(digest)
     if not by_weight:
         raise ValueError("a fingerprint needs at least one feature")
-    # tallies[i] is twice the weight that votes for bit i, minus the weight of all.
-    total = sum(weight * (len(digests) // 8) for weight, digests in by_weight.items())
-    tallies = [-total] * BITS
-    for weight, digests in by_weight.items():
-        count = len(digests) // 8
-        for byte in range(8):
-            column = digests[7 - byte :: 8]
-            for bit in range(8):
-                votes = count - len(column.translate(None, _HAVING_BIT[bit]))
-                tallies[8 * byte + bit] += 2 * weight * votes
+    all_votes = sum(weight * len(digests) for weight, digests in by_weight.items())
     value = 0
-    for bit, tally in enumerate(tallies):
-        if tally > 0 or (tally == 0 and TIE_MASK >> bit & 1):
+    for bit, votes in enumerate(_votes({weight: b"".join(digests) for weight, digests in by_weight.items()})):
+        if 2 * votes > all_votes or (2 * votes == all_votes and TIE_MASK >> bit & 1):
             value |= 1 << bit
     return value
+
+
+def _votes(by_weight: Mapping[int, bytes]) -> list[int]:
+    """Return for every bit, the lowest first, the weight of the digests that have it.
+
+    A page has some thirty weights, but a weight has ten bits: the digests are counted once for each bit of their
+    weight, and the counts added by Horner's rule.
+    """
+    # In each byte of a column a 1 at the bit that is counted.
+    ones = ((1 << sum(map(len, by_weight.values()))) - 1) // 255
+    masks = [ones << bit for bit in range(8)]
+    votes = [0] * BITS
+    for place in reversed(range(max(by_weight).bit_length())):
+        digests = b"".join([joined for weight, joined in by_weight.items() if weight >> place & 1])
+        columns = [int.from_bytes(digests[byte::8], "big") for byte in reversed(range(8))]
+        counts = [(column & mask).bit_count() for column in columns for mask in masks]
+        votes = [2 * vote + count for vote, count in zip(votes, counts, strict=True)]
+    return votes

@@ -36,11 +36,12 @@ class LinearScan:
         """Make an empty scan that reports fingerprints up to *max_distance* bits away, 0 to 64."""
         self.max_distance = checked_distance(max_distance)
         self._keys: dict[int, set[int]] = {}
+        self._size = 0
         self._next_key = 0
 
     def __len__(self) -> int:
-        """Return the number of postings. O(n)."""
-        return sum(map(len, self._keys.values()))
+        """Return the number of postings."""
+        return self._size
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield every posting as (value, key), in no promised order."""
@@ -60,7 +61,9 @@ class LinearScan:
     def add(self, value: SupportsIndex, key: SupportsIndex) -> None:
         """Store the posting of *value* and *key*; storing it again changes nothing."""
         checked, key = checked_value(value), checked_key(key)
-        self._keys.setdefault(checked, set()).add(key)
+        keys = self._keys.setdefault(checked, set())
+        self._size += key not in keys
+        keys.add(key)
         self._next_key = max(self._next_key, key + 1)
 
     def add_many(self, values: Iterable[SupportsIndex], keys: Iterable[SupportsIndex] | None = None) -> None:
@@ -70,12 +73,13 @@ class LinearScan:
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*; see ``SimhashIndex.find``. O(n)."""
-        asked = checked_value(value)
-        matches = []
-        for stored, keys in self._keys.items():
-            distance = hamming_distance(asked, stored)
-            if distance <= self.max_distance:
-                matches += [Match(key, stored, distance) for key in keys]
+        asked, most = checked_value(value), self.max_distance
+        near = [stored for stored in self._keys if (asked ^ stored).bit_count() <= most]
+        matches = [
+            Match(key, stored, hamming_distance(asked, stored))
+            for stored in near
+            for key in self._keys[stored]
+        ]
         return nearest_first(matches)
 
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
@@ -92,6 +96,7 @@ class LinearScan:
         if (checked, key) not in self:
             return False
         self._keys[checked].remove(key)
+        self._size -= 1
         if not self._keys[checked]:
             del self._keys[checked]
         return True

@@ -1,4 +1,52 @@
-"""Which implementation runs the hot arrows. The pure Python code is the definition, and so far the only one."""
+"""Which implementation runs the hot arrows: the compiled kernel where it is there and agrees, else pure Python.
 
-#: Named in the log line at the start of a crawl.
+The pure Python code is the definition; the kernel is its twin, equal to the last bit. ``SCRAPY_SIMHASH_KERNEL``
+forces one of them: ``pure``, or ``native``, which raises ImportError where the kernel is missing or differs. This
+package knows no words and no rules: :mod:`scrapy_simhash.compiled` gives them to it.
+"""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+#: The environment variable that forces an implementation.
+VARIABLE = "SCRAPY_SIMHASH_KERNEL"
+
+#: The compiled module, None when pure Python runs.
+native: ModuleType | None = None
+#: ``native`` or ``pure``: named in the log line at the start of a crawl.
 NAME = "pure"
+#: Why it is pure Python that runs; empty when the kernel does.
+REASON = ""
+
+
+def choose() -> None:
+    """Choose an implementation by the environment and by what was built; runs at import.
+
+    Raises ImportError when the variable asks for a kernel that is missing, or for something unknown.
+    """
+    global native, NAME, REASON
+    wanted = os.environ.get(VARIABLE) or "auto"
+    if wanted not in ("auto", "pure", "native"):
+        raise ImportError(f"{VARIABLE} must be auto, pure or native, got {wanted!r}")
+    if wanted == "pure":
+        REASON = f"{VARIABLE} is pure"
+        return
+    try:
+        from scrapy_simhash.kernel import _native
+    except ImportError as cause:
+        give_up(f"it cannot be imported ({cause})")
+    else:
+        native, NAME, REASON = _native, "native", ""
+
+
+def give_up(reason: str) -> None:
+    """Fall back to pure Python; raises ImportError with *reason* when the environment forbids that."""
+    global native, NAME, REASON
+    if os.environ.get(VARIABLE) == "native":
+        raise ImportError(f"{VARIABLE} is native, but the compiled kernel cannot be used: {reason}")
+    native, NAME, REASON = None, "pure", reason
+
+
+choose()

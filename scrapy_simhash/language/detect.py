@@ -8,7 +8,7 @@ stopwords vote. A language without a stopword list is told by its script alone.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 
@@ -26,7 +26,7 @@ VOTE_FLOOR = 0.08
 SCRIPT_SHARE = 0.2
 
 # Which script names which language, in the order they are asked: Japanese mixes kana into Han.
-_SCRIPTS = (
+SCRIPTS = (
     ("ja", re.compile("[\u3041-\u30ff]")),
     ("th", re.compile("[\u0e01-\u0e4e]")),
     ("lo", re.compile("[\u0e81-\u0edf]")),
@@ -35,6 +35,12 @@ _SCRIPTS = (
     ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f]")),
     ("ko", re.compile("[\uac00-\ud7a3]")),
 )
+
+#: Languages that may be written in Han alone: a page that declares one of them is believed.
+WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
+
+# Which texts hold one of them at all: most do not, and need not be counted.
+_ANY_SCRIPT = re.compile("".join(pattern.pattern for _, pattern in SCRIPTS).replace("][", ""))
 
 # The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
@@ -67,12 +73,13 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
     script = _script_language(sample)
     if script is not None:
         # Han alone does not tell Chinese from a Japanese page that declares itself.
-        return declared if script == "zh" and declared in {"ja", "zh", "yue"} else script
-    votes: Counter[str] = Counter()
+        return declared if script == "zh" and declared in WRITTEN_IN_HAN else script
+    votes: defaultdict[str, int] = defaultdict(int)
     voters = _voters()
-    for word, n in Counter(sample).items():
-        for language in voters.get(word, ()):
-            votes[language] += n
+    counts = Counter(sample)
+    for word in counts.keys() & voters.keys():
+        for language in voters[word]:
+            votes[language] += counts[word]
     if not votes:
         return declared
     # The alphabet settles a tie: the answer never depends on the order of the words.
@@ -87,9 +94,9 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
 def _script_language(sample: Sequence[str]) -> str | None:
     """Return the language that the script of the characters names, None for a script that many share."""
     text = "".join(sample)
-    if text.isascii():
+    if text.isascii() or _ANY_SCRIPT.search(text) is None:
         return None
-    counts = {code: len(pattern.findall(text)) for code, pattern in _SCRIPTS}
+    counts = {code: len(pattern.findall(text)) for code, pattern in SCRIPTS}
     if sum(counts.values()) < SCRIPT_SHARE * len(text):
         return None
     # Kana are a third or more of Japanese and absent from Chinese.

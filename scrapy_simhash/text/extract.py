@@ -24,7 +24,7 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     declared = _declared_language(root) or primary_subtag(content_language)
     known = stopwords(detect(list(chain.from_iterable(tokens)), declared))
     densities = [
-        sum(token in known for token in block) / len(block) if block and known else 0.0 for block in tokens
+        sum(map(known.__contains__, block)) / len(block) if block and known else 0.0 for block in tokens
     ]
     prose = [
         is_prose(block, words, density, bool(known))

@@ -37,7 +37,7 @@ LINK_ROW = 3
 
 # Which rule is taken back when fewer characters than this are left. Chrome comes back only when next to
 # nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
-_FALLBACKS = (("inset", 80), ("edge", 80), ("links", 80), ("outside", 80), ("chrome", 1))
+FALLBACKS = (("inset", 80), ("edge", 80), ("links", 80), ("outside", 80), ("chrome", 1))
 
 Reason: TypeAlias = "str | None"
 
@@ -59,14 +59,21 @@ def classify(outline: Outline, prose: Sequence[bool]) -> tuple[list[Reason], lis
     if not offer:
         for i, reason in furniture(blocks, kept, prose).items():
             reasons[i] = reason
-    for rule, least in _FALLBACKS:
-        if sum(len(blocks[i].text) for i in _kept(reasons)) < least:
+    left = _length(blocks, reasons)
+    for rule, least in FALLBACKS:
+        if left < least:
             reasons = [None if reason == rule else reason for reason in reasons]
+            left = _length(blocks, reasons)
     return reasons, offer
 
 
 def _kept(reasons: Sequence[Reason]) -> list[int]:
     return [i for i, reason in enumerate(reasons) if reason is None]
+
+
+def _length(blocks: Sequence[Block], reasons: Sequence[Reason]) -> int:
+    """Return the characters that are kept."""
+    return sum(len(blocks[i].text) for i in _kept(reasons))
 
 
 def _masses(blocks: Sequence[Block], reasons: Sequence[Reason]) -> list[int]:

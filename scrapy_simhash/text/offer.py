@@ -22,9 +22,11 @@ _CURRENCY = (
 )
 _AMOUNT = r"\d[\d.,'’ ]*"
 # Case matters: 20 Ft are forints, 20 ft are feet.
-_PRICE = re.compile(
+PRICE = re.compile(
     rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}(?:{_CURRENCY}|元(?!旦)|円|원|zł\b|kr\b|Kč\b|Ft\b|lei\b|лв\b|руб|грн)"
 )
+# No price is without one, and most short blocks are.
+_DIGIT = re.compile(r"\d")
 
 
 def offer_blocks(blocks: Sequence[Block], kept: Sequence[int], prose: Sequence[bool]) -> list[int]:
@@ -35,7 +37,10 @@ def offer_blocks(blocks: Sequence[Block], kept: Sequence[int], prose: Sequence[b
     prices = [
         i
         for i in kept
-        if not prose[i] and len(blocks[i].text) <= OFFER_LENGTH and _PRICE.search(blocks[i].text)
+        if not prose[i]
+        and len(text := blocks[i].text) <= OFFER_LENGTH
+        and _DIGIT.search(text)
+        and PRICE.search(text)
     ]
     if not prices or sum(len(blocks[i].text) for i in kept if prose[i]) > LONGEST_DESCRIPTION:
         return []

@@ -40,6 +40,9 @@ class Region(IntEnum):
     HIDDEN = 5
 
 
+# Most elements are; the look-up of an enumeration's member costs more than that of a name.
+_PLAIN = Region.PLAIN
+
 TAG_REGION = {
     "nav": Region.CHROME,
     "menu": Region.CHROME,
@@ -51,7 +54,7 @@ TAG_REGION = {
     "article": Region.MAIN,
 }
 
-_ROLE_REGION = {
+ROLE_REGION = {
     "alert": Region.CHROME,
     "alertdialog": Region.CHROME,
     "banner": Region.HEADER,
@@ -70,7 +73,7 @@ _ROLE_REGION = {
     "main": Region.MAIN,
 }
 
-_CHROME_WORDS = frozenset(
+CHROME_WORDS = frozenset(
     "ad ads adsense advert advertisement adverts advertising aside banner beacon breadcrumb breadcrumbs"
     " comment comments commentlist consent cookie cookiebar cookies copyright disclaimer disqus foot footer"
     " gdpr headerlink hotlinks leaderboard login masthead menu menubar metabar mobilenav modal nav navbar"
@@ -80,21 +83,24 @@ _CHROME_WORDS = frozenset(
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
     " toolbar topbar topnav trending widget widgets".split()
 )
-_HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
-_HIDDEN_WORDS = frozenset(
+HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
+HIDDEN_WORDS = frozenset(
     ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
 )
 
 #: What may stand beside a header word: an element of class "header-files" is about header files.
-_NEUTRAL_WORDS = frozenset(
+NEUTRAL_WORDS = frozenset(
     "area bar block box c container content global inner l layout main outer page section site the top wrap"
     " wrapper".split()
 )
+# The attributes that tell anything about the text inside.
+_TELLING = frozenset("class hidden id itemprop role style".split())
+
 #: Words up to which an id names a part of the page; a longer one is made of a heading's words.
 _ID_WORDS = 2
 
 _SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
-_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
 
 
 @lru_cache(maxsize=8192)
@@ -105,14 +111,14 @@ def region_of_names(names: str) -> Region:
     ('LIKELY_CHROME', 'PLAIN')
     """
     tokens = names.split()
-    if not _HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
+    if not HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
         return Region.HIDDEN
     claim = Region.PLAIN
     for token in tokens:
         words = {word.lower() for word in _SPLIT.split(token) if word}
-        if not _CHROME_WORDS.isdisjoint(words):
+        if not CHROME_WORDS.isdisjoint(words):
             return Region.LIKELY_CHROME
-        if not _HEADER_WORDS.isdisjoint(words) and words <= _HEADER_WORDS | _NEUTRAL_WORDS:
+        if not HEADER_WORDS.isdisjoint(words) and words <= HEADER_WORDS | NEUTRAL_WORDS:
             claim = Region.HEADER
     return claim
 
@@ -122,19 +128,20 @@ def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
 
     *attributes* are (name, value) pairs as lxml's ``items()`` gives them.
     """
-    claim = TAG_REGION.get(tag, Region.PLAIN)
-    names = Region.PLAIN
-    named = tag not in SPEAKS_FOR_ITSELF
+    claim = TAG_REGION.get(tag, _PLAIN)
+    names = _PLAIN
     for name, value in attributes:
+        if name not in _TELLING:
+            continue
         if name == "class" or name == "id":
-            if named and (name == "class" or len(_SPLIT.split(value)) <= _ID_WORDS):
-                names = max(names, region_of_names(value))
+            if tag not in SPEAKS_FOR_ITSELF and (name == "class" or len(_SPLIT.split(value)) <= _ID_WORDS):
+                named = region_of_names(value)
+                if named > names:
+                    names = named
         elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
             return Region.HIDDEN
         elif name == "role":
-            claim = _ROLE_REGION.get(value, claim)
+            claim = ROLE_REGION.get(value, claim)
         elif name == "itemprop" and value == "articleBody":
             claim = Region.MAIN
-    if names is Region.HIDDEN:
-        return Region.HIDDEN
-    return claim if claim is not Region.PLAIN else names
+    return names if claim is _PLAIN or names is Region.HIDDEN else claim

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import Random
 from threading import Lock, Thread
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,6 +25,7 @@ class Answer(NamedTuple):
 Route: TypeAlias = "str | Answer | Callable[[int], str | Answer]"
 Routes: TypeAlias = "Mapping[str, Route]"
 
+SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
 STORIES = sorted(key for key in load_stories() if key.startswith("en/"))
 
 
@@ -35,6 +37,17 @@ def article(number: int = 0, *, title: str = "", before: str = "", after: str = 
         f"<!doctype html><html><head><title>{title or story.title}</title></head><body>"
         f"{before}<main><h1>{story.title}</h1>{text}</main>{after}</body></html>"
     )
+
+
+def large(number: int = 0, size: int = 300_000) -> str:
+    """Return a page of at least *size* bytes of made-up prose; other numbers are other texts."""
+    random = Random(number)
+    words = ["".join(random.choices(SYLLABLES, k=3)) for _ in range(2_000)]
+    text = f"<h1>{words[0]}</h1>"
+    while len(text) < size:
+        a, b, c, d, e = random.choices(words, k=5)
+        text += f"<p>The {a} of the {b} had {c} when it came to the {d}, and there was no {e} in it.</p>"
+    return f"<!doctype html><html><body><main>{text}</main></body></html>"
 
 
 def links(*paths: str) -> str:

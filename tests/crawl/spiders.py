@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import signal
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import attr
 import scrapy
+from scrapy import signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
+from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import maybe_deferred_to_future
 
-from scrapy_simhash import NearDuplicate
+from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
 from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.threads import run_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -340,6 +347,125 @@ class Listener(Visitor):
 
     def heard(self) -> None:
         raise RuntimeError("cannot hear")
+
+
+#: Seconds that a reading waits for what comes in a moment, unless the reactor waits for the reading.
+PATIENCE = 20
+
+
+class Reader(Visitor):
+    """Takes part in the reading of pages: notes where each is read."""
+
+    name = "reader"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Reader:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.step_in, signal=signals.spider_opened)
+        return spider
+
+    def step_in(self) -> None:
+        middleware: Any = self.crawler.get_downloader_middleware(SimhashDownloaderMiddleware)
+        fingerprinter = middleware.detector.fingerprinter
+        self.really_read = fingerprinter.read
+        fingerprinter.read = self.read
+
+    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+        is_main = threading.current_thread() is threading.main_thread()
+        self.notes.append([path_of(url), "in place" if is_main else "in a thread"])
+        return self.really_read(html, url, **arguments)
+
+
+class FailingReader(Reader):
+    """Cannot read pages whose path begins with /broken."""
+
+    name = "failing-reader"
+
+    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+        if path_of(url).startswith("/broken"):
+            raise RuntimeError("no reading today")
+        return super().read(html, url, **arguments)
+
+
+class PairReader(Reader):
+    """Reads no page before another one is being read too."""
+
+    name = "pair-reader"
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.both = threading.Barrier(2, timeout=PATIENCE)
+
+    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+        self.both.wait()
+        return super().read(html, url, **arguments)
+
+
+class PatientReader(Reader):
+    """Asks for *late* while the first page is being read, and reads on when *late* has been parsed."""
+
+    name = "patient-reader"
+
+    def __init__(self, late: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.late = late
+        self.is_reading = threading.Event()
+        self.may_read_on = threading.Event()
+
+    async def start(self) -> Any:
+        async for request in super().start():
+            yield request
+        await run_in_thread(self.is_reading.wait, PATIENCE)
+        self.notes.append("meanwhile")
+        yield self.request(self.late)
+
+    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+        if url != self.late:
+            self.is_reading.set()
+            if not self.may_read_on.wait(PATIENCE):
+                raise TimeoutError("nothing happened meanwhile")
+        return super().read(html, url, **arguments)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield from super().parse(response)
+        self.may_read_on.set()
+
+
+class ClosingReader(PatientReader):
+    """Closes the crawl, by the page *late*, while the first page is being read; reads on when it is closing."""
+
+    name = "closing-reader"
+
+    def step_in(self) -> None:
+        super().step_in()
+        logging.getLogger("scrapy.core.engine").addFilter(self.hear)
+
+    def hear(self, record: logging.LogRecord) -> bool:
+        if record.getMessage().startswith("Closing spider"):
+            self.may_read_on.set()
+        return True
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+        if response.url == self.late:
+            raise CloseSpider("enough")
+
+    def closed(self, reason: str) -> None:
+        logging.getLogger("scrapy.core.engine").removeFilter(self.hear)
+
+
+class InterruptedReader(ClosingReader):
+    """Presses Ctrl-C while the first page is being read."""
+
+    name = "interrupted-reader"
+
+    async def start(self) -> Any:
+        for url in self.urls:
+            yield self.request(url)
+
+    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().read(html, url, **arguments)
 
 
 class Magazine(Follower):

@@ -35,6 +35,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"SIMHASH_SCOPE": "site"}, "SIMHASH_SCOPE must be one of crawl, domain, host, got 'site'"),
     ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
     ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
+    ({"SIMHASH_THREAD_SIZE": "-1"}, "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1"),
 ]
 
 

@@ -34,7 +34,11 @@ def drawn_files() -> set[str]:
 def test_the_picture_shows_every_folder_and_module_and_no_other() -> None:
     folders = {path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"}
     # A folder's own __init__ is the folder.
-    modules = {path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
+    modules = {
+        path
+        for path in PACKAGE.rglob("*.py*")
+        if path.suffix in {".py", ".pyx"} and path.name != "__init__.py"
+    }
     there = {f"{path.relative_to(PACKAGE).as_posix()}/" for path in folders}
     there |= {path.relative_to(PACKAGE).as_posix() for path in modules}
     assert drawn_files() == there | {"__init__.py"}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from magazine.server import SiteServer, serving
 
-from scrapy_simhash import Config, SettingError
+from scrapy_simhash import Config, SettingError, kernel
 from tests.docs.reader import DOCS, README, ROOT, Block, blocks, words
 
 QUICKSTART = DOCS / "quickstart.rst"
@@ -35,7 +35,11 @@ class Run(NamedTuple):
 
 def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "", fails: bool = False) -> Run:
     """Run ``scrapy`` in *folder* against *server*; what it prints names the port that the pages show."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SCRAPY_") or name.startswith("SCRAPY_SIMHASH_")
+    }
     environment |= {"PYTHONDONTWRITEBYTECODE": "1", "SCRAPY_PYTHON_SHELL": "python"}
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", *(argument.replace(SHOWN, server.url) for argument in arguments)],
@@ -92,7 +96,9 @@ def shown_in_readme(language: str, number: int) -> str:
 
 def test_the_readme_shows_the_log_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
     ours = [line[20:] for line in example_crawl.log.splitlines() if " INFO: Near-duplicates" in line]
-    assert shown_in_readme("text", 0).splitlines() == ours
+    # A machine without a compiler is a good one too.
+    shown = shown_in_readme("text", 0).replace("kernel native", f"kernel {kernel.NAME}")
+    assert shown.splitlines() == ours
 
 
 def test_the_readme_shows_the_stats_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:

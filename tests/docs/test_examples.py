@@ -34,6 +34,11 @@ COMMANDS = [
     if (command := line.removeprefix("$ ") if block.language == "console" and line[:2] == "$ " else line)
     and (block.language == "sh" or line.startswith("$ "))
 ]
+#: Variables that stand before a command, and what they may be.
+VARIABLES = {
+    "SCRAPY_SIMHASH_BUILD": {"auto", "require", "pure"},
+    "SCRAPY_SIMHASH_KERNEL": {"auto", "native", "pure"},
+}
 
 
 def is_settings(block: Block) -> bool:
@@ -86,14 +91,20 @@ def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
 
 @pytest.mark.parametrize(("block", "command"), COMMANDS, ids=str)
 def test_a_command_exists(block: Block, command: str) -> None:
-    program, *arguments = shlex.split(command, comments=True)
+    words = shlex.split(command, comments=True)
+    while "=" in words[0]:
+        variable, _, value = words.pop(0).partition("=")
+        assert value in VARIABLES[variable]
+    program, *arguments = words
     match Path(program).name, arguments:
         case "make", [target]:
             assert target in makefile_targets()
         case "cd", [folder]:
             assert (ROOT / folder).is_dir()
-        case "pip", ["install", "."]:
+        case "pip", ["install", *_, "."]:
             assert (ROOT / "pyproject.toml").is_file()
+        case "python", ["-c", code]:
+            subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
         case "python", ["-m", "pytest", path]:
             assert (ROOT / path).exists()
         case "python", ["-m", module, *options]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
 
-from scrapy_simhash.fingerprint import digest
+from scrapy_simhash.fingerprint import digest, number
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,11 @@ def test_a_digest_has_eight_bytes_and_is_the_number_of_the_specification(feature
     found = digest(feature)
     assert len(found) == 8
     assert int.from_bytes(found, "big") == xxh3_64_intdigest(feature.encode("utf-8", "replace"), seed=0)
+
+
+@given(st.text())
+def test_the_number_of_a_feature_is_its_digest(feature: str) -> None:
+    assert number(feature).to_bytes(8, "big") == digest(feature)
 
 
 def test_a_lone_surrogate_counts_as_a_question_mark() -> None:

@@ -34,6 +34,30 @@ def test_order_and_repetitions_do_not_matter(shingles: set[int], random: random.
     assert sketch(shuffled, []) == sketch(sorted(shingles), [])
 
 
+def naive_bins(shingles: Set[int]) -> str:
+    """Spell the bins as base-4 digits: 0 where no shingle falls, else one of three marks of the least rank."""
+    bins: list[list[int]] = [[] for _ in range(448)]
+    for shingle in shingles:
+        top, rank = divmod(shingle, 2**32)
+        bins[top * 448 // 2**32].append(rank)
+    marks = [1 + 3 * (min(ranks) * 0x9E3779B1 % 2**32) // 2**32 if ranks else 0 for ranks in bins]
+    return "".join(map(str, marks))
+
+
+@given(
+    st.sets(st.integers(0, 2**64 - 1), max_size=60) | st.sets(st.sampled_from([0, 1, 2**32 - 1, 2**64 - 1]))
+)
+def test_a_bin_holds_the_mark_of_its_least_shingle(shingles: set[int]) -> None:
+    assert sketch(shingles, [])[:112] == int(naive_bins(shingles), 4).to_bytes(112, "big")
+
+
+def test_all_bins_of_a_long_page_hold_the_mark_of_their_least_shingle() -> None:
+    draw = random.Random(448)
+    shingles = {draw.getrandbits(64) for _ in range(5_000)}
+    assert "0" not in naive_bins(shingles)
+    assert sketch(shingles, [])[:112] == int(naive_bins(shingles), 4).to_bytes(112, "big")
+
+
 @given(hashes)
 def test_a_page_is_wholly_similar_to_itself(shingles: set[int]) -> None:
     assert similarity(sketch(shingles, []), sketch(shingles, [])) == 1.0

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from scrapy_simhash.language.scripts import INVISIBLE, MARKS, UNSPACED
+from scrapy_simhash.language.scripts import INVISIBLE, MARKS, PLAIN, UNSPACED
 
 CHARACTERS = [chr(code) for code in range(sys.maxunicode + 1)]
 # Counted from the Unicode Character Database 13.0, which Python 3.10 has.
@@ -32,6 +32,10 @@ def test_every_combining_mark_of_unicode_13_is_in_a_table(combining: set[str]) -
 def test_marks_holds_combining_marks_only_and_none_that_is_invisible(combining: set[str]) -> None:
     assert members(MARKS) <= combining
     assert members(MARKS).isdisjoint(members(INVISIBLE))
+
+
+def test_what_is_plain_is_no_mark_and_of_no_unspaced_script() -> None:
+    assert members(PLAIN).isdisjoint(members(MARKS) | members(UNSPACED))
 
 
 def test_what_is_invisible_is_no_letter_and_no_digit() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.language import normalize, tokenize
 from scrapy_simhash.language.scripts import INVISIBLE, MARKS, UNSPACED
+from scrapy_simhash.language.tokens import MOST_MARKS
 
 # The tables are tested by themselves, see test_scripts.py.
 IS_MARK = re.compile(f"[{MARKS}]").match
@@ -57,6 +58,7 @@ def test_tokens_are_what_the_naive_version_finds(text: str) -> None:
 @given(st.text("az09 _-.'\n"))
 def test_ascii_text_has_the_same_tokens_as_in_the_company_of_other_scripts(text: str) -> None:
     assert [*tokenize(text), "é"] == tokenize(f"{text} é")
+    assert [*tokenize(text), "हि"] == tokenize(f"{text} हि")
     assert [*tokenize(text), "漢"] == tokenize(f"{text} 漢")
 
 
@@ -173,3 +175,15 @@ def test_tokenizing_the_tokens_of_a_spaced_script_gives_them_again(text: str) ->
     tokens = [token for token in tokenize(normalize(text)) if not IS_UNSPACED(token[0])]
     again = tokenize(" ".join(tokens))
     assert again == tokens
+
+
+@pytest.mark.parametrize("unit", ["\u0316", "\u0316\u0301", "\u0301\u200d"])
+def test_of_a_run_of_marks_only_the_first_thirty_count(unit: str) -> None:
+    run = unit * MOST_MARKS
+    assert normalize("a" + run + unit) == normalize("a" + run[:MOST_MARKS])
+    assert normalize(f"x{run}{unit}e\u0301") == normalize(f"x{run[:MOST_MARKS]}é")
+
+
+def test_as_many_marks_as_count_are_all_kept() -> None:
+    text = "b" + "\u0316" * MOST_MARKS
+    assert normalize(text) == text

@@ -91,6 +91,8 @@ def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: 
     "seen",
     [
         "<div style='display:block'>x</div>",
+        "<div style='display:\u00a0none'>x</div>",  # white space of another alphabet is none of CSS
+        "<div style='di\u017fplay:none'>x</div>",  # nor is the long s a letter of it
         "<div class='unhidden hidden-gems'>x</div>",  # words that only look like it
         "<div aria-hidden=true>x</div>",  # said to screen readers; it is drawn
     ],

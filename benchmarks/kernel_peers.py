@@ -1,0 +1,199 @@
+"""Other libraries on the same texts in the same run: the part of ``kernel`` behind ``--peers``.
+
+Each makes of a text what it compares texts by, in the way its own users would: a simhash, or a MinHash of 128 values.
+What a library wants as features is made in Python by ``str.split``, and that time is its own. gaoya gives its
+fingerprint to nobody: it is asked to look a text up in an empty index. None of them looks at the language, parts the
+words of a script without spaces, or makes a sketch: each does less than ``PageFingerprinter.from_text``.
+
+Three distributions bring a module ``simhash`` and overwrite each other: ``simhash``, ``python-simhash``,
+``simhash-pybind``. To measure all of them install two into folders of their own, and name these:
+
+    pip install --target one python-simhash
+    pip install --target two simhash-pybind
+    python benchmarks/kernel.py --peers one two
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module, invalidate_caches
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from time import process_time_ns
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from scrapy_simhash import PageFingerprinter
+
+Fingerprinter: TypeAlias = Callable[[str], object]
+
+VALUES = 128
+#: Pages whose extraction is compared with trafilatura's.
+EXTRACTED = 100
+_MASK = 2**64 - 1
+
+
+def load(folders: Sequence[str]) -> tuple[dict[str, Fingerprinter], dict[str, str]]:
+    """Return the ways from text to fingerprint by name, and why each of the others is missing."""
+    found: dict[str, Fingerprinter] = {}
+    missing: dict[str, str] = {}
+    named_simhash = list(_simhash_modules(folders))
+    makers: dict[str, Callable[[], dict[str, Fingerprinter]]] = {
+        "gaoya": _gaoya,
+        "python-simhash": lambda: _python_simhash(_having(named_simhash, "simhash")),
+        "rensa": _rensa,
+        "simhash-pybind": lambda: _simhash_pybind(_having(named_simhash, "c_compute")),
+        "trafilatura": _trafilatura,
+        "simhash": lambda: _simhash(_having(named_simhash, "Simhash")),
+        "datasketch": _datasketch,
+        "text-dedup": _text_dedup,
+    }
+    for distribution, make in makers.items():
+        try:
+            found |= make()
+        except Exception as error:  # other people's code: whatever it raises, the rest is measured
+            missing[distribution] = f"{type(error).__name__}: {error}"
+    return found, missing
+
+
+def measure_extraction(
+    pages: Sequence[bytes], readers: dict[str, PageFingerprinter], repeats: int
+) -> dict[str, Any]:
+    """Return processor milliseconds of the extraction of a page, parse included, ours by kernel and trafilatura's."""
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    trafilatura = import_module("trafilatura")
+    ways: dict[str, Callable[[bytes], object]] = {name: reader.extract for name, reader in readers.items()}
+    ways["trafilatura"] = lambda html: trafilatura.extract(html, fast=True, include_comments=False)
+    times: dict[str, list[list[int]]] = {name: [[] for _ in pages] for name in ways}
+    for _ in range(repeats):
+        for number, html in enumerate(pages):
+            for name, way in ways.items():
+                start = process_time_ns()
+                way(html)
+                times[name][number].append(process_time_ns() - start)
+    of_page = {name: [median(rounds) for rounds in each] for name, each in times.items()}
+    theirs = of_page["trafilatura"]
+    return {
+        name: {
+            "median_ms": median(own) / 1e6,
+            "trafilatura_by_sums": sum(theirs) / sum(own),
+            "trafilatura_by_median_ratio": median(
+                their / one for their, one in zip(theirs, own, strict=True)
+            ),
+        }
+        for name, own in of_page.items()
+    }
+
+
+def _shingles(text: str, size: int = 3) -> list[str]:
+    words = text.split()
+    return [" ".join(words[i : i + size]) for i in range(len(words) - size + 1)]
+
+
+def _gaoya() -> dict[str, Fingerprinter]:
+    index = import_module("gaoya").simhash.SimHashStringIndex
+
+    def query(analyzer: str, size: int) -> Fingerprinter:
+        look_up: Fingerprinter = index(64, 6, 4, analyzer, True, (size, size)).query
+        return look_up
+
+    return {
+        "gaoya, words": query("word", 1),
+        "gaoya, shingles of 3 words": query("word", 3),
+        "gaoya, shingles of 4 characters": query("char", 4),
+    }
+
+
+def _python_simhash(module: ModuleType) -> dict[str, Fingerprinter]:
+    return {
+        "python-simhash, words": lambda text: module.simhash(text.split()),
+        "python-simhash, shingles of 3 words": lambda text: module.simhash(_shingles(text)),
+    }
+
+
+def _rensa() -> dict[str, Fingerprinter]:
+    rensa = import_module("rensa")
+
+    def minhash(text: str) -> object:
+        made = rensa.RMinHash(num_perm=VALUES, seed=42)
+        made.update(_shingles(text))
+        return made.digest()
+
+    return {"rensa RMinHash, shingles of 3 words": minhash}
+
+
+def _simhash_pybind(module: ModuleType) -> dict[str, Fingerprinter]:
+    def readme(text: str) -> object:
+        shingles = (" ".join(words).encode() for words in module.shingle(text.split()))
+        return module.compute(map(module.unsigned_hash, shingles))
+
+    return {
+        "simhash-pybind, hash() of shingles of 3 words": lambda text: module.compute(
+            [hash(shingle) & _MASK for shingle in _shingles(text)]
+        ),
+        "simhash-pybind, as its README has it": readme,
+    }
+
+
+def _trafilatura() -> dict[str, Fingerprinter]:
+    simhash = import_module("trafilatura.deduplication").Simhash
+    return {"trafilatura Simhash": lambda text: simhash(text).hash}
+
+
+def _simhash(module: ModuleType) -> dict[str, Fingerprinter]:
+    return {
+        "simhash, shingles of 3 words": lambda text: module.Simhash(_shingles(text)).value,
+        "simhash, as it comes": lambda text: module.Simhash(text).value,
+    }
+
+
+def _datasketch() -> dict[str, Fingerprinter]:
+    minhash = import_module("datasketch").MinHash
+
+    def values(text: str) -> object:
+        made = minhash(num_perm=VALUES)
+        made.update_batch([shingle.encode() for shingle in _shingles(text)])
+        return made.hashvalues
+
+    return {"datasketch MinHash, shingles of 3 words": values}
+
+
+def _text_dedup() -> dict[str, Fingerprinter]:
+    module = import_module("text_dedup.simhash")
+    embed, digest = module.embed_func, module.xxh3_64_digest
+    return {"text-dedup": lambda text: embed(text, 0, ngram=3, permutations=None, hash_func=digest)}
+
+
+def _having(modules: Sequence[ModuleType], name: str) -> ModuleType:
+    """Return the module ``simhash`` that has *name*: what tells the three distributions apart."""
+    for module in modules:
+        if hasattr(module, name):
+            return module
+    raise ImportError(f"no module simhash with {name} is installed, or in the folders named")
+
+
+def _simhash_modules(folders: Sequence[str]) -> Iterator[ModuleType]:
+    """Yield every module ``simhash`` that can be imported: the installed one, and those of *folders*."""
+    for folder in chain([None], folders):
+        former, path = _taken_out(), list(sys.path)
+        if folder is not None:
+            sys.path.insert(0, str(Path(folder).resolve()))
+        invalidate_caches()
+        module = None
+        with suppress(ImportError):
+            module = import_module("simhash")
+        sys.path[:] = path
+        _taken_out()
+        sys.modules.update(former)
+        if module is not None:
+            yield module
+
+
+def _taken_out() -> dict[str, ModuleType]:
+    """Make the interpreter forget the module ``simhash``; return what it knew."""
+    names = [name for name in sys.modules if name.partition(".")[0] == "simhash"]
+    return {name: sys.modules.pop(name) for name in names}

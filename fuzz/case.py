@@ -1,0 +1,123 @@
+"""Case: one input, in a form that can be written down, made smaller, and read once more.
+
+=========  =======================================================  ==========================
+kind       content                                                  how it becomes a page
+=========  =======================================================  ==========================
+``html``   markup                                                   ``parse`` of a string
+``bytes``  bytes, a character each (Latin-1)                        ``parse`` of bytes
+``raw``    bytes, a character each, not valid in their encoding     lxml's HTML parser, alone
+``xml``    markup                                                   lxml's XML parser
+``tree``   a node a line: parent, kind, tag, attributes, text, tail ``etree.SubElement``
+``text``   plain text                                               no page: ``from_text``
+=========  =======================================================  ==========================
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+from lxml import etree
+
+from scrapy_simhash.text import parse
+
+#: Where a worker writes the case it is about to read.
+AT_HAND = "at-hand.json"
+KINDS = ("html", "bytes", "raw", "xml", "tree", "text")
+
+
+@dataclass(frozen=True)
+class Case:
+    """An input. *language* stands outside of the page; *part* is the element that is read, by document order."""
+
+    kind: str
+    content: str
+    language: str | None = None
+    part: int = 0
+    keeps_entities: bool = False
+
+    def root(self) -> etree._Element | None:
+        """Return the element to read, None where the parser makes none of the content."""
+        root = self._tree()
+        if root is None or not self.part:
+            return root
+        elements = [element for element in root.iter() if isinstance(element.tag, str)]
+        return elements[self.part % len(elements)]
+
+    def _tree(self) -> etree._Element | None:
+        if self.kind == "html":
+            return parse(self.content)
+        if self.kind == "bytes":
+            return parse(self.content.encode("latin-1"), "text/html")
+        if self.kind == "tree":
+            return _grown(self.content)
+        parser: etree.HTMLParser[etree._Element] | etree.XMLParser[etree._Element]
+        if self.kind == "raw":
+            parser, body = etree.HTMLParser(encoding="utf-8", huge_tree=True), self.content.encode("latin-1")
+        else:
+            parser = etree.XMLParser(
+                recover=True, resolve_entities=not self.keeps_entities, strip_cdata=False, no_network=True
+            )
+            body = self.content.encode("utf-8", "replace")
+        try:
+            root: etree._Element | None = etree.fromstring(body, parser)
+        except etree.XMLSyntaxError:
+            return None
+        return root
+
+    def with_content(self, content: str) -> Case:
+        """Return the same kind of case with other content."""
+        return replace(self, content=content)
+
+    def write(self, file: Path) -> None:
+        """Write the case as JSON, in ASCII: whatever the characters, any editor shows the file."""
+        file.write_text(json.dumps(asdict(self), indent=1), "ascii")
+
+    def keep(self, folder: Path, name: str) -> Path:
+        """Write a reproducer, named by what it holds too; return its file."""
+        written = json.dumps(asdict(self)).encode("ascii")
+        file = folder / f"{name}-{sha256(written).hexdigest()[:12]}.json"
+        self.write(file)
+        return file
+
+    @classmethod
+    def read(cls, file: Path) -> Case:
+        """Return the case that write() has written."""
+        return cls(**json.loads(file.read_text("ascii")))
+
+
+def node_line(parent: int, kind: str, tag: str, attributes: dict[str, str], text: str, tail: str) -> str:
+    """Return a line of a ``tree``. *kind* is ``element``, ``comment``, ``pi`` or ``entity``."""
+    return json.dumps([parent, kind, tag, attributes, text, tail])
+
+
+def _grown(content: str) -> etree._Element | None:
+    """Return the tree that the lines describe; what lxml refuses is left out."""
+    elements: list[etree._Element] = []
+    for line in content.splitlines():
+        parent, kind, tag, attributes, text, tail = json.loads(line)
+        try:
+            if not elements:
+                elements.append(etree.Element(tag, attributes))
+                elements[0].text = text
+                continue
+            above = elements[parent % len(elements)]
+            if kind == "element":
+                node = etree.SubElement(above, tag, attributes)
+                node.text = text
+                elements.append(node)
+            else:
+                node = _other_node(kind, text)
+                above.append(node)
+            node.tail = tail
+        except ValueError:
+            continue
+    return elements[0] if elements else None
+
+
+def _other_node(kind: str, text: str) -> etree._Element:
+    if kind == "comment":
+        return etree.Comment(text)
+    return etree.Entity("eacute") if kind == "entity" else etree.ProcessingInstruction("pi", text)

@@ -1,0 +1,140 @@
+"""Read one input both ways, and say where the compiled kernel differs from pure Python, which is the definition.
+
+Both are asked through what users call: where the kernel leaves a page to the pure path, they agree. How often that
+is, :func:`is_covered` tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from lxml import etree
+
+from fuzz.case import Case
+from scrapy_simhash import Config, PageFingerprinter
+from scrapy_simhash.compiled import compiled_reader
+from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.fingerprinter import text_hash
+from scrapy_simhash.text import Document, extract, plain_text
+
+#: Every setting that changes what is folded, at both ends and in between.
+SETTINGS = (
+    Config(),
+    Config(shingle_size=1, min_shingles=1),
+    Config(shingle_size=2, min_shingles=1, mask_digits=True),
+    Config(shingle_size=3, min_shingles=4, min_similarity=0, max_distance=3),
+    Config(shingle_size=5, min_shingles=1, mask_digits=True),
+)
+FINGERPRINTERS = tuple(map(PageFingerprinter, SETTINGS))
+
+
+def differences(case: Case, fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS) -> list[str]:
+    """Return what the kernel makes differently of *case*, a line each; empty when it agrees."""
+    if case.kind == "text":
+        return text_differences(case.content, case.language, fingerprinters)
+    root = case.root()
+    return [] if root is None else page_differences(root, case.language, fingerprinters)
+
+
+def page_differences(
+    root: etree._Element,
+    language: str | None = None,
+    fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS,
+) -> list[str]:
+    """Return what the kernel makes differently of a page; *language* is the ``Content-Language`` header."""
+    expected = _outcome(lambda: extract(root, language))
+    found = _outcome(lambda: fingerprinters[0].extract(root, content_language=language))
+    lines = _document_differences(found, expected)
+    for way in fingerprinters:
+        reading = _outcome(partial(_read, way, root, language))
+        pure = _outcome(partial(_pure, way, expected)) if isinstance(expected, Document) else expected
+        if reading != pure:
+            lines.append(f"{_named(way)}: the kernel has {reading}, pure Python {pure}")
+    return lines
+
+
+def text_differences(
+    text: str,
+    language: str | None = None,
+    fingerprinters: Sequence[PageFingerprinter] = FINGERPRINTERS,
+) -> list[str]:
+    """Return what the kernel makes differently of plain *text*."""
+    lines = []
+    document = _outcome(lambda: plain_text(text, language))
+    for way in fingerprinters:
+        found = _outcome(partial(_read_text, way, text, language))
+        pure = _outcome(partial(_pure_text, way, document)) if isinstance(document, Document) else document
+        if found != pure:
+            lines.append(f"{_named(way)}: the kernel has {found}, pure Python {pure}")
+    return lines
+
+
+def is_covered(root: etree._Element) -> bool:
+    """Tell whether the kernel reads the page itself, and leaves it to nobody."""
+    reader = compiled_reader()
+    return reader is not None and reader.document(root, None) is not None
+
+
+def bits(fingerprint: Fingerprint | None) -> str:
+    """Return all of a fingerprint in words: two are equal when their values are, whatever the rest."""
+    if fingerprint is None:
+        return "no fingerprint"
+    return (
+        f"{fingerprint.hex} of {fingerprint.features} features, sketch {fingerprint.sketch.hex() or 'none'}"
+    )
+
+
+def _read(way: PageFingerprinter, root: etree._Element, language: str | None) -> str:
+    reading = way.read(root, content_language=language)
+    return f"{bits(reading.fingerprint)}, text hash {reading.text_hash}"
+
+
+def _pure(way: PageFingerprinter, document: Document) -> str:
+    fingerprint = way.from_document(document)
+    return f"{bits(fingerprint)}, text hash {None if fingerprint else text_hash(document)}"
+
+
+def _read_text(way: PageFingerprinter, text: str, language: str | None) -> str:
+    return bits(way.from_text(text, language))
+
+
+def _pure_text(way: PageFingerprinter, document: Document) -> str:
+    return bits(way.from_document(document))
+
+
+def _outcome(ask: Callable[[], Any]) -> Any:
+    """Return the answer, or the error in words: errors must be the same too."""
+    try:
+        return ask()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _document_differences(found: Any, expected: Any) -> list[str]:
+    # The written form too: 0 equals 0.0, and is not the same.
+    if found == expected and repr(found) == repr(expected):
+        return []
+    if not (isinstance(found, Document) and isinstance(expected, Document)):
+        return [f"document: the kernel has {found!r}, pure Python {expected!r}"]
+    lines = []
+    for name in (field.name for field in fields(Document) if field.name != "paragraphs"):
+        mine, own = getattr(found, name), getattr(expected, name)
+        if repr(mine) != repr(own):
+            lines.append(f"{name}: the kernel has {mine!r}, pure Python {own!r}")
+    for number, (part, own) in enumerate(zip_longest(found.paragraphs, expected.paragraphs)):
+        if repr(part) != repr(own):
+            lines.append(f"paragraph {number}: the kernel has {part!r}, pure Python {own!r}")
+            break
+    return lines
+
+
+def _named(way: PageFingerprinter) -> str:
+    config = way.config
+    return (
+        f"shingle_size {config.shingle_size}, min_shingles {config.min_shingles},"
+        f" mask_digits {config.mask_digits}, min_similarity {config.min_similarity}"
+    )

@@ -1,0 +1,72 @@
+"""Build the kernel with the compiler's sanitizers, beside the checkout, and say how to run it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from fuzz import ROOT
+
+SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
+#: Arrays as small as they may be: reading beyond one is then reading beyond a piece of memory.
+TIGHT = "-DSIMHASH_TIGHT_ARRAYS"
+#: Runs slowed down by the sanitizers start to work after some seconds.
+OPTIONS = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
+
+
+class NotAvailable(Exception):
+    """The machine has no sanitizers that a library can be loaded with."""
+
+
+def build(folder: Path) -> dict[str, str]:
+    """Build a copy of the package in *folder*; return the environment in which Python can load it.
+
+    Raises NotAvailable anywhere but under Linux with gcc.
+    """
+    compiler = shutil.which("gcc")
+    if not sys.platform.startswith("linux") or compiler is None:
+        raise NotAvailable("--sanitize needs Linux and gcc")
+    asan = _asked(compiler, "-print-file-name=libasan.so")
+    if not Path(asan).is_absolute():
+        raise NotAvailable("--sanitize needs libasan, which this gcc has not")
+    _copy(folder)
+    environment = {
+        **os.environ,
+        "CC": compiler,
+        "CFLAGS": f"{SANITIZE} {TIGHT}",
+        "SCRAPY_SIMHASH_BUILD": "require",
+    }
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    subprocess.run(
+        command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    return {
+        "LD_PRELOAD": asan,
+        "ASAN_OPTIONS": f"{OPTIONS}:log_path={folder / 'report'}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:log_path={folder / 'report'}",
+        # Python's own allocator would hide what is read beyond a string.
+        "PYTHONMALLOC": "malloc",
+    }
+
+
+def report(folder: Path) -> str:
+    """Return what the sanitizers wrote, empty when nothing."""
+    return "\n".join(file.read_text("utf-8", "replace") for file in sorted(folder.glob("report.*")))
+
+
+def _copy(folder: Path) -> None:
+    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "_native.c")
+    shutil.copytree(ROOT / "scrapy_simhash", folder / "scrapy_simhash", ignore=ignore)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder / name)
+    # Of two -O the last one counts, and that is the one in setup.py.
+    setup = (ROOT / "setup.py").read_text("utf-8").replace('"-O3"', '"-O1"')
+    (folder / "setup.py").write_text(setup, "utf-8")
+
+
+def _asked(compiler: str, question: str) -> str:
+    done = subprocess.run([compiler, question], check=True, capture_output=True, text=True)
+    return done.stdout.strip()

@@ -1,0 +1,117 @@
+"""The words and numbers of the pure Python modules, gathered for the kernel: nothing is written down twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from secrets import randbits
+from types import SimpleNamespace
+
+from scrapy_simhash.compiled.characters import char_block
+from scrapy_simhash.features import weight
+from scrapy_simhash.features.extract import LEAST_PROSE
+from scrapy_simhash.features.short import LEAST_TOKENS
+from scrapy_simhash.fingerprint.fold import TIE_MASK
+from scrapy_simhash.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
+from scrapy_simhash.fingerprint.sketch import SCATTER as MARK_SCATTER
+from scrapy_simhash.language import languages, normalize, stopwords
+from scrapy_simhash.language.detect import BORNE_OUT, SAMPLE, SCRIPT_SHARE, SCRIPTS, VOTE_FLOOR
+from scrapy_simhash.language.tokens import MOST_MARKS
+from scrapy_simhash.text import furniture, main_text, offer, outline, prose, tags
+from scrapy_simhash.text.document import Zone
+
+#: The stopword lists, by the number the kernel knows them by. In the order that settles a tie.
+LANGUAGES = tuple(sorted(languages()))
+#: The languages that a script names, by number.
+SCRIPT_LANGUAGES = tuple(code for code, _ in SCRIPTS)
+#: Zones and reasons, by number.
+ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
+REASONS = (None, "chrome", "outside", "links", "edge", "inset")
+
+# What is known about a tag, as bits above its region, and about a word of a class attribute: as page.h has them.
+_KNOWN, _UNSEEN, _INLINE, _HEADING, _SPEAKS, _NEVER_HIDDEN, _PARAGRAPH, _CELL, _LINK, _BREAK, _TITLE = (
+    1 << bit for bit in range(3, 14)
+)
+_CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
+
+
+def definition() -> SimpleNamespace:
+    """Return all that the kernel must be told, by the names it asks for."""
+    return SimpleNamespace(
+        char_block=char_block,
+        normalize=normalize,
+        has_price=lambda text: offer.PRICE.search(text) is not None,
+        weight=lambda zone, is_word, count: weight(ZONES[zone], count, is_word),
+        tags=_bits(
+            {
+                _UNSEEN: tags.UNSEEN,
+                _INLINE: tags.INLINE,
+                _HEADING: tags.HEADINGS,
+                _SPEAKS: tags.SPEAKS_FOR_ITSELF,
+                _NEVER_HIDDEN: outline.NEVER_HIDDEN,
+                _PARAGRAPH: furniture.PARAGRAPHS,
+                _CELL: furniture.CELLS,
+                _LINK: ["a"],
+                _BREAK: ["br"],
+                _TITLE: ["title"],
+                **{
+                    int(region): [tag for tag in tags.TAG_REGION if tags.TAG_REGION[tag] == region]
+                    for region in tags.Region
+                },
+            }
+        ),
+        roles={role: _KNOWN | region for role, region in tags.ROLE_REGION.items()},
+        names=_bits(
+            {
+                _CHROME: tags.CHROME_WORDS,
+                _HEADER: tags.HEADER_WORDS,
+                _NEUTRAL: tags.NEUTRAL_WORDS,
+                _HIDING: tags.HIDDEN_WORDS,
+            }
+        ),
+        stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
+        languages=len(LANGUAGES),
+        scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPT_LANGUAGES],
+        fallbacks=[(REASONS.index(reason), least) for reason, least in main_text.FALLBACKS],
+        sentence_marks=sorted(prose.SENTENCE_MARKS),
+        chrome_limit=main_text.CHROME_LIMIT,
+        main_share=main_text.MAIN_SHARE,
+        dominant_share=main_text.DOMINANT_SHARE,
+        link_row=main_text.LINK_ROW,
+        linked=prose.LINKED,
+        prose_tokens=prose.PROSE_TOKENS,
+        prose_density=prose.PROSE_DENSITY,
+        long_tokens=prose.LONG_TOKENS,
+        prose_share=furniture.PROSE_SHARE,
+        inset_length=furniture.INSET_LENGTH,
+        offer_length=offer.OFFER_LENGTH,
+        longest_description=offer.LONGEST_DESCRIPTION,
+        most_marks=MOST_MARKS,
+        max_path_depth=outline.MAX_PATH_DEPTH,
+        sample=SAMPLE,
+        script_share=SCRIPT_SHARE,
+        vote_floor=VOTE_FLOOR,
+        borne_out=BORNE_OUT,
+        least_prose=LEAST_PROSE,
+        least_tokens=LEAST_TOKENS,
+        tie_mask=TIE_MASK,
+        seeds=(randbits(64), randbits(64) | 1),
+        occurrence_scatter=OCCURRENCE_SCATTER,
+        mark_scatter=MARK_SCATTER,
+    )
+
+
+def _tags_of_regions() -> dict[int, list[str]]:
+    """Return the tags of each region; its number is the lowest three bits of what is known about them."""
+    regions: dict[int, list[str]] = {}
+    for tag, region in tags.TAG_REGION.items():
+        regions.setdefault(int(region), []).append(tag)
+    return regions
+
+
+def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
+    """Return for each word the bits of the sets it is in."""
+    known: dict[str, int] = {}
+    for bit, words in sets.items():
+        for word in words:
+            known[word] = known.get(word, 0) | bit
+    return known

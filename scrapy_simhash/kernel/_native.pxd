@@ -1,0 +1,107 @@
+# cython: language_level=3
+"""What the C files offer to the door: see page.h for what each of it means."""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "base.h" nogil:
+    int DONE, NOT_COVERED, NO_MEMORY, CALLBACK_FAILED
+    int64_t MOST_ELEMENTS
+
+
+cdef extern from "page.h" nogil:
+    ctypedef struct lexicon:
+        pass
+    ctypedef struct char_block:
+        uint32_t normal[256]
+        uint8_t classes[256]
+        uint8_t order[256]
+        size_t n_more
+        uint32_t more[1]
+    ctypedef struct char_table:
+        char_block *blocks[4352]
+        int (*load)(void *of, uint32_t block) noexcept nogil
+        void *of
+
+    ctypedef struct rules:
+        lexicon tags, roles, names, stopwords
+        char_table chars
+        int languages
+        int scripts[7]
+        double chrome_limit, main_share, dominant_share, linked, prose_density, prose_share, script_share
+        double vote_floor, borne_out
+        int64_t link_row, prose_tokens, long_tokens, inset_length, offer_length, longest_description, sample
+        int64_t least_prose, least_tokens, max_path_depth, most_marks
+        int64_t fallback_reason[6]
+        int64_t fallback_least[6]
+        int64_t fallbacks
+        uint32_t sentence_marks[32]
+        size_t n_sentence_marks
+        int64_t weights[3][2][1024]
+        uint64_t tie_mask, occurrence_scatter
+        uint64_t seeds[2]
+        uint32_t mark_scatter
+        void *python
+        char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n) noexcept nogil
+        int (*has_price)(void *python, const char *text, size_t n) noexcept nogil
+        int64_t (*weight)(void *python, int zone, bint is_word, int64_t count) noexcept nogil
+
+    ctypedef struct block:
+        uint32_t text, n, length, link_length, path, run, tokens
+        uint8_t zone, reason
+        double density
+    ctypedef struct path_node:
+        uint32_t parent, depth
+        const char *name
+        uint32_t n
+    ctypedef struct token:
+        uint32_t offset, n
+    ctypedef struct heading:
+        uint32_t run, n
+    ctypedef struct declaration:
+        bint is_one, is_han
+        int list
+    ctypedef struct page:
+        uint32_t title, title_n
+        heading subject
+        int language_source, language_place
+    ctypedef struct fold_settings:
+        int64_t shingle_size, min_shingles
+        bint mask_digits, with_sketch
+    ctypedef struct reading:
+        bint has_fingerprint, has_text_hash
+        uint64_t value, text_hash
+        uint32_t features
+        uint8_t sketch[128]
+    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, CHAR_BLOCKS
+    int LANGUAGE_DECLARED, LANGUAGE_VOTED, ZONE_OFFER
+
+    page *page_new(rules *of)
+    void page_free(page *p)
+    void page_release(page *p)
+    int page_take_tree(page *p, const void *root)
+    bint declared_language(const void *root, char *code)
+    int page_take_text(page *p, const char *text, size_t n)
+    int page_classify(page *p, declaration declared)
+    int page_prepare_text(page *p, declaration declared, bint detects)
+    int page_read(page *p, const fold_settings *settings, reading *result)
+    size_t page_length(const page *p)
+    size_t page_blocks(const page *p)
+    const block *page_block(const page *p, size_t i)
+    const char *page_text(const page *p)
+    size_t page_paths(const page *p)
+    const path_node *page_path(const page *p, size_t i)
+    size_t page_tokens(const page *p)
+    const token *page_token(const page *p, size_t number)
+    const uint32_t *page_run(const page *p)
+    const char *token_text(const page *p, const token *t)
+
+
+cdef extern from "lexicon.h" nogil:
+    int lexicon_add(lexicon *words, const char *word, size_t n, uint64_t value)
+    uint64_t xxh3(const void *data, size_t n)
+    void lexicon_free(lexicon *words)
+
+
+cdef extern from "chars.h" nogil:
+    size_t sizeof_char_block "sizeof(char_block)"
+    void STORE_POINTER(char_block **place, char_block *value)

@@ -1,0 +1,372 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, binding=False
+"""The door to the C files beside it: Python's values in, Python's values out, and nothing decided here."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, strlen
+
+
+cdef extern from *:
+    """
+    /* How lxml lays out an element, by its public etreepublic.pxd. One of another size is refused at import. */
+    typedef struct {
+        PyObject_HEAD
+        void *_doc, *_c_node;
+        PyObject *_tag;
+    } LxmlElement;
+    """
+    ctypedef class lxml.etree._Element [object LxmlElement, check_size error]:
+        cdef void *_c_node
+
+
+cdef extern from "Python.h":
+    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *n) except NULL
+
+
+# Below this many bytes of text a page is done sooner than other threads could use the time.
+cdef enum:
+    LARGE = 65536
+
+
+def digest(bytes data not None):
+    """Return the XXH3 hash of *data* as a number: for the test that it is the xxhash package's."""
+    return xxh3(<const char *>data, len(data))
+
+
+cdef class Rules:
+    """The rules and words of the pure Python modules, as the C code reads them; made once, then read only."""
+
+    cdef rules c
+    cdef object _load, _normalize, _has_price, _weight
+    cdef object failure
+
+    def __init__(self, definition):
+        self._load = definition.char_block
+        self._normalize = definition.normalize
+        self._has_price = definition.has_price
+        self._weight = definition.weight
+        self._take_words(&self.c.tags, definition.tags)
+        self._take_words(&self.c.roles, definition.roles)
+        self._take_words(&self.c.names, definition.names)
+        self._take_words(&self.c.stopwords, definition.stopwords)
+        self._take_numbers(definition)
+        self.c.chars.load = load_block
+        self.c.chars.of = <void *>self
+        self.c.python = <void *>self
+        self.c.normalize = normalize_word
+        self.c.has_price = has_price
+        self.c.weight = weight_of
+
+    def __dealloc__(self):
+        cdef int i
+        lexicon_free(&self.c.tags)
+        lexicon_free(&self.c.roles)
+        lexicon_free(&self.c.names)
+        lexicon_free(&self.c.stopwords)
+        for i in range(CHAR_BLOCKS):
+            free(self.c.chars.blocks[i])
+
+    cdef _take_words(self, lexicon *words, dict known):
+        for word, value in known.items():
+            encoded = word.encode()
+            raise_for(lexicon_add(words, <const char *>(<bytes>encoded), len(encoded), value), None)
+        if not known:
+            raise ValueError("a set of words is empty")
+
+    cdef _take_numbers(self, definition):
+        cdef rules *c = &self.c
+        if definition.languages > MOST_LANGUAGES or len(definition.sentence_marks) > 32:
+            raise ValueError("more languages or sentence marks than the kernel has room for")
+        c.languages = definition.languages
+        for i in range(SCRIPTS):
+            c.scripts[i] = definition.scripts[i]
+        for i, (reason, least) in enumerate(definition.fallbacks):
+            c.fallback_reason[i] = reason
+            c.fallback_least[i] = least
+        c.fallbacks = len(definition.fallbacks)
+        for i, mark in enumerate(definition.sentence_marks):
+            c.sentence_marks[i] = ord(mark)
+        c.n_sentence_marks = len(definition.sentence_marks)
+        for zone in range(ZONES):
+            for is_word in range(2):
+                for count in range(1, WEIGHTS_KNOWN):
+                    c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
+        c.chrome_limit, c.main_share = definition.chrome_limit, definition.main_share
+        c.dominant_share, c.linked = definition.dominant_share, definition.linked
+        c.prose_density, c.prose_share = definition.prose_density, definition.prose_share
+        c.script_share, c.vote_floor = definition.script_share, definition.vote_floor
+        c.borne_out, c.link_row = definition.borne_out, definition.link_row
+        c.prose_tokens, c.long_tokens = definition.prose_tokens, definition.long_tokens
+        c.inset_length, c.offer_length = definition.inset_length, definition.offer_length
+        c.longest_description, c.sample = definition.longest_description, definition.sample
+        c.least_prose, c.least_tokens = definition.least_prose, definition.least_tokens
+        c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
+        c.tie_mask = definition.tie_mask
+        c.seeds[0], c.seeds[1] = definition.seeds
+        c.occurrence_scatter, c.mark_scatter = definition.occurrence_scatter, definition.mark_scatter
+
+
+cdef int load_block(void *of, uint32_t number) noexcept with gil:
+    cdef Rules self = <Rules>of
+    cdef char_block *made
+    cdef char_block **place = &self.c.chars.blocks[number]
+    try:
+        if place[0] != NULL:  # another thread was faster
+            return 0
+        normal, classes, order, more = self._load(number)
+        if len(normal) != 1024 or len(classes) != 256 or len(order) != 256 or len(more) % 4:
+            raise ValueError("a block of characters has the wrong size")
+        made = <char_block *>malloc(sizeof_char_block + len(more))
+        if made == NULL:
+            raise MemoryError
+        memcpy(made.normal, <const char *>(<bytes>normal), 1024)
+        memcpy(made.classes, <const char *>(<bytes>classes), 256)
+        memcpy(made.order, <const char *>(<bytes>order), 256)
+        made.n_more = len(more) // 4
+        memcpy(made.more, <const char *>(<bytes>more), len(more))
+        STORE_POINTER(place, made)
+    except BaseException as failure:
+        self.failure = failure
+        return -1
+    return 0
+
+
+cdef char *normalize_word(void *of, const char *text, size_t n, size_t *result_n) noexcept with gil:
+    cdef Rules self = <Rules>of
+    cdef char *result = NULL
+    try:
+        normal = (<str>self._normalize(PyUnicode_DecodeUTF8(text, n, NULL))).encode()
+        result_n[0] = len(normal)
+        result = <char *>malloc(len(normal) + 1)
+        if result == NULL:
+            raise MemoryError
+        memcpy(result, <const char *>(<bytes>normal), len(normal))
+    except BaseException as failure:
+        self.failure = failure
+    return result
+
+
+cdef int has_price(void *of, const char *text, size_t n) noexcept with gil:
+    cdef Rules self = <Rules>of
+    try:
+        return 1 if self._has_price(PyUnicode_DecodeUTF8(text, n, NULL)) else 0
+    except BaseException as failure:
+        self.failure = failure
+        return -1
+
+
+cdef int64_t weight_of(void *of, int zone, bint is_word, int64_t count) noexcept with gil:
+    cdef Rules self = <Rules>of
+    try:
+        return self._weight(zone, is_word, count)
+    except BaseException as failure:
+        self.failure = failure
+        return -1
+
+
+cdef bint raise_for(int why, Rules rules) except -1:
+    """Return whether it was done; False leaves it to the pure Python path."""
+    if why == DONE:
+        return True
+    if why == NOT_COVERED:
+        return False
+    if why == NO_MEMORY:
+        raise MemoryError
+    failure, rules.failure = rules.failure, None
+    raise failure
+
+
+cdef class Reader:
+    """Reads pages and texts by one set of rules. Safe in several threads: each takes a workspace of its own.
+
+    A *language* is an ISO 639-1 code; what the markup declares goes before it. Settings are (shingle size, least
+    number of shingles, whether digits are masked, whether there shall be a sketch). Every method returns None for
+    what the kernel does not cover. *numbers* are those of the stopword lists, *han* the languages written in Han.
+    """
+
+    cdef Rules rules
+    cdef dict numbers
+    cdef frozenset han
+    cdef page *spare
+
+    def __init__(self, Rules rules not None, dict numbers not None, frozenset han not None):
+        self.rules, self.numbers, self.han = rules, numbers, han
+
+    def __dealloc__(self):
+        page_free(self.spare)
+
+    def read_tree(self, _Element root not None, str language, settings not None):
+        """Return (value, features, sketch, text hash) of a page; no value: too short, no hash: it says nothing."""
+        cdef page *p = self._take()
+        try:
+            if self._classify(p, root, language) is None:
+                return None
+            return self._read(p, settings)
+        finally:
+            self._give_back(p)
+
+    def read_texts(self, list texts not None, language, settings not None):
+        """Return, for each of *texts*, what read_tree() does; without a *language* the words tell.
+
+        Other threads run meanwhile, unless there is little to do. The list must not change before the call returns.
+        """
+        cdef fold_settings by = settings_of(settings)
+        cdef declaration declared = self._declaration(language)
+        cdef bint detects = language is None
+        cdef size_t i, n = len(texts), characters = 0
+        cdef page *p = self._take()
+        cdef job *jobs = <job *>calloc(n + 1, sizeof(job))
+        try:
+            if jobs == NULL:
+                raise MemoryError
+            for i in range(n):
+                try:
+                    jobs[i].text = PyUnicode_AsUTF8AndSize(texts[i], &jobs[i].n)
+                except UnicodeEncodeError:  # lone surrogates
+                    jobs[i].outcome = NOT_COVERED
+                characters += jobs[i].n
+            if characters < LARGE:
+                run_jobs(p, jobs, n, declared, detects, &by)
+            else:
+                with nogil:
+                    run_jobs(p, jobs, n, declared, detects, &by)
+            return [
+                result_of(&jobs[i].result, by.with_sketch) if raise_for(jobs[i].outcome, self.rules) else None
+                for i in range(n)
+            ]
+        finally:
+            free(jobs)
+            self._give_back(p)
+
+    def extract(self, _Element root not None, str language):
+        """Return (title, language, subject, paragraphs) of a page.
+
+        The language is (declared code, where it was taken from, place there). A paragraph is (text, tokens, zone, path,
+        link density, stopword density, reason), zone and reason as numbers.
+        """
+        cdef page *p = self._take()
+        try:
+            declared = self._classify(p, root, language)
+            return None if declared is None else document_of(p, declared)
+        finally:
+            self._give_back(p)
+
+    cdef page *_take(self) except NULL:
+        cdef page *p = self.spare
+        self.spare = NULL
+        if p == NULL:
+            p = page_new(&self.rules.c)
+            if p == NULL:
+                raise MemoryError
+        return p
+
+    cdef _give_back(self, page *p):
+        if self.spare == NULL:
+            page_release(p)
+            self.spare = p
+        else:
+            page_free(p)
+
+    cdef declaration _declaration(self, code):
+        return declaration(bool(code), code in self.han, self.numbers.get(code, -1))
+
+    cdef str _classify(self, page *p, _Element root, str language):
+        """Return the declared language, "" for none; None: not covered."""
+        cdef char code[4]
+        cdef declaration declared
+        cdef int why
+        if root._c_node == NULL or not declared_language(root._c_node, code):
+            return None
+        if code[0]:
+            language = string_of(code, strlen(code))
+        declared = self._declaration(language)
+        why = page_take_tree(p, root._c_node)
+        if why == DONE:
+            if page_length(p) < LARGE:
+                why = page_classify(p, declared)
+            else:
+                with nogil:
+                    why = page_classify(p, declared)
+        return language or "" if raise_for(why, self.rules) else None
+
+    cdef tuple _read(self, page *p, settings):
+        cdef fold_settings by = settings_of(settings)
+        cdef reading result
+        cdef int why
+        if page_length(p) < LARGE:
+            why = page_read(p, &by, &result)
+        else:
+            with nogil:
+                why = page_read(p, &by, &result)
+        return result_of(&result, by.with_sketch) if raise_for(why, self.rules) else None
+
+
+cdef struct job:
+    const char *text
+    Py_ssize_t n
+    int outcome
+    reading result
+
+
+cdef void run_jobs(page *p, job *jobs, size_t n, declaration declared, bint detects, const fold_settings *by) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if jobs[i].outcome == DONE:
+            jobs[i].outcome = page_take_text(p, jobs[i].text, jobs[i].n)
+        if jobs[i].outcome == DONE:
+            jobs[i].outcome = page_prepare_text(p, declared, detects)
+        if jobs[i].outcome == DONE:
+            jobs[i].outcome = page_read(p, by, &jobs[i].result)
+
+
+cdef fold_settings settings_of(settings) except *:
+    cdef fold_settings by
+    shingle_size, min_shingles, by.mask_digits, by.with_sketch = settings
+    # No text has more tokens than that.
+    by.shingle_size, by.min_shingles = min(shingle_size, MOST_ELEMENTS), min(min_shingles, MOST_ELEMENTS)
+    return by
+
+
+cdef tuple result_of(const reading *result, bint with_sketch):
+    if not result.has_fingerprint:
+        return None, 0, b"", result.text_hash if result.has_text_hash else None
+    sketch = PyBytes_FromStringAndSize(<const char *>result.sketch, SKETCH_BYTES) if with_sketch else b""
+    return result.value, result.features, sketch, None
+
+
+cdef str string_of(const char *text, size_t n):
+    return PyUnicode_DecodeUTF8(text, n, NULL)
+
+
+cdef list paths_of(const page *p):
+    cdef const path_node *node
+    cdef list paths = [""]
+    for i in range(1, page_paths(p)):
+        node = page_path(p, i)
+        name = string_of(node.name, node.n)
+        before = paths[node.parent]
+        paths.append(f"{before}/{name}" if before else name)
+    return paths
+
+
+cdef tuple document_of(page *p, str declared):
+    cdef const block *b
+    cdef const token *t
+    cdef const uint32_t *run = page_run(p)
+    cdef size_t i, k
+    cdef list tokens = []
+    for i in range(page_tokens(p)):
+        t = page_token(p, i)
+        tokens.append(string_of(token_text(p, t), t.n))
+    paths = paths_of(p)
+    paragraphs = []
+    for i in range(page_blocks(p)):
+        b = page_block(p, i)
+        words = tuple([tokens[run[k]] for k in range(b.run, b.run + b.tokens)])
+        paragraphs.append((string_of(page_text(p) + b.text, b.n), words, b.zone, paths[b.path],
+                           b.link_length / <double>b.length, b.density, b.reason))
+    title = string_of(page_text(p) + p.title, p.title_n)
+    subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])
+    return title, (declared or None, p.language_source, p.language_place), subject, paragraphs

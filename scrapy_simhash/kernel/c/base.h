@@ -1,0 +1,94 @@
+/* What every file of the kernel stands on: growing arrays, and one way out when something cannot be done.
+ *
+ * A page is read in a workspace (page.h) whose arrays grow with the page and are used again for the next one. Every
+ * array is bounded: 2^31 - 1 elements, so that offsets fit 32 bits. What does not fit, and whatever this code does not
+ * cover, leaves through escape(): the caller hands the page to the pure Python path, which is the definition.
+ */
+#ifndef SIMHASH_BASE_H
+#define SIMHASH_BASE_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum {
+    DONE = 0,
+    NOT_COVERED = 1,     /* not an error: the pure Python path knows what to do */
+    NO_MEMORY = 2,
+    CALLBACK_FAILED = 3, /* a Python exception is set */
+} outcome;
+
+/* Where escape() lands. Only C frames lie between. */
+typedef struct {
+    jmp_buf exit;
+} hatch;
+
+#if defined(_MSC_VER)
+#define NORETURN __declspec(noreturn)
+#define UNLIKELY(condition) (condition)
+#else
+#define NORETURN __attribute__((noreturn))
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#endif
+
+static inline NORETURN void escape(hatch *way_out, outcome why) { longjmp(way_out->exit, (int)why); }
+
+#define MOST_ELEMENTS 0x7fffffffu
+
+/* An array that grows: VEC(block) blocks; then blocks.at[i] for i < blocks.n. */
+#define VEC(type)                                                                                                     \
+    struct {                                                                                                          \
+        type *at;                                                                                                     \
+        size_t n, room;                                                                                               \
+    }
+
+void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element);
+
+/* Makes room for `extra` more elements, and one beyond: so an array is never NULL when something points into it. */
+#define RESERVE(way_out, vec, extra)                                                                                  \
+    do {                                                                                                              \
+        if (UNLIKELY((vec).n + (extra) >= (vec).room))                                                                \
+            (vec).at = grown((way_out), (vec).at, &(vec).room, (vec).n + (extra) + 1, sizeof *(vec).at);              \
+    } while (0)
+
+#define PUSH(way_out, vec, ...)                                                                                       \
+    do {                                                                                                              \
+        RESERVE(way_out, vec, 1);                                                                                     \
+        (vec).at[(vec).n++] = __VA_ARGS__;                                                                            \
+    } while (0)
+
+/* Gives memory back that an unusually large page needed. */
+#define RELEASE(vec, most_bytes)                                                                                      \
+    do {                                                                                                              \
+        (vec).n = 0;                                                                                                  \
+        if ((vec).room * sizeof *(vec).at > (most_bytes)) {                                                           \
+            free((vec).at);                                                                                           \
+            (vec).at = NULL;                                                                                          \
+            (vec).room = 0;                                                                                           \
+        }                                                                                                             \
+    } while (0)
+
+/* The first byte of memory is the lowest, whatever the machine. */
+static inline uint64_t load8(const void *from)
+{
+    uint64_t word;
+    memcpy(&word, from, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* A pointer that one thread publishes and others read without a lock. */
+#if defined(_MSC_VER)
+#define LOAD_POINTER(place) (*(void *volatile *)(place))
+#define STORE_POINTER(place, value) (*(void *volatile *)(place) = (value))
+#else
+#define LOAD_POINTER(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
+#define STORE_POINTER(place, value) __atomic_store_n((place), (value), __ATOMIC_RELEASE)
+#endif
+
+#endif

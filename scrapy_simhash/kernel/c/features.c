@@ -1,0 +1,295 @@
+/* Main text to weighted features, folded as they are found: the twin of features/ and of fingerprinter.py. */
+#include "fold.h"
+
+/* A single token stands for itself: it has no prefix. */
+#define NO_PREFIX 0xffffffffu
+/* 2 GiB of them: long shingles of a long text. */
+enum { MOST_SEQUENCES = 1 << 26 };
+
+/* The number of the token that stands for all numbers. */
+static uint32_t zero_of(page *p)
+{
+    words_of(p, "0", 1, true);
+    return p->run.at[--p->run.n];
+}
+
+/* Returns the tokens of a block with numbers as one; the page keeps its own, for the subject and the short text. */
+static const uint32_t *mask_digits(page *p, const block *b, uint32_t zero)
+{
+    p->rows.n = 0;
+    RESERVE(&p->way_out, p->rows, b->tokens);
+    for (uint32_t k = 0; k < b->tokens; k++) {
+        uint32_t number = p->run.at[b->run + k];
+        p->rows.at[k] = p->facts.at[number].is_decimal ? zero : number;
+    }
+    return p->rows.at;
+}
+
+static bool is_main(const block *b) { return b->reason == KEPT; }
+
+/* How many sequences a run of tokens can lead to: its shingles, and what they begin with. */
+static uint64_t most_sequences(uint64_t tokens, uint64_t size)
+{
+    if (tokens < size || size < 3)
+        return tokens;
+    return (tokens - size + 1) * (size - 1);
+}
+
+/* Makes room for `most` sequences. */
+static void clear_sequences(page *p, uint64_t most)
+{
+    size_t places = 64;
+    if (most > MOST_SEQUENCES)
+        escape(&p->way_out, NOT_COVERED);
+    while (places < 2 * most)
+        places *= 2;
+    p->shingles = p->shingles_with_stopword = 0;
+    p->sequences.n = 0;
+    p->sequence_slots.n = 0;
+    RESERVE(&p->way_out, p->sequence_slots, places);
+    p->sequence_slots.n = places;
+    memset(p->sequence_slots.at, 0, places * sizeof *p->sequence_slots.at);
+    RESERVE(&p->way_out, p->sequences, most);
+}
+
+static inline uint32_t sequence_of(page *p, uint32_t prefix, uint32_t last)
+{
+    uint64_t key = (uint64_t)prefix << 32 | last;
+    size_t mask = p->sequence_slots.n - 1, i = (size_t)placed(p->rules, key) & mask;
+    for (uint32_t slot; (slot = p->sequence_slots.at[i]) != 0; i = (i + 1) & mask)
+        if (p->sequences.at[slot - 1].key == key)
+            return slot - 1;
+    p->sequences.at[p->sequences.n++] = (sequence){.key = key};
+    p->sequence_slots.at[i] = (uint32_t)p->sequences.n;
+    return (uint32_t)p->sequences.n - 1;
+}
+
+static void append_word(page *p, uint32_t number, bool spaced)
+{
+    const token *t = &p->tokens.at[number];
+    RESERVE(&p->way_out, p->joined, t->n + 1);
+    if (spaced)
+        p->joined.at[p->joined.n++] = ' ';
+    memcpy(p->joined.at + p->joined.n, token_text(p, t), t->n);
+    p->joined.n += t->n;
+}
+
+/* The hash of two tokens with a space between. The bytes behind a short token are read too: count_all() saw to it that
+ * there are some. */
+static inline uint64_t hash_pair(const char *bytes, const token *a, const token *b)
+{
+    enum { SHORT = 16 };
+    char both[4 * SHORT];
+    size_t n = (size_t)a->n + 1 + b->n;
+    if (UNLIKELY(a->n > SHORT || b->n > SHORT))
+        return 0;
+    memcpy(both, bytes + a->offset, SHORT);
+    both[a->n] = ' ';
+    memcpy(both + a->n + 1, bytes + b->offset, SHORT);
+    return xxh3(both, n);
+}
+
+uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n)
+{
+    if (n == 1)
+        return p->tokens.at[numbers[0]].hash;
+    p->joined.n = 0;
+    for (size_t i = 0; i < n; i++)
+        append_word(p, numbers[i], i > 0);
+    return xxh3(p->joined.at, p->joined.n);
+}
+
+/* Counts one more of the shingle that ends at sequence `place`: the n >= 1 tokens `numbers`. */
+static inline void count_once(page *p, uint32_t place, const uint32_t *numbers, size_t n, uint8_t zone)
+{
+    sequence *s = &p->sequences.at[place];
+    if (!s->is_shingle) {
+        uint64_t lists = p->facts.at[numbers[0]].lists;
+        for (size_t i = 1; i < n; i++)
+            lists |= p->facts.at[numbers[i]].lists;
+        s->is_shingle = true;
+        s->has_stopword = p->language >= 0 && lists >> p->language & 1;
+        s->hash = hash_joined(p, numbers, n);
+        p->shingles++;
+        p->shingles_with_stopword += s->has_stopword;
+    }
+    s->counts[zone]++;
+}
+
+/* Counts the run of n >= 1 tokens as one shingle. */
+static void count_shingle(page *p, const uint32_t *numbers, size_t n, uint8_t zone)
+{
+    uint32_t place = n == 1 ? sequence_of(p, NO_PREFIX, numbers[0]) : sequence_of(p, numbers[0], numbers[1]);
+    /* Longer ones are found step by step; the numbers of sequences follow those of tokens. */
+    for (size_t i = 2; i < n; i++)
+        place = sequence_of(p, (uint32_t)p->tokens.n + place, numbers[i]);
+    count_once(p, place, numbers, n, zone);
+}
+
+/* The same for all pairs of neighbours, which is what shingles are by default. */
+static void count_pairs(page *p, const uint32_t *numbers, size_t n, uint8_t zone)
+{
+    const uint64_t lists = p->language >= 0 ? (uint64_t)1 << p->language : 0;
+    const token_facts *const facts = p->facts.at;
+    const token *const tokens = p->tokens.at;
+    sequence *const sequences = p->sequences.at;
+    uint32_t *const slots = p->sequence_slots.at;
+    const size_t mask = p->sequence_slots.n - 1;
+    size_t made = p->sequences.n, with_stopword = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        const uint32_t a = numbers[i], b = numbers[i + 1];
+        const uint64_t key = (uint64_t)a << 32 | b;
+        size_t place = (size_t)placed(p->rules, key) & mask;
+        uint32_t slot;
+        while ((slot = slots[place]) != 0 && sequences[slot - 1].key != key)
+            place = (place + 1) & mask;
+        if (slot == 0) {
+            slots[place] = slot = (uint32_t)++made;
+            sequence *s = &sequences[slot - 1];
+            *s = (sequence){.key = key, .is_shingle = true};
+            s->has_stopword = ((facts[a].lists | facts[b].lists) & lists) != 0;
+            s->hash = hash_pair(p->bytes.at, &tokens[a], &tokens[b]);
+            if (UNLIKELY(s->hash == 0))
+                s->hash = hash_joined(p, numbers + i, 2);
+            with_stopword += s->has_stopword;
+        }
+        sequences[slot - 1].counts[zone]++;
+    }
+    p->shingles += made - p->sequences.n;
+    p->shingles_with_stopword += with_stopword;
+    p->sequences.n = made;
+}
+
+static void count_all(page *p, const fold_settings *settings)
+{
+    size_t size = (size_t)settings->shingle_size;
+    uint32_t zero = settings->mask_digits ? zero_of(p) : 0;
+    uint64_t most = 0;
+    RESERVE(&p->way_out, p->bytes, 16);
+    for (size_t i = 0; i < p->blocks.n; i++)
+        if (is_main(&p->blocks.at[i]))
+            most += most_sequences(p->blocks.at[i].tokens, size);
+    clear_sequences(p, most);
+    if (p->tokens.n + p->sequence_slots.n >= NO_PREFIX)
+        escape(&p->way_out, NOT_COVERED);
+    p->word_counts.n = 0;
+    RESERVE(&p->way_out, p->word_counts, ZONES * p->tokens.n);
+    memset(p->word_counts.at, 0, ZONES * p->tokens.n * sizeof *p->word_counts.at);
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (!is_main(b) || b->tokens == 0)
+            continue;
+        const uint32_t *numbers = settings->mask_digits ? mask_digits(p, b, zero) : p->run.at + b->run;
+        for (uint32_t k = 0; k < b->tokens; k++)
+            p->word_counts.at[ZONES * numbers[k] + b->zone]++;
+        if (b->tokens < size)
+            count_shingle(p, numbers, b->tokens, b->zone);
+        else if (size == 2)
+            count_pairs(p, numbers, b->tokens, b->zone);
+        else
+            for (size_t k = 0; k + size <= b->tokens; k++)
+                count_shingle(p, numbers + k, size, b->zone);
+    }
+}
+
+static inline int64_t weight(page *p, int zone, bool is_word, uint32_t count)
+{
+    if (count < WEIGHTS_KNOWN)
+        return p->rules->weights[zone][is_word][count];
+    int64_t answer = p->rules->weight(p->rules->python, zone, is_word, count);
+    if (answer < 0)
+        escape(&p->way_out, CALLBACK_FAILED);
+    return answer;
+}
+
+static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_word)
+{
+    int64_t sum = 0;
+    if ((counts[ZONE_HEADING] | counts[ZONE_OFFER]) == 0) /* most are in the body alone */
+        return weight(p, ZONE_BODY, is_word, counts[ZONE_BODY]);
+    for (int zone = 0; zone < ZONES; zone++)
+        sum += counts[zone] == 0 ? 0 : weight(p, zone, is_word, counts[zone]);
+    return sum;
+}
+
+/* Tells whether only shingles with a stopword are features. */
+static bool selects_by_stopword(const page *p, const fold_settings *settings)
+{
+    return p->language >= 0 && settings->shingle_size > 1 && p->offer.n == 0 &&
+           (int64_t)p->shingles_with_stopword >= p->rules->least_prose;
+}
+
+/* Leaves in p->rows the numbers of the sequences that are features; no branch, for nobody foresees which. */
+static void find_features(page *p, bool selects)
+{
+    p->rows.n = 0;
+    RESERVE(&p->way_out, p->rows, p->sequences.n);
+    uint32_t *rows = p->rows.at;
+    for (size_t i = 0; i < p->sequences.n; i++) {
+        const sequence *s = &p->sequences.at[i];
+        *rows = (uint32_t)i;
+        rows += s->is_shingle & (s->has_stopword | !selects);
+    }
+    p->rows.n = (size_t)(rows - p->rows.at);
+}
+
+bool fold_features(page *p, const fold_settings *settings, reading *result)
+{
+    count_all(p, settings);
+    bool selects = selects_by_stopword(p, settings);
+    size_t n = selects ? p->shingles_with_stopword : p->shingles;
+    if (n == 0 || (int64_t)n < settings->min_shingles)
+        return false;
+    tally votes;
+    tally_begin(&votes, p->rules);
+    find_features(p, selects);
+    for (size_t i = 0; i < p->rows.n; i++) {
+        const sequence *s = &p->sequences.at[p->rows.at[i]];
+        int64_t w = weight_of(p, s->counts, false);
+        if (s->key >> 32 == NO_PREFIX && settings->shingle_size > 1) {
+            /* The same feature is a word as well. */
+            uint32_t *counts = p->word_counts.at + ZONES * (s->key & 0xffffffffu);
+            w += weight_of(p, counts, true);
+            memset(counts, 0, ZONES * sizeof *counts);
+        }
+        tally_add(&votes, s->hash, w);
+    }
+    if (settings->shingle_size > 1)
+        for (size_t i = 0; i < p->tokens.n; i++) {
+            const uint32_t *counts = p->word_counts.at + ZONES * i;
+            if (counts[0] + counts[1] + counts[2] == 0)
+                continue;
+            tally_add(&votes, p->tokens.at[i].hash, weight_of(p, counts, true));
+            n++;
+        }
+    result->value = tally_end(&votes, p->rules->tie_mask);
+    result->features = (uint32_t)n;
+    if (settings->with_sketch)
+        sketch(p, result->sketch);
+    return true;
+}
+
+/* The hash of title and main text, for pages too short to have a fingerprint. */
+void hash_short_text(page *p, reading *result)
+{
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < p->blocks.n; i++)
+        tokens += is_main(&p->blocks.at[i]) ? p->blocks.at[i].tokens : 0;
+    if ((int64_t)tokens < p->rules->least_tokens)
+        return;
+    size_t before = p->run.n;
+    words_of(p, p->text.at + p->title, p->title_n, p->title_is_ascii);
+    p->joined.n = 0;
+    for (size_t i = before; i < p->run.n; i++)
+        append_word(p, p->run.at[i], i > before);
+    RESERVE(&p->way_out, p->joined, 1);
+    p->joined.at[p->joined.n++] = '\n';
+    bool first = true;
+    for (size_t i = 0; i < p->blocks.n; i++)
+        for (uint32_t k = 0; is_main(&p->blocks.at[i]) && k < p->blocks.at[i].tokens; k++) {
+            append_word(p, p->run.at[p->blocks.at[i].run + k], !first);
+            first = false;
+        }
+    result->text_hash = xxh3(p->joined.at, p->joined.n);
+    result->has_text_hash = true;
+}

@@ -1,0 +1,96 @@
+/* White space folded to single spaces, as `" ".join(text.split())` does, piece by piece. */
+#include "page.h"
+#include "swar.h"
+
+/* Copies ASCII text that needs no folding: words with single spaces between. Returns how many bytes, and leaves it to
+ * the caller to look at the next one. Eight at a time, so that `to` needs room for seven more. */
+static size_t copy_clean(char *to, const char *from, size_t n)
+{
+    size_t i = 0;
+    uint64_t after_space = 0; /* the lowest byte: whether the byte before this word is a space */
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word = load8(from + i), spaces = equal_bytes(word, ' ');
+        uint64_t stops = uncommon_bytes(word) | (spaces & (spaces << 8 | after_space));
+        memcpy(to + i, from + i, 8);
+        if (stops != 0)
+            return i + lowest_bit(stops) / 8;
+        after_space = spaces >> 56;
+    }
+    for (; i < n && (uint8_t)(from[i] - 0x20) < 0x60 && !(from[i] == ' ' && i > 0 && from[i - 1] == ' '); i++)
+        to[i] = from[i];
+    return i;
+}
+
+/* Copies characters of two and three bytes, but for those whose first byte some white space has too, or what is no
+ * character; returns how many bytes, and adds the characters to `length`. */
+static size_t copy_long(char *to, const char *from, size_t n, size_t *length)
+{
+    const unsigned char *at = (const unsigned char *)from;
+    size_t i = 0;
+    for (; i + 3 <= n; ++*length)
+        if (at[i] >= 0xc3 && at[i] < 0xe0 && utf8_is_tail(at[i + 1])) {
+            memcpy(to + i, at + i, 2);
+            i += 2;
+        } else if (at[i] >= 0xe4 && at[i] < 0xf0 && at[i] != 0xed && utf8_is_tail(at[i + 1]) &&
+                   utf8_is_tail(at[i + 2])) {
+            memcpy(to + i, at + i, 3);
+            i += 3;
+        } else {
+            break;
+        }
+    return i;
+}
+
+void fold_space(page *p, folding *f, const char *from, size_t n)
+{
+    size_t i = 0;
+    while (i < n && is_ascii_space((unsigned char)from[i])) {
+        i++;
+        while (i + 8 <= n && load8(from + i) == EACH_BYTE(' '))
+            i += 8;
+    }
+    f->space = f->space || i > 0;
+    if (i == n) /* the indentation of the markup */
+        return;
+    /* Not longer than it was, but for the space before a word. */
+    RESERVE(&p->way_out, p->text, n + 1 + 8);
+    char *to = p->text.at;
+    size_t at = p->text.n;
+    while (i < n) {
+        unsigned length = 1;
+        uint8_t byte = (uint8_t)from[i];
+        bool is_long = byte >= 0x80, space = is_ascii_space(byte);
+        if (is_long) {
+            uint32_t character = utf8_decode(from + i, from + n, &length);
+            if (length == 0)
+                escape(&p->way_out, NOT_COVERED);
+            space = is_space(character);
+        }
+        if (space) {
+            f->space = true;
+            i += length;
+            continue;
+        }
+        if (f->space && at > f->start) {
+            to[at++] = ' ';
+            f->length++;
+        }
+        f->space = false;
+        f->is_ascii = f->is_ascii && !is_long;
+        size_t characters = 0;
+        size_t copied = is_long ? copy_long(to + at, from + i, n - i, &characters) : copy_clean(to + at, from + i, n - i);
+        i += copied;
+        at += copied;
+        f->length += is_long ? characters : copied;
+        if (copied == 0) { /* one character of another kind */
+            for (unsigned k = 0; k < length; k++)
+                to[at++] = from[i++];
+            f->length++;
+        } else if (to[at - 1] == ' ') { /* to be told from the end only by what comes next */
+            at--;
+            f->length--;
+            f->space = true;
+        }
+    }
+    p->text.n = at;
+}

@@ -1,0 +1,197 @@
+/* The one walk over the tree: the twin of text/outline.py. It reads libxml2's nodes where lxml keeps them. */
+#include "page.h"
+#include "tree.h"
+
+enum { REMEMBERED = 128 };
+
+typedef struct {
+    page *p;
+    folding text;           /* the block at hand */
+    bool has_parts;         /* some text was seen, if only white space */
+    size_t link_length;
+    size_t link_depth;
+    const xmlNode *title;   /* the first title element */
+    /* Names are shared strings: within one walk the same place is the same tag. */
+    struct {
+        const xmlChar *name;
+        uint64_t tag;
+    } known[REMEMBERED];
+} walk;
+
+static uint64_t tag_at(walk *w, const xmlChar *name)
+{
+    size_t place = ((uintptr_t)name ^ (uintptr_t)name >> 7) % REMEMBERED;
+    if (w->known[place].name != name) {
+        w->known[place].name = name;
+        uint64_t tag = lexicon_find(&w->p->rules->tags, (const char *)name, strlen((const char *)name));
+        w->known[place].tag = tag != 0 ? tag : TAG_KNOWN;
+    }
+    return w->known[place].tag;
+}
+
+static void begin_block(walk *w)
+{
+    w->text = (folding){.start = w->p->text.n, .is_ascii = true};
+    w->has_parts = false;
+    w->link_length = 0;
+}
+
+/* Ends the block at hand, if there is any text in it. */
+static void flush(walk *w)
+{
+    page *p = w->p;
+    if (p->text.n > w->text.start) {
+        const open_element *top = &p->open.at[p->open.n - 1];
+        size_t length = w->text.length;
+        block b = {.text = (uint32_t)w->text.start, .n = (uint32_t)(p->text.n - w->text.start),
+                   .length = (uint32_t)length, .path = top->path, .is_ascii = w->text.is_ascii,
+                   .zone = top->heading ? ZONE_HEADING : ZONE_BODY,
+                   .link_length = (uint32_t)(w->link_length < length ? w->link_length : length)};
+        PUSH(&p->way_out, p->blocks, b);
+    }
+    if (w->has_parts)
+        begin_block(w);
+}
+
+/* The text of the title stands behind that of all blocks. */
+static void take_title(page *p, const xmlNode *element)
+{
+    folding f = {.start = p->text.n, .is_ascii = true};
+    const xmlNode *child = element == NULL ? NULL : element->children;
+    for (; child && (child->type == XML_TEXT_NODE || child->type == XML_CDATA_SECTION_NODE); child = child->next)
+        if (child->content != NULL)
+            fold_space(p, &f, (const char *)child->content, strlen((const char *)child->content));
+    if (child && child->type != XML_ELEMENT_NODE && child->type != XML_COMMENT_NODE && child->type != XML_PI_NODE)
+        escape(&p->way_out, NOT_COVERED);
+    p->title = (uint32_t)f.start;
+    p->title_n = (uint32_t)(p->text.n - f.start);
+    p->title_is_ascii = f.is_ascii;
+}
+
+static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, int claim)
+{
+    page *p = w->p;
+    const open_element top = p->open.at[p->open.n - 1];
+    open_element inner = {.path = top.path, .heading = top.heading || tag & TAG_HEADING, .span = (uint32_t)p->spans.n};
+    if ((int64_t)p->open.n <= p->rules->max_path_depth) {
+        path_node node = {.parent = top.path, .depth = p->paths.at[top.path].depth + 1,
+                          .name = (const char *)element->name, .n = (uint32_t)strlen((const char *)element->name),
+                          .tag = (uint32_t)tag};
+        inner.path = (uint32_t)p->paths.n;
+        PUSH(&p->way_out, p->paths, node);
+    }
+    PUSH(&p->way_out, p->open, inner);
+    PUSH(&p->way_out, p->spans, (span){.start = (uint32_t)p->blocks.n, .region = (uint8_t)claim});
+}
+
+/* Returns false when the inside of the element is not read. */
+static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
+{
+    page *p = w->p;
+    uint64_t tag = tag_at(w, element->name);
+    int claim = (int)(tag & TAG_REGION_BITS);
+    bool unseen = tag & TAG_UNSEEN;
+    if (!unseen && element->properties != NULL) {
+        claim = region_of(p, element, tag);
+        unseen = claim == REGION_HIDDEN && !(tag & TAG_NEVER_HIDDEN);
+    }
+    if (unseen) {
+        /* Pictures have titles too: those of svg are inside it, and skipped with it. */
+        if (w->title == NULL && tag & TAG_TITLE)
+            w->title = element;
+        return false;
+    }
+    if (!(tag & TAG_INLINE)) {
+        flush(w);
+        open_block_element(w, element, tag, claim);
+        return true;
+    }
+    /* Elements side by side are drawn apart: <b>name</b><i>type</i> is two words. */
+    if (abuts || tag & TAG_BREAK)
+        w->text.space = w->has_parts = true;
+    w->link_depth += (tag & TAG_LINK) != 0;
+    return true;
+}
+
+static void close_element(walk *w, const xmlNode *element)
+{
+    page *p = w->p;
+    uint64_t tag = tag_at(w, element->name);
+    if (!(tag & TAG_INLINE)) {
+        flush(w);
+        p->spans.at[p->open.at[p->open.n - 1].span].stop = (uint32_t)p->blocks.n;
+        p->open.n--;
+    } else {
+        w->link_depth -= (tag & TAG_LINK) != 0;
+    }
+}
+
+static bool take_text(walk *w, const xmlNode *node)
+{
+    const char *text = (const char *)node->content;
+    if (text == NULL || *text == '\0')
+        return false;
+    size_t n = strlen(text);
+    w->has_parts = true;
+    if (w->link_depth > 0)
+        w->link_length += utf8_length(text, n);
+    fold_space(w->p, &w->text, text, n);
+    return true;
+}
+
+static void drop_empty_spans(page *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->spans.n; i++)
+        if (p->spans.at[i].stop > p->spans.at[i].start)
+            p->spans.at[n++] = p->spans.at[i];
+    p->spans.n = n;
+}
+
+void outline(page *p, const void *tree)
+{
+    const xmlNode *root = tree, *node = root;
+    walk w = {.p = p};
+    bool abuts = false;
+    PUSH(&p->way_out, p->paths, (path_node){.depth = 0}); /* path 0 is the empty one */
+    PUSH(&p->way_out, p->open, (open_element){.path = 0});
+    begin_block(&w);
+    for (;;) {
+        bool inside = false;
+        switch (node->type) {
+        case XML_ELEMENT_NODE:
+            inside = open_element_of(&w, node, abuts);
+            abuts = inside ? false : abuts;
+            if (inside && node->children == NULL) {
+                close_element(&w, node);
+                inside = false;
+                abuts = true;
+            }
+            break;
+        case XML_TEXT_NODE:
+        case XML_CDATA_SECTION_NODE:
+            abuts = take_text(&w, node) ? false : abuts;
+            break;
+        case XML_COMMENT_NODE:
+        case XML_PI_NODE:
+            break;
+        default: /* entities that were left as they are, XInclude marks */
+            escape(&p->way_out, NOT_COVERED);
+        }
+        if (inside) {
+            node = node->children;
+            continue;
+        }
+        while (node != root && node->next == NULL) {
+            node = node->parent;
+            close_element(&w, node);
+            abuts = true;
+        }
+        if (node == root)
+            break;
+        node = node->next;
+    }
+    flush(&w);
+    take_title(p, w.title);
+    drop_empty_spans(p);
+}

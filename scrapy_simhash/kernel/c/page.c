@@ -1,0 +1,129 @@
+#include "page.h"
+
+/* Bytes an array may keep from one page to the next; what was larger is given back. */
+#ifdef SIMHASH_TIGHT_ARRAYS
+enum { KEPT_BYTES = 0 };
+#else
+enum { KEPT_BYTES = 1 << 20 };
+#endif
+
+page *page_new(rules *rules)
+{
+    page *p = calloc(1, sizeof *p);
+    if (p != NULL)
+        p->rules = rules;
+    return p;
+}
+
+static void release(page *p, size_t most_bytes)
+{
+    RELEASE(p->text, most_bytes);
+    RELEASE(p->blocks, most_bytes);
+    RELEASE(p->spans, most_bytes);
+    RELEASE(p->paths, most_bytes);
+    RELEASE(p->open, most_bytes);
+    RELEASE(p->bytes, most_bytes);
+    RELEASE(p->tokens, most_bytes);
+    RELEASE(p->run, most_bytes);
+    RELEASE(p->facts, most_bytes);
+    RELEASE(p->slots, most_bytes);
+    RELEASE(p->wide, most_bytes);
+    RELEASE(p->kept, most_bytes);
+    RELEASE(p->rows, most_bytes);
+    RELEASE(p->sums, most_bytes);
+    RELEASE(p->inside, most_bytes);
+    RELEASE(p->offer, most_bytes);
+    RELEASE(p->headings, most_bytes);
+    RELEASE(p->heading_slots, most_bytes);
+    RELEASE(p->sequences, most_bytes);
+    RELEASE(p->sequence_slots, most_bytes);
+    RELEASE(p->word_counts, most_bytes);
+    RELEASE(p->joined, most_bytes);
+    free(p->borrowed);
+    p->borrowed = NULL;
+    p->title = p->title_n = 0;
+    p->title_is_ascii = true;
+    p->subject = (heading){0};
+}
+
+void page_release(page *p) { release(p, KEPT_BYTES); }
+
+void page_free(page *p)
+{
+    if (p != NULL) {
+        release(p, 0);
+        free(p);
+    }
+}
+
+/* Runs the statement; where it escapes, returns why. */
+#define TRY(statement)                                                                                                \
+    do {                                                                                                              \
+        int why = setjmp(p->way_out.exit);                                                                            \
+        if (why != 0)                                                                                                 \
+            return (outcome)why;                                                                                      \
+        statement;                                                                                                    \
+        return DONE;                                                                                                  \
+    } while (0)
+
+static void take_tree(page *p, const void *root)
+{
+    release(p, KEPT_BYTES);
+    outline(p, root);
+}
+
+static void take_text(page *p, const char *text, size_t n)
+{
+    release(p, KEPT_BYTES);
+    PUSH(&p->way_out, p->paths, (path_node){.depth = 0});
+    take_plain_text(p, text, n);
+}
+
+outcome page_take_tree(page *p, const void *root) { TRY(take_tree(p, root)); }
+
+outcome page_take_text(page *p, const char *text, size_t n) { TRY(take_text(p, text, n)); }
+
+static void find_tokens(page *p)
+{
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        block *b = &p->blocks.at[i];
+        b->run = (uint32_t)p->run.n;
+        b->tokens = words_of(p, p->text.at + b->text, b->n, b->is_ascii);
+    }
+}
+
+static void classify_page(page *p, declaration declared)
+{
+    p->declared = declared;
+    find_tokens(p);
+    detect_language(p, false);
+    measure_prose(p);
+    classify(p);
+    /* Once more, without the menus: the same text has the same language under any template. */
+    detect_language(p, true);
+    find_subject(p);
+}
+
+outcome page_classify(page *p, declaration declared) { TRY(classify_page(p, declared)); }
+
+static void prepare_text(page *p, declaration declared, bool detects)
+{
+    p->declared = declared;
+    p->language = declared.list;
+    p->language_source = LANGUAGE_DECLARED;
+    find_tokens(p);
+    if (detects)
+        detect_language(p, false);
+}
+
+outcome page_prepare_text(page *p, declaration declared, bool detects) { TRY(prepare_text(p, declared, detects)); }
+
+static void read_page(page *p, const fold_settings *settings, reading *result)
+{
+    memset(result, 0, sizeof *result);
+    result->has_fingerprint = fold_features(p, settings, result);
+    if (!result->has_fingerprint)
+        hash_short_text(p, result);
+}
+
+outcome page_read(page *p, const fold_settings *settings, reading *result) { TRY(read_page(p, settings, result)); }

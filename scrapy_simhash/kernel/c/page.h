@@ -1,0 +1,280 @@
+/* A page in the making: the workspace that every arrow reads from and writes to, and the arrows themselves.
+ *
+ *     outline.c, regions.c   tree  -> blocks and spans        (needs the GIL: the tree is Python's)
+ *     plain.c                text  -> blocks
+ *     words.c                blocks -> tokens, distinct ones numbered
+ *     language.c             tokens -> language
+ *     prose.c, main_text.c, furniture.c   blocks -> which are main text, and why the others are not
+ *     subject.c              title and headings -> what the page is about
+ *     features.c, fold.c     main text -> fingerprint and sketch
+ *
+ * Each of these is the twin of the module of that name under text/, language/, features/ and fingerprint/, which is
+ * the definition; their rules and numbers come from there too (struct rules), and none is written down twice.
+ */
+#ifndef SIMHASH_PAGE_H
+#define SIMHASH_PAGE_H
+
+#include "base.h"
+#include "chars.h"
+#include "lexicon.h"
+#include "utf8.h"
+
+enum { MOST_LANGUAGES = 64, WEIGHTS_KNOWN = 1024, ZONES = 3 };
+/* The scripts that name a language, as language/detect.py has them. */
+enum { SCRIPT_JA, SCRIPT_TH, SCRIPT_LO, SCRIPT_MY, SCRIPT_KM, SCRIPT_ZH, SCRIPT_KO, SCRIPTS };
+enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
+enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_HIDDEN };
+enum { KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, REASONS }; /* why a block is no main text */
+
+/* What is known about a tag, as bits; its region is in the lowest three. */
+enum {
+    TAG_REGION_BITS = 7,
+    TAG_KNOWN = 1 << 3,
+    TAG_UNSEEN = 1 << 4,
+    TAG_INLINE = 1 << 5,
+    TAG_HEADING = 1 << 6,
+    TAG_SPEAKS_FOR_ITSELF = 1 << 7,
+    TAG_NEVER_HIDDEN = 1 << 8,
+    TAG_PARAGRAPH = 1 << 9,
+    TAG_CELL = 1 << 10,
+    TAG_LINK = 1 << 11,
+    TAG_BREAK = 1 << 12,
+    TAG_TITLE = 1 << 13,
+};
+/* What is known about a word of a class attribute. */
+enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8 };
+
+/* The rules, as the pure Python modules state them. Read only once it is made. */
+typedef struct {
+    lexicon tags, roles, names;
+    lexicon stopwords; /* word -> a bit for each language that has it */
+    char_table chars;
+    int languages;
+    int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
+    double chrome_limit, main_share, dominant_share, linked, prose_density, prose_share, script_share, vote_floor,
+        borne_out;
+    int64_t link_row, prose_tokens, long_tokens, inset_length, offer_length, longest_description, sample, least_prose,
+        least_tokens, max_path_depth, most_marks;
+    int64_t fallback_reason[REASONS], fallback_least[REASONS], fallbacks;
+    uint32_t sentence_marks[32];
+    size_t n_sentence_marks;
+    int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
+    uint64_t tie_mask, occurrence_scatter;
+    uint64_t seeds[2]; /* drawn anew in each process: nobody can write a page whose words crowd one place */
+    uint32_t mark_scatter;
+
+    /* The three questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
+    void *python;
+    char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n); /* to be freed; NULL: failed */
+    int (*has_price)(void *python, const char *text, size_t n);
+    int64_t (*weight)(void *python, int zone, int is_word, int64_t count);
+} rules;
+
+typedef struct {
+    uint32_t text, n;      /* bytes of page.text */
+    uint32_t length;       /* characters */
+    uint32_t link_length;  /* characters inside links */
+    uint32_t path;         /* index into page.paths, 0 for none */
+    uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
+    uint8_t zone, reason;
+    bool is_prose, is_ascii;
+    double density;
+} block;
+
+typedef struct {
+    uint32_t parent;
+    uint32_t depth;
+    const char *name; /* of the tree: valid as long as that is */
+    uint32_t n;
+    uint32_t tag;
+} path_node;
+
+typedef struct {
+    uint32_t start, stop;
+    uint8_t region;
+} span;
+
+typedef struct {
+    uint32_t path;
+    uint32_t span;
+    bool heading;
+} open_element;
+
+/* A heading, or part of a title: tokens of page.run. */
+typedef struct {
+    uint32_t run, n;
+    uint32_t block;
+} heading;
+
+/* A distinct token: where its bytes stand, and beside it what is asked of every occurrence. */
+typedef struct {
+    uint64_t key;  /* its bytes, up to eight of them, else its hash */
+    uint64_t hash; /* XXH3 */
+    uint32_t offset, n; /* bytes of page.bytes */
+} token;
+
+typedef struct {
+    uint64_t lists;  /* a bit for each language whose stopword it is */
+    uint32_t length; /* characters */
+    uint8_t script;  /* 1 + index into rules.scripts when all characters are of it, 0 for none, 255 mixed */
+    bool is_decimal, is_ascii;
+} token_facts;
+
+/* A run of tokens that is a feature, or leads to one: `prefix` and one token more. */
+typedef struct {
+    uint64_t key; /* prefix << 32 | token */
+    uint64_t hash;
+    uint32_t counts[ZONES];
+    bool is_shingle, has_stopword;
+} sequence;
+
+/* The language that markup or header declare. */
+typedef struct {
+    bool is_one, is_han; /* there is one; it may be written in Han */
+    int list;            /* the number of its stopword list, -1 for none */
+} declaration;
+
+/* Where the language was taken from; the place is the number of the list, or of the script. */
+enum { LANGUAGE_DECLARED, LANGUAGE_VOTED, LANGUAGE_OF_SCRIPT };
+
+/* What a class attribute claimed when it was last seen, on this page or an earlier one. */
+enum { NAMES_REMEMBERED = 256, LONGEST_REMEMBERED = 54 };
+typedef struct {
+    uint64_t hash;
+    uint8_t n, region;
+    char names[LONGEST_REMEMBERED];
+} name_memo;
+
+typedef struct {
+    hatch way_out;
+    rules *rules;
+
+    VEC(char) text;
+    VEC(block) blocks;
+    VEC(span) spans;
+    VEC(path_node) paths;
+    VEC(open_element) open;
+    uint32_t title, title_n; /* bytes of text */
+    bool title_is_ascii;
+
+    VEC(char) bytes; /* of the distinct tokens */
+    VEC(token) tokens;
+    VEC(uint32_t) run;     /* all tokens of the page in order, by number */
+    VEC(token_facts) facts;
+    VEC(uint32_t) slots;   /* hash table over tokens: number + 1, 0 for an empty place */
+    VEC(uint32_t) wide;    /* the characters of the word at hand, normalised, with their classes */
+    char *borrowed;        /* what normalize() returned */
+    declaration declared;
+
+    VEC(uint32_t) kept;    /* scratch: numbers of blocks */
+    VEC(uint32_t) rows;
+    VEC(int64_t) sums;
+    VEC(uint8_t) inside;
+    VEC(uint32_t) offer;   /* blocks that are an offer */
+
+    int language; /* number of its list, -1 when it has none */
+    int language_source, language_place;
+
+    heading subject; /* unless the page makes an offer, which is its subject */
+    VEC(heading) headings;
+    VEC(uint32_t) heading_slots; /* hash table over headings: number + 1 */
+
+    VEC(sequence) sequences;
+    VEC(uint32_t) sequence_slots;
+    size_t shingles, shingles_with_stopword; /* distinct ones */
+    VEC(uint32_t) word_counts; /* ZONES for each token */
+    VEC(char) joined;          /* scratch: bytes to hash */
+    name_memo names[NAMES_REMEMBERED];
+} page;
+
+/* Settings that change what is folded. */
+typedef struct {
+    int64_t shingle_size, min_shingles;
+    bool mask_digits, with_sketch;
+} fold_settings;
+
+enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_BYTES = 128 };
+
+typedef struct {
+    bool has_fingerprint, has_text_hash;
+    uint64_t value, text_hash;
+    uint32_t features;
+    uint8_t sketch[SKETCH_BYTES];
+} reading;
+
+/* Whole ways, each ending in an outcome; the page may be used again after any of them. */
+page *page_new(rules *rules);
+void page_free(page *p);
+outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
+/* Writes the language that the markup declares, "" for none, and whether the tree could be understood. */
+bool declared_language(const void *root, char code[4]);
+bool primary_subtag(const char *tag, char code[4]);
+outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
+outcome page_classify(page *p, declaration declared); /* may run without the GIL, as the next */
+outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
+outcome page_read(page *p, const fold_settings *settings, reading *result);
+void page_release(page *p); /* after every page: what a usual page needs is kept */
+
+/* The arrows. They escape() from p->way_out. */
+void outline(page *p, const void *root);
+int region_of(page *p, const void *element, uint64_t tag);
+void take_plain_text(page *p, const char *text, size_t n);
+uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
+void detect_language(page *p, bool main_only);
+bool is_link(const page *p, const block *b);
+bool ends_with_h1(const page *p, const block *b);
+uint64_t tag_of(const page *p, const block *b);
+void classify(page *p);
+void leave_out_furniture(page *p);
+void find_subject(page *p);
+void measure_prose(page *p);
+uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n);
+bool fold_features(page *p, const fold_settings *settings, reading *result);
+void hash_short_text(page *p, reading *result);
+
+/* Appends the text of `from` with white space folded to single spaces; returns false for bad UTF-8. */
+typedef struct {
+    size_t start;   /* where the folded text begins in page.text */
+    size_t length;  /* characters so far */
+    bool space, is_ascii;
+} folding;
+void fold_space(page *p, folding *f, const char *from, size_t n);
+
+/* The script that names a language, as language/detect.py has them: 1 + its place there, 0 for any other. */
+static inline uint8_t script_of(uint32_t c)
+{
+    if (c >= 0x3041 && c <= 0x30ff)
+        return 1;
+    if (c >= 0x0e01 && c <= 0x0e4e)
+        return 2;
+    if (c >= 0x0e81 && c <= 0x0edf)
+        return 3;
+    if (c >= 0x1000 && c <= 0x109f)
+        return 4;
+    if (c >= 0x1780 && c <= 0x17dd)
+        return 5;
+    if ((c >= 0x3400 && c <= 0x4dbf) || (c >= 0x4e00 && c <= 0x9fff) || (c >= 0x20000 && c <= 0x3134f))
+        return 6;
+    return c >= 0xac00 && c <= 0xd7a3 ? 7 : 0;
+}
+
+/* Where a key belongs in a hash table. */
+static inline uint64_t placed(const rules *r, uint64_t key)
+{
+    return xxh3_mul_fold(key ^ r->seeds[0], r->seeds[1]);
+}
+
+/* For callers that know no arrays. */
+static inline size_t page_length(const page *p) { return p->text.n; }
+static inline size_t page_blocks(const page *p) { return p->blocks.n; }
+static inline const block *page_block(const page *p, size_t i) { return &p->blocks.at[i]; }
+static inline const char *page_text(const page *p) { return p->text.at; }
+static inline size_t page_paths(const page *p) { return p->paths.n; }
+static inline const path_node *page_path(const page *p, size_t i) { return &p->paths.at[i]; }
+static inline size_t page_tokens(const page *p) { return p->tokens.n; }
+static inline const token *page_token(const page *p, size_t number) { return &p->tokens.at[number]; }
+static inline const uint32_t *page_run(const page *p) { return p->run.at; }
+
+static inline const char *token_text(const page *p, const token *t) { return p->bytes.at + t->offset; }
+
+#endif

@@ -1,0 +1,198 @@
+/* What an element claims to hold, by its tag, role and names: the twin of text/tags.py, which has the vocabulary. */
+#include "page.h"
+#include "tree.h"
+
+enum { LONGEST_NAME = 30, ID_WORDS = 2 };
+
+/* Returns what is known about a word in lower case; a longer one than any known is unknown. */
+static uint64_t find_name(const page *p, const char *word, size_t n)
+{
+    char lower[LONGEST_NAME];
+    if (n > sizeof lower || !(p->rules->names.lengths[(uint8_t)word[0] | 0x20] >> n & 1))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        lower[i] = ascii_lower(word[i]);
+    return lexicon_find(&p->rules->names, lower, n);
+}
+
+/* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. */
+static int region_of_name(const page *p, const char *name, size_t n)
+{
+    uint64_t any = 0, all = ~(uint64_t)0;
+    for (size_t i = 0; i < n;) {
+        if (!is_ascii_letter(name[i])) {
+            i++;
+            continue;
+        }
+        size_t start = i++;
+        while (i < n && is_ascii_letter(name[i]) &&
+               !(is_ascii_upper(name[i]) && is_ascii_lower(name[i - 1])))
+            i++;
+        uint64_t known = find_name(p, name + start, i - start);
+        any |= known;
+        all &= known & (NAME_HEADER | NAME_NEUTRAL) ? ~(uint64_t)0 : 0;
+    }
+    if (any & NAME_CHROME)
+        return REGION_LIKELY_CHROME;
+    return any & NAME_HEADER && all ? REGION_HEADER : REGION_PLAIN;
+}
+
+/* What a class attribute, or a short id, claims: the strongest of its names, and any that hides. */
+static int judge_names(page *p, const char *names, size_t n)
+{
+    int claim = REGION_PLAIN;
+    bool hidden = false;
+    for (size_t i = 0; i < n;) {
+        unsigned length = 1;
+        size_t start = i;
+        while (i < n) {
+            uint32_t character = utf8_decode(names + i, names + n, &length);
+            if (length == 0)
+                escape(&p->way_out, NOT_COVERED);
+            if (is_space(character))
+                break;
+            i += length;
+        }
+        if (i > start) {
+            hidden = hidden || find_name(p, names + start, i - start) & NAME_HIDDEN;
+            int region = region_of_name(p, names + start, i - start);
+            claim = region > claim ? region : claim;
+        }
+        i += length;
+    }
+    return hidden ? REGION_HIDDEN : claim;
+}
+
+/* Templates repeat their class names from element to element and from page to page. */
+static int region_of_names(page *p, const char *names, size_t n)
+{
+    if (n > LONGEST_REMEMBERED)
+        return judge_names(p, names, n);
+    uint64_t hash = xxh3(names, n);
+    name_memo *memo = &p->names[hash % NAMES_REMEMBERED];
+    if (memo->hash != hash || memo->n != n || memcmp(memo->names, names, n) != 0) {
+        int region = judge_names(p, names, n);
+        *memo = (name_memo){.hash = hash, .n = (uint8_t)n, .region = (uint8_t)region};
+        memcpy(memo->names, names, n);
+    }
+    return memo->region;
+}
+
+/* Tells whether an id is made of so few words that it names a part of the page, and not a heading. */
+static bool is_short_id(const char *id, size_t n)
+{
+    size_t words = 1;
+    for (size_t i = 0; i < n; i++) {
+        bool letter = is_ascii_letter(id[i]), before = i > 0 && is_ascii_letter(id[i - 1]);
+        if (!letter)
+            words += i == 0 || before;
+        else
+            words += before && is_ascii_upper(id[i]) && is_ascii_lower(id[i - 1]);
+    }
+    return words <= ID_WORDS;
+}
+
+static size_t skip_space(const char *text, size_t i)
+{
+    while (text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r'))
+        i++;
+    return i;
+}
+
+/* Tells whether `text` begins with a word in any case; both end with NUL. Returns its length or 0. */
+static size_t begins_with(const char *text, const char *word)
+{
+    size_t i = 0;
+    for (; word[i] != '\0'; i++)
+        if (ascii_lower(text[i]) != word[i])
+            return 0;
+    return i;
+}
+
+static bool is_hiding_style(const char *style)
+{
+    static const char *const RULES[2][2] = {{"display", "none"}, {"visibility", "hidden"}};
+    for (; *style != '\0'; style++)
+        for (int rule = 0; rule < 2; rule++) {
+            size_t i = begins_with(style, RULES[rule][0]);
+            if (i == 0)
+                continue;
+            i = skip_space(style, i);
+            if (style[i] == ':' && begins_with(style + skip_space(style, i + 1), RULES[rule][1]))
+                return true;
+        }
+    return false;
+}
+
+static const char *value_of(page *p, const xmlAttr *attribute)
+{
+    const char *value = attribute_text(attribute);
+    if (value == NULL)
+        escape(&p->way_out, NOT_COVERED);
+    return value;
+}
+
+/* The attributes that tell something, each a bit. */
+enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32 };
+
+static int attribute_of(const xmlAttr *attribute)
+{
+    static const struct {
+        const char *name;
+        int attribute;
+    } TELLING[] = {{"class", CLASS}, {"id", ID}, {"hidden", HIDDEN}, {"style", STYLE}, {"role", ROLE},
+                   {"itemprop", ITEMPROP}};
+    const char *name = (const char *)attribute->name;
+    if (attribute->ns != NULL)
+        return NOT_TELLING;
+    for (size_t i = 0; i < sizeof TELLING / sizeof *TELLING; i++)
+        if (name[0] == TELLING[i].name[0] && strcmp(name, TELLING[i].name) == 0)
+            return TELLING[i].attribute;
+    return NOT_TELLING;
+}
+
+/* Returns what an element with attributes claims to hold. `tag` is what is known about its tag. */
+int region_of(page *p, const void *element, uint64_t tag)
+{
+    int claim = (int)(tag & TAG_REGION_BITS), names = REGION_PLAIN, seen = 0;
+    for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
+        int which = attribute_of(attribute);
+        if (seen & which)
+            escape(&p->way_out, NOT_COVERED); /* only the first of two of one name counts: a broken XML page */
+        seen |= which;
+        switch (which) {
+        case CLASS:
+        case ID: {
+            if (tag & TAG_SPEAKS_FOR_ITSELF)
+                break;
+            const char *value = value_of(p, attribute);
+            size_t n = strlen(value);
+            if (which == CLASS || is_short_id(value, n)) {
+                int region = region_of_names(p, value, n);
+                names = region > names ? region : names;
+            }
+            break;
+        }
+        case HIDDEN:
+            return REGION_HIDDEN;
+        case STYLE:
+            if (is_hiding_style(value_of(p, attribute)))
+                return REGION_HIDDEN;
+            break;
+        case ROLE: {
+            const char *value = value_of(p, attribute);
+            uint64_t role = lexicon_find(&p->rules->roles, value, strlen(value));
+            claim = role != 0 ? (int)(role & TAG_REGION_BITS) : claim;
+            break;
+        }
+        case ITEMPROP:
+            claim = strcmp(value_of(p, attribute), "articleBody") == 0 ? REGION_MAIN : claim;
+            break;
+        default:
+            break;
+        }
+    }
+    if (names == REGION_HIDDEN)
+        return REGION_HIDDEN;
+    return claim != REGION_PLAIN ? claim : names;
+}

@@ -1,0 +1,73 @@
+/* The trees of lxml, as far as the kernel reads them: how libxml2 lays out a node, unchanged since its version 2.0.
+ *
+ * Written down here rather than included. What counts is the libxml2 inside the lxml that runs, and not the one whose
+ * headers were at hand; compiled/check.py tries that. So nothing of lxml or libxml2 is needed to build the kernel.
+ */
+#ifndef SIMHASH_TREE_H
+#define SIMHASH_TREE_H
+
+#include <stddef.h>
+
+enum {
+    XML_ELEMENT_NODE = 1,
+    XML_TEXT_NODE = 3,
+    XML_CDATA_SECTION_NODE = 4,
+    XML_ENTITY_REF_NODE = 5,
+    XML_PI_NODE = 7,
+    XML_COMMENT_NODE = 8,
+};
+
+typedef unsigned char xmlChar;
+
+/* What every node begins with. */
+#define NODE(kind_of_next)                                                                                            \
+    void *_private;                                                                                                   \
+    int type;                                                                                                         \
+    const xmlChar *name;                                                                                              \
+    struct _xmlNode *children, *last, *parent;                                                                        \
+    kind_of_next *next, *prev;                                                                                        \
+    const struct _xmlDoc *doc
+
+typedef struct {
+    void *next;
+    int type;
+    const xmlChar *href;
+} xmlNs;
+
+typedef struct {
+    NODE(void);
+    void *notations, *elements, *attributes;
+} xmlDtd;
+
+typedef struct _xmlDoc {
+    NODE(void);
+    int compression, standalone;
+    const xmlDtd *intSubset, *extSubset;
+} xmlDoc;
+
+typedef struct _xmlAttr {
+    NODE(struct _xmlAttr);
+    const xmlNs *ns;
+} xmlAttr;
+
+typedef struct _xmlNode {
+    NODE(struct _xmlNode);
+    const xmlNs *ns;
+    const xmlChar *content;
+    const xmlAttr *properties;
+} xmlNode;
+
+#undef NODE
+
+/* Returns the value of an attribute, "" for none, NULL for one that holds more than text: an entity. */
+static inline const char *attribute_text(const xmlAttr *attribute)
+{
+    const xmlNode *child = attribute == NULL ? NULL : attribute->children;
+    if (child == NULL)
+        return "";
+    if (child->next != NULL || (child->type != XML_TEXT_NODE && child->type != XML_CDATA_SECTION_NODE))
+        return NULL;
+    return child->content == NULL ? "" : (const char *)child->content;
+}
+
+#endif

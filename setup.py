@@ -1,0 +1,90 @@
+"""Builds the compiled kernel where that is possible; everything else stands in pyproject.toml.
+
+``SCRAPY_SIMHASH_BUILD`` says what to do: ``auto`` (the default) builds the kernel, and goes on without it where that
+fails; ``require`` fails there; ``pure`` does not try. docs/how-to/kernel.rst has more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from importlib import import_module
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+
+VARIABLE = "SCRAPY_SIMHASH_BUILD"
+MODES = ("auto", "require", "pure")
+MODE = os.environ.get(VARIABLE) or "auto"
+KERNEL = Path("scrapy_simhash", "kernel")
+#: The least Python whose stable interface has all that the kernel calls: one wheel then serves every later one.
+LEAST = (3, 10)
+#: An interpreter without the global lock has no stable interface, and gets a wheel of its own.
+IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
+#: Microsoft's compiler has its own flags. No instruction set is named: what is built here runs on all its kind.
+FLAGS = (
+    ["/O2", "/std:c11"]
+    if sysconfig.get_platform().startswith("win")
+    else ["-O3", "-std=c11", "-fvisibility=hidden"]
+)
+
+
+class BuildKernel(build_ext):
+    """The command that builds the kernel, or goes on as if there never had been one."""
+
+    def run(self) -> None:
+        """Build the kernel; Cython is needed from here on only."""
+        try:
+            if sys.implementation.name != "cpython":
+                raise NotImplementedError("it is for CPython")
+            # setuptools takes Cython if it is there, and else looks for a C file.
+            import_module("Cython.Distutils")
+            super().run()
+        except Exception as failure:
+            cause = " ".join(str(failure).split()) or repr(failure)
+            if MODE == "require":
+                raise SystemExit(
+                    f"{VARIABLE} is require, but there is no compiled kernel: {cause}"
+                ) from failure
+            print(
+                f"scrapy-simhash is built without its compiled kernel, and will run on pure Python: {cause}. "
+                f"{VARIABLE}=require makes that an error.",
+                file=sys.stderr,
+            )
+            self.extensions = self.distribution.ext_modules = []
+
+
+class NameWheel(bdist_wheel):
+    """The command that makes a wheel: what became of the kernel decides for which machines it is."""
+
+    def run(self) -> None:
+        """Build the kernel before anything else."""
+        if self.distribution.ext_modules:
+            self.run_command("build_ext")
+            self.root_is_pure = not self.distribution.ext_modules
+        super().run()
+
+
+def kernel() -> Extension:
+    """Return what is to be built."""
+    return Extension(
+        "scrapy_simhash.kernel._native",
+        sources=[str(KERNEL / "_native.pyx"), *sorted(map(str, (KERNEL / "c").glob("*.c")))],
+        depends=sorted(map(str, [*KERNEL.glob("*.pxd"), *(KERNEL / "c").glob("*.h")])),
+        include_dirs=[str(KERNEL / "c")],
+        define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*LEAST))] if IS_STABLE else [],
+        py_limited_api=IS_STABLE,
+        extra_compile_args=FLAGS,
+    )
+
+
+if MODE not in MODES:
+    raise SystemExit(f"{VARIABLE} must be one of {', '.join(MODES)}, got {MODE!r}")
+setup(
+    ext_modules=[] if MODE == "pure" else [kernel()],
+    cmdclass={"build_ext": BuildKernel, "bdist_wheel": NameWheel},
+    options={"bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)}} if IS_STABLE else {},
+)

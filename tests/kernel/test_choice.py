@@ -1,0 +1,117 @@
+"""Which implementation runs: said by the environment and by what was built, in a process of its own each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scrapy_simhash import kernel
+
+SHOW = "from scrapy_simhash import PageFingerprinter, kernel; PageFingerprinter(); print(kernel.NAME, kernel.REASON)"
+#: What an installation without the compiled module is like.
+WITHOUT = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name == "scrapy_simhash.kernel._native":
+            raise ImportError("it was not built")
+sys.meta_path.insert(0, Refuse())
+"""
+#: A kernel that reads all pages alike.
+DIFFERENT = """
+from scrapy_simhash.compiled import reader
+reader.CompiledReader.document = lambda *given: None
+"""
+CRAWL = """
+import scrapy
+from scrapy.crawler import CrawlerProcess
+class Idle(scrapy.Spider):
+    name = "idle"
+    start_urls = []
+process = CrawlerProcess({"ADDONS": {"scrapy_simhash.Addon": 500}, "TELNETCONSOLE_ENABLED": False})
+process.crawl(Idle)
+process.start()
+"""
+
+needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
+
+
+def run(program: str, wanted: str | None) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != kernel.VARIABLE}
+    if wanted is not None:
+        environment[kernel.VARIABLE] = wanted
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    return subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+@needs_the_kernel
+@pytest.mark.parametrize("wanted", [None, "", "auto", "native"])
+def test_the_kernel_runs_where_it_was_built(wanted: str | None) -> None:
+    done = run(SHOW, wanted)
+    assert (done.stdout.strip(), done.stderr) == ("native", "")
+
+
+def test_pure_python_runs_where_it_is_asked_for() -> None:
+    done = run(SHOW, "pure")
+    assert (done.stdout.strip(), done.stderr) == ("pure SCRAPY_SIMHASH_KERNEL is pure", "")
+
+
+@pytest.mark.parametrize("wanted", ["Native", "fast", " pure", "0"])
+def test_anything_else_is_an_error_that_says_what_there_is(wanted: str) -> None:
+    done = run(SHOW, wanted)
+    assert done.returncode == 1
+    assert f"SCRAPY_SIMHASH_KERNEL must be auto, pure or native, got {wanted!r}" in done.stderr
+
+
+@pytest.mark.parametrize("wanted", [None, "auto"])
+def test_without_the_compiled_module_pure_python_runs(wanted: str | None) -> None:
+    done = run(WITHOUT + SHOW, wanted)
+    assert done.stdout.strip() == "pure it cannot be imported (it was not built)"
+    assert done.returncode == 0
+
+
+def test_without_the_compiled_module_asking_for_it_is_an_error() -> None:
+    done = run(WITHOUT + SHOW, "native")
+    assert done.returncode == 1
+    assert (
+        "ImportError: SCRAPY_SIMHASH_KERNEL is native, but the compiled kernel cannot be used: it"
+        in done.stderr
+    )
+
+
+@needs_the_kernel
+def test_a_kernel_that_differs_is_left_aside_with_a_warning() -> None:
+    done = run(DIFFERENT + SHOW, None)
+    assert done.stdout.startswith("pure it reads a page differently (lxml ")
+    assert "The compiled kernel is not used: it reads a page differently" in done.stderr
+
+
+@needs_the_kernel
+def test_a_kernel_that_differs_is_an_error_where_it_is_asked_for() -> None:
+    done = run(DIFFERENT + SHOW, "native")
+    assert done.returncode == 1
+    assert "ImportError: SCRAPY_SIMHASH_KERNEL is native, but" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"), [pytest.param("native", "native", marks=needs_the_kernel), ("pure", "pure")]
+)
+def test_the_log_of_a_crawl_names_the_kernel(wanted: str, name: str) -> None:
+    done = run(CRAWL, wanted)
+    (line,) = [line for line in done.stderr.splitlines() if "Near-duplicates are recognised" in line]
+    assert f"kernel {name}" in line
+
+
+@needs_the_kernel
+def test_both_kernels_make_the_same_fingerprint() -> None:
+    program = (
+        "from scrapy_simhash import PageFingerprinter;"
+        "text = 'The ship that went out to the sea came home with the tide and the fog.';"
+        "print(PageFingerprinter().from_text(text).to_bytes().hex())"
+    )
+    assert run(program, "pure").stdout == run(program, "native").stdout != ""

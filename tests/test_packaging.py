@@ -1,0 +1,198 @@
+"""What is handed out: sources that can be built anywhere, and wheels with the kernel or, in so many words, without.
+
+Everything is built from a copy of the checkout, offline, with the tools of this environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from scrapy_simhash import __version__
+
+ROOT = Path(__file__).parents[1]
+NAME = f"scrapy_simhash-{__version__}"
+KERNEL = "scrapy_simhash/kernel"
+IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
+COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
+
+needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")
+finds_compiler_by_name = pytest.mark.skipif(sys.platform == "win32", reason="CC names no compiler here")
+
+
+def run(folder: Path, *arguments: str | Path, **environment: str) -> tuple[int, str]:
+    """Run Python in *folder*; return its exit code and all that it says."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+        timeout=300,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, made by the build backend in a copy of the checkout."""
+    folder = tmp_path_factory.mktemp("sdist")
+    made = ("*.so", "*.pyd", "_native.c", "*.egg-info", "__pycache__", "_build", "out", "build", "dist", ".*")
+    shutil.copytree(ROOT, folder / "checkout", ignore=shutil.ignore_patterns(*made))
+    backend = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+    code, said = run(folder / "checkout", "-c", backend, folder)
+    assert code == 0, said
+    return folder / f"{NAME}.tar.gz"
+
+
+class Build:
+    """What became of a wheel of the source distribution."""
+
+    def __init__(self, sdist: Path, folder: Path, mode: str, **environment: str) -> None:
+        offline = ("-v", "--no-deps", "--no-index", "--no-build-isolation", "--no-cache-dir")
+        environment["SCRAPY_SIMHASH_BUILD"] = mode
+        code, said = run(folder, "-m", "pip", "wheel", *offline, "-w", folder / "dist", sdist, **environment)
+        self.is_built = code == 0
+        self.said = " ".join(said.split())
+        self.wheels = sorted((folder / "dist").glob("*"))
+
+    @property
+    def tag(self) -> str:
+        (wheel,) = self.wheels
+        return wheel.stem.removeprefix(f"{NAME}-")
+
+    @property
+    def files(self) -> set[str]:
+        (wheel,) = self.wheels
+        with ZipFile(wheel) as opened:
+            return {name for name in opened.namelist() if ".dist-info/" not in name}
+
+
+def python_files() -> set[str]:
+    """Return what every wheel has."""
+    package = ROOT / "scrapy_simhash"
+    found = [path for kind in ("*.py", "*.pyi", "*.txt", "py.typed") for path in package.rglob(kind)]
+    return {path.relative_to(ROOT).as_posix() for path in found}
+
+
+# --- The sources.
+
+
+def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Path) -> None:
+    with tarfile.open(sdist) as opened:
+        files = {name.removeprefix(f"{NAME}/") for name in opened.getnames()}
+    kernel = {
+        path.relative_to(ROOT).as_posix()
+        for kind in ("*.c", "*.h", "*.pyx", "*.pxd")
+        for path in (ROOT / KERNEL).rglob(kind)
+        if path.name != "_native.c"
+    }
+    assert f"{KERNEL}/_native.pyx" in kernel
+    assert files > kernel | python_files() | {"setup.py", "pyproject.toml", "LICENSE"}
+    assert files > {"Makefile", "tests/test_packaging.py", "docs/conf.py", "example_project/demo.py"}
+    made = (".so", ".pyd", ".pyc", "/_native.c")
+    assert [name for name in files if name.endswith(made)] == []
+
+
+# --- With the kernel.
+
+
+@needs_compiler
+def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of_it(
+    sdist: Path, tmp_path: Path
+) -> None:
+    build = Build(sdist, tmp_path, "require")
+    assert build.is_built, build.said
+    (kernel,) = build.files - python_files()
+    assert kernel.startswith(f"{KERNEL}/_native.")
+    assert build.files > python_files()
+    assert build.tag.startswith("cp310-abi3-") == IS_STABLE
+    assert not build.tag.endswith("-any")
+
+    with ZipFile(build.wheels[0]) as opened:
+        opened.extractall(tmp_path / "installed")
+    reads = (
+        "from scrapy_simhash import PageFingerprinter, kernel;"
+        "PageFingerprinter().from_html('<p>A page'); print(kernel.NAME, kernel.native.__file__)"
+    )
+    code, said = run(tmp_path / "installed", "-c", reads, SCRAPY_SIMHASH_KERNEL="native")
+    assert code == 0, said
+    assert said.split() == ["native", str(tmp_path / "installed" / kernel)]
+
+
+# --- Without it.
+
+
+def stub(folder: Path, package: str) -> str:
+    """Return a path on which *package* is one that cannot be used."""
+    (folder / package).mkdir(parents=True)
+    (folder / package / "__init__.py").write_text(f"raise ImportError('no {package} here')", "utf-8")
+    return str(folder)
+
+
+def test_a_pure_wheel_has_no_binary_and_does_not_try(sdist: Path, tmp_path: Path) -> None:
+    build = Build(sdist, tmp_path, "pure", CC="/nowhere/cc", PYTHONPATH=stub(tmp_path / "stub", "Cython"))
+    assert build.is_built, build.said
+    assert build.tag == "py3-none-any"
+    assert build.files == python_files()
+    assert "compiled kernel" not in build.said
+
+
+MISSING = [
+    pytest.param("compiler", "/nowhere/cc", marks=finds_compiler_by_name, id="no compiler"),
+    pytest.param("compiler", "false", marks=finds_compiler_by_name, id="a compiler that fails"),
+    pytest.param("package", "Cython", id="no Cython"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), MISSING)
+def test_what_the_kernel_lacks_costs_the_kernel_only_and_a_sentence(
+    sdist: Path, tmp_path: Path, kind: str, name: str
+) -> None:
+    environment = {"CC": name} if kind == "compiler" else {"PYTHONPATH": stub(tmp_path / "stub", name)}
+    build = Build(sdist, tmp_path, "auto", **environment)
+    assert build.is_built, build.said
+    assert build.tag == "py3-none-any"
+    assert build.files == python_files()
+    assert build.said.count("is built without its compiled kernel, and will run on pure Python: ") == 1
+    assert name in build.said
+    assert "SCRAPY_SIMHASH_BUILD=require makes that an error." in build.said
+
+
+@pytest.mark.parametrize(("kind", "name"), MISSING[1:3])
+def test_whoever_insists_on_the_kernel_gets_no_wheel_without(
+    sdist: Path, tmp_path: Path, kind: str, name: str
+) -> None:
+    environment = {"CC": name} if kind == "compiler" else {"PYTHONPATH": stub(tmp_path / "stub", name)}
+    build = Build(sdist, tmp_path, "require", **environment)
+    assert not build.is_built
+    assert build.wheels == []
+    assert "SCRAPY_SIMHASH_BUILD is require, but there is no compiled kernel: " in build.said
+    assert name in build.said
+
+
+@finds_compiler_by_name
+def test_an_editable_installation_goes_on_without_the_kernel_too(sdist: Path, tmp_path: Path) -> None:
+    with tarfile.open(sdist) as opened:
+        opened.extractall(tmp_path, filter="data")
+    backend = "import sys; from setuptools.build_meta import build_editable; build_editable(sys.argv[1])"
+    code, said = run(tmp_path / NAME, "-c", backend, tmp_path, CC="false", SCRAPY_SIMHASH_BUILD="auto")
+    assert code == 0, said
+    assert "is built without its compiled kernel" in said
+    assert len(list(tmp_path.glob("*.whl"))) == 1
+
+
+def test_a_mode_that_does_not_exist_is_refused(sdist: Path, tmp_path: Path) -> None:
+    build = Build(sdist, tmp_path, "native")
+    assert not build.is_built
+    assert "SCRAPY_SIMHASH_BUILD must be one of auto, require, pure, got 'native'" in build.said
