@@ -92,7 +92,8 @@ class PageFingerprinter:
     ) -> Reading:
         """Return the fingerprint of a page, or the hash of a short one; arguments as in extract().
 
-        A pure function of the page and the settings: it may run in any thread.
+        A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
+        meanwhile. With the compiled kernel other threads run while it works on a long text.
         """
         root = parse(html, content_type)
         if self._compiled:

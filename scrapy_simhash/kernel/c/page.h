@@ -1,7 +1,8 @@
 /* A page in the making: the workspace that every arrow reads from and writes to, and the arrows themselves.
  *
- *     outline.c, regions.c   tree  -> blocks and spans        (needs the GIL: the tree is Python's)
- *     plain.c                text  -> blocks
+ *     declared.c             tree  -> the language it declares (needs the GIL, as the next: the tree is Python's)
+ *     outline.c, regions.c   tree  -> blocks and spans
+ *     plain.c                text  -> blocks                  (both through folding.c)
  *     words.c                blocks -> tokens, distinct ones numbered
  *     language.c             tokens -> language
  *     prose.c, main_text.c, furniture.c   blocks -> which are main text, and why the others are not
