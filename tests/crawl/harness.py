@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scrapy_simhash.kernel import VARIABLE
+
 ROOT = Path(__file__).parents[2]
 ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
 #: Requests are sent, and pages judged, in the order in which they are written down.
@@ -153,12 +155,13 @@ def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]
 
 
 def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run this Python with the project on its path."""
+    """Run this Python with the project on its path, and with the kernel that the tests run with."""
     paths = [str(ROOT), str(ROOT / "example_project")]
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("SCRAPY_", "PYTHON")) and not name.lower().endswith("_proxy")
+        if name == VARIABLE
+        or (not name.startswith(("SCRAPY_", "PYTHON")) and not name.lower().endswith("_proxy"))
     }
     environment |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(
