@@ -39,7 +39,7 @@ class BuildKernel(build_ext):
         """Build the kernel; Cython is needed from here on only."""
         try:
             if sys.implementation.name != "cpython":
-                raise NotImplementedError("it is for CPython")
+                raise RuntimeError("it is for CPython")
             # setuptools takes Cython if it is there, and else looks for a C file.
             import_module("Cython.Distutils")
             super().run()

@@ -1,4 +1,4 @@
-"""The words and numbers of the pure Python modules, gathered for the kernel: nothing is written down twice."""
+"""The words, limits and weights of the pure Python modules, gathered for the kernel, which has none of its own."""
 
 from __future__ import annotations
 

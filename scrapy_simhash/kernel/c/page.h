@@ -10,7 +10,8 @@
  *     features.c, fold.c     main text -> fingerprint and sketch
  *
  * Each of these is the twin of the module of that name under text/, language/, features/ and fingerprint/, which is
- * the definition; their rules and numbers come from there too (struct rules), and none is written down twice.
+ * the definition. Its words, limits and weights come from there too (struct rules). What is a pattern there is written
+ * again here: scripts, the separators of a title, hiding styles, codes of no language; test_patterns.py compares them.
  */
 #ifndef SIMHASH_PAGE_H
 #define SIMHASH_PAGE_H
@@ -158,7 +159,7 @@ typedef struct {
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
 
-    VEC(char) bytes; /* of the distinct tokens */
+    VEC(char) bytes; /* what tokens are made of */
     VEC(token) tokens;
     VEC(uint32_t) run;     /* all tokens of the page in order, by number */
     VEC(token_facts) facts;
@@ -233,7 +234,7 @@ uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
 void hash_short_text(page *p, reading *result);
 
-/* Appends the text of `from` with white space folded to single spaces; returns false for bad UTF-8. */
+/* Appends the text of `from` with white space folded to single spaces; bad UTF-8 escapes. */
 typedef struct {
     size_t start;   /* where the folded text begins in page.text */
     size_t length;  /* characters so far */
