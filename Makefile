@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-KERNEL := setup.py $(wildcard scrapy_simhash/kernel/*.pyx scrapy_simhash/kernel/*.pxd scrapy_simhash/kernel/c/*)
+KERNEL := setup.py $(wildcard $(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/text tests/features tests/fingerprint tests/language tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawl/test_magazine.py
@@ -75,5 +75,5 @@ $(VENV)/.kernel: $(KERNEL) $(VENV)/.installed-dev
 	@touch $(VENV)/.installed $@
 
 clean:
-	rm -f scrapy_simhash/kernel/_native.c scrapy_simhash/kernel/_native.*.so scrapy_simhash/kernel/_native.pyd
+	rm -f $(foreach door,_native _hamming,$(addprefix scrapy_simhash/kernel/$(door),.c .*.so .pyd))
 	rm -rf $(VENV) build dist docs/_build example_project/out *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -68,13 +68,13 @@ class NameWheel(bdist_wheel):
         super().run()
 
 
-def kernel() -> Extension:
-    """Return what is to be built."""
+def extension(door: str, folder: str) -> Extension:
+    """Return what is to be built of a *door* in Cython and the C files behind it in a *folder*."""
     return Extension(
-        "scrapy_simhash.kernel._native",
-        sources=[str(KERNEL / "_native.pyx"), *sorted(map(str, (KERNEL / "c").glob("*.c")))],
-        depends=sorted(map(str, [*KERNEL.glob("*.pxd"), *(KERNEL / "c").glob("*.h")])),
-        include_dirs=[str(KERNEL / "c")],
+        f"scrapy_simhash.kernel.{door}",
+        sources=[str(KERNEL / f"{door}.pyx"), *sorted(map(str, (KERNEL / folder).glob("*.c")))],
+        depends=sorted(map(str, [*KERNEL.glob("*.px[di]"), *(KERNEL / folder).glob("*.h")])),
+        include_dirs=[str(KERNEL / folder)],
         define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*LEAST))] if IS_STABLE else [],
         py_limited_api=IS_STABLE,
         extra_compile_args=FLAGS,
@@ -84,7 +84,7 @@ def kernel() -> Extension:
 if MODE not in MODES:
     raise SystemExit(f"{VARIABLE} must be one of {', '.join(MODES)}, got {MODE!r}")
 setup(
-    ext_modules=[] if MODE == "pure" else [kernel()],
+    ext_modules=[] if MODE == "pure" else [extension("_native", "c"), extension("_hamming", "hamming")],
     cmdclass={"build_ext": BuildKernel, "bdist_wheel": NameWheel},
     options={"bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)}} if IS_STABLE else {},
 )

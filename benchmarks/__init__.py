@@ -1,6 +1,9 @@
 """One question a file; each runs from the root of the checkout, as ``python benchmarks/NAME.py`` or with ``-m``.
 
     index     what does find_or_add cost, and a posting weigh?
+    hamming   is the Hamming index as fast, lean and exact as is wanted, up to a hundred million?
+    plans     does a plan cost what the model foresees?
+    pairs     how long do all pairs of a file of hashes take?
     page      where does the time of a page go?
     crawl     how many pages per second does a real crawl lose?
     quality   how well are near-duplicates told on labelled real pages?

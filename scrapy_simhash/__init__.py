@@ -5,19 +5,45 @@ themselves: :class:`PageFingerprinter` (a page to 64 bits), :class:`SimhashIndex
 few bits), :class:`NearDuplicateDetector` (which page repeats which).
 """
 
-from scrapy_simhash.addon import Addon
-from scrapy_simhash.config import Config
-from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
-from scrapy_simhash.exceptions import SettingError, SimhashError
-from scrapy_simhash.fingerprint import Fingerprint
-from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
-from scrapy_simhash.spider_middleware import NearDuplicate, SimhashSpiderMiddleware
-from scrapy_simhash.text import Document
-from scrapy_simhash.verdict import Reason, Status, Verdict
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy_simhash.addon import Addon
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.detector import NearDuplicateDetector
+    from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
+    from scrapy_simhash.exceptions import SettingError, SimhashError
+    from scrapy_simhash.fingerprint import Fingerprint
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
+    from scrapy_simhash.spider_middleware import NearDuplicate, SimhashSpiderMiddleware
+    from scrapy_simhash.text import Document
+    from scrapy_simhash.verdict import Reason, Status, Verdict
 
 __version__ = "0.1.0"
+
+#: Where each public name lives. A part is imported when it is first asked for: who searches a file of hashes needs no
+#: Scrapy, and who asks for help does not wait for it.
+_HOMES = {
+    "Addon": "addon",
+    "Config": "config",
+    "Document": "text",
+    "Fingerprint": "fingerprint",
+    "Match": "index",
+    "NearDuplicate": "spider_middleware",
+    "NearDuplicateDetector": "detector",
+    "PageFingerprinter": "fingerprinter",
+    "Reason": "verdict",
+    "SettingError": "exceptions",
+    "SimhashDownloaderMiddleware": "downloader_middleware",
+    "SimhashError": "exceptions",
+    "SimhashIndex": "index",
+    "SimhashSpiderMiddleware": "spider_middleware",
+    "Status": "verdict",
+    "Verdict": "verdict",
+    "hamming_distance": "index",
+}
 
 __all__ = [
     "Addon",
@@ -38,3 +64,14 @@ __all__ = [
     "Verdict",
     "hamming_distance",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,7 +20,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 #: Part by part, which other parts it may import; what those may import is allowed too. Nothing flows back.
 ARROWS: dict[str, set[str]] = {
-    "edge": {"detector", "kernel"},
+    "edge": {"detector", "index", "kernel"},
     "detector": {"fingerprinter", "store", "scope", "rule"},
     "fingerprinter": {"text", "features", "fingerprint", "language", "rule", "compiled"},
     # It gathers what the pure parts know and gives it to the kernel; they know nothing of either.
@@ -30,7 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "fingerprint": set(),
     "store": {"fingerprint", "index", "rule"},
     "rule": {"fingerprint", "index"},
-    "index": set(),
+    "index": {"kernel"},
     "language": set(),
     "scope": set(),
     "kernel": set(),
@@ -44,7 +44,16 @@ FOR_ALL = {"config", "verdict", "exceptions", "names"}
 #: These stand without the rest of the house.
 ALONE = {"index", "kernel"}
 EDGE = {
-    *("addon", "cli", "commands", "crawling", "downloader_middleware", "item_pipeline", "signals"),
+    *(
+        "__main__",
+        "addon",
+        "cli",
+        "commands",
+        "crawling",
+        "downloader_middleware",
+        "item_pipeline",
+        "signals",
+    ),
     *("spider_middleware", "threads"),
 }
 #: What a part may import from outside; all may import the standard library.
@@ -174,12 +183,13 @@ def in_shop_order(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name))
 
 
-# The kernel's shows nothing: it chooses, at import, what runs.
+WINDOW = ROOT / "__init__.py"
+# The kernel's shows nothing: it chooses, at import, what runs. The first of all has a window of its own.
 PACKAGES = [
     file
     for file in FILES
     if file.name == "__init__.py" and any(isinstance(node, ast.ImportFrom) for node in tree_of(file).body)
-    if part_of(module_of(file)) != "kernel"
+    if part_of(module_of(file)) != "kernel" and file != WINDOW
 ]
 
 
@@ -199,6 +209,26 @@ def test_a_package_shows_exactly_what_it_imports_in_order(file: Path) -> None:
 def test_a_package_does_no_work(file: Path) -> None:
     kinds = {type(node) for node in tree_of(file).body}
     assert kinds <= {ast.Expr, ast.ImportFrom, ast.Assign}
+
+
+def test_the_shop_window_knows_where_everything_is_and_imports_nothing_of_it_by_itself() -> None:
+    guarded = [node for node in tree_of(WINDOW).body if isinstance(node, ast.If)]
+    assert [ast.unparse(node.test) for node in guarded] == ["TYPE_CHECKING"]
+    for_types = {
+        alias.name: (node.module or "").removeprefix(f"{PACKAGE}.")
+        for node in guarded[0].body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    package = importlib.import_module(PACKAGE)
+    assert for_types == package._HOMES
+    assert package.__all__ == in_shop_order(list(package._HOMES))
+    assert not [
+        found for found in imports_of(tree_of(WINDOW)) if is_ours(found.module) and not found.for_types
+    ]
+    assert set(dir(package)) > set(package.__all__)
+    with pytest.raises(AttributeError, match="module 'scrapy_simhash' has no attribute 'Adon'"):
+        _ = package.Adon
 
 
 def test_everything_in_the_shop_window_is_there() -> None:
@@ -241,9 +271,12 @@ sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "op
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import scrapy_simhash
+    light = sorted(sys.modules)
+    from scrapy_simhash import *
 print(json.dumps({
     "warnings": [str(warning.message) for warning in caught],
     "opened": [name for name in opened if "stopwords" in name or "suffix" in name],
+    "light": light,
     "modules": sorted(sys.modules),
 }))
 """
@@ -254,5 +287,6 @@ def test_an_import_is_silent_and_reads_no_lists() -> None:
     found = json.loads(done.stdout)
     assert found["warnings"] == []
     assert [name for name in found["opened"] if not name.endswith((".py", ".pyc"))] == []
+    assert [name for name in found["light"] if name.startswith(PACKAGE)] == [PACKAGE]
     assert "scrapy_simhash.detector" in found["modules"]
     assert not {"twisted.internet.reactor", "tldextract", "sqlite3", "redis"} & set(found["modules"])

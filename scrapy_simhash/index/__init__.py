@@ -1,19 +1,41 @@
-"""The exact search for fingerprints within a Hamming distance, in pure Python.
+"""The exact search for fingerprints within a Hamming distance.
 
-``SimhashIndex`` is the index, ``ProbingIndex`` the one for wide distances, ``LinearScan`` their oracle. The
-chapters, in the order of the idea: ``blocks`` (the 64 bits cut), ``plan`` (which blocks lead which table),
-``address`` (where a fingerprint stands in a table), ``table`` (one of them), ``postings`` (what is stored beside
-them), ``index`` (all of them). For wide distances: ``probing_plan`` (how far from the query each block is
-probed), ``cells`` (the table of a block), ``probing`` (all of them). Nothing here knows of pages, of Scrapy or
-of any other package.
+``SimhashIndex`` is the index, ``ProbingIndex`` the one for wide distances, ``LinearScan`` their oracle. Nothing here
+knows of pages, of Scrapy or of any other package but the kernel, which may be missing. The chapters, in the order of
+the idea: ``plans`` (the 64 bits cut into blocks, and which blocks lead which table), ``pure`` (the tables in pure
+Python, the kernel's definition), ``base`` (one face over either), ``pairs`` and ``clusters`` (all at once), ``files``
+(indexes saved), ``ways`` (other ways to search).
 """
 
+from scrapy_simhash.index.base import HammingIndex
+from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.distance import hamming_distance
+from scrapy_simhash.index.files import IndexFileError, MappedIndex, load, merge, save, update
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.match import Match
-from scrapy_simhash.index.plan import Plan
+from scrapy_simhash.index.pairs import pairs
+from scrapy_simhash.index.plans import Plan, ProbingPlan, choose, plans_for
 from scrapy_simhash.index.probing import ProbingIndex
-from scrapy_simhash.index.probing_plan import ProbingPlan
 from scrapy_simhash.index.scan import LinearScan
 
-__all__ = ["LinearScan", "Match", "Plan", "ProbingIndex", "ProbingPlan", "SimhashIndex", "hamming_distance"]
+__all__ = [
+    "HammingIndex",
+    "IndexFileError",
+    "LinearScan",
+    "MappedIndex",
+    "Match",
+    "Plan",
+    "ProbingIndex",
+    "ProbingPlan",
+    "SimhashIndex",
+    "choose",
+    "connected",
+    "hamming_distance",
+    "load",
+    "merge",
+    "pairs",
+    "plans_for",
+    "representatives",
+    "save",
+    "update",
+]

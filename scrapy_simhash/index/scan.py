@@ -7,6 +7,7 @@ are few fingerprints (below some hundred).
 from __future__ import annotations
 
 import sys
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import SupportsIndex
 
@@ -89,6 +90,23 @@ class LinearScan:
         if not matches:
             self.add(value, key)
         return matches
+
+    def find_or_add_many(
+        self, values: Iterable[SupportsIndex], keys: Iterable[SupportsIndex] | None = None
+    ) -> array[int]:
+        """Do ``find_or_add`` for every value in order; see ``SimhashIndex.find_or_add_many``."""
+        nearest = array("q")
+        numbers = checked_postings(values, keys, self._next_key)
+        for value, key in zip(*numbers, strict=True):
+            matches = self.find_or_add(value, key)
+            nearest.append(matches[0].key if matches else -1)
+        if keys is None and nearest:
+            self._next_key = max(self._next_key, numbers[1][-1] + 1)
+        return nearest
+
+    def find_many(self, values: Iterable[SupportsIndex]) -> Iterator[list[Match]]:
+        """Yield what ``find`` returns for every value, in order."""
+        return map(self.find, checked_postings(values, None, 0)[0])
 
     def discard(self, value: SupportsIndex, key: SupportsIndex) -> bool:
         """Take the posting out and return whether it was there."""

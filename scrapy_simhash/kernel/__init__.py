@@ -13,8 +13,10 @@ from types import ModuleType
 #: The environment variable that forces an implementation.
 VARIABLE = "SCRAPY_SIMHASH_KERNEL"
 
-#: The compiled module, None when pure Python runs.
+#: The compiled module that reads pages, None when pure Python does.
 native: ModuleType | None = None
+#: The compiled module behind the index, None when pure Python is.
+hamming: ModuleType | None = None
 #: ``native`` or ``pure``: named in the log line at the start of a crawl.
 NAME = "pure"
 #: Why it is pure Python that runs; empty when the kernel does.
@@ -26,7 +28,7 @@ def choose() -> None:
 
     Raises ImportError when the variable asks for a kernel that is missing, or for something unknown.
     """
-    global native, NAME, REASON
+    global native, hamming, NAME, REASON
     wanted = os.environ.get(VARIABLE) or "auto"
     if wanted not in ("auto", "pure", "native"):
         raise ImportError(f"{VARIABLE} must be auto, pure or native, got {wanted!r}")
@@ -34,15 +36,15 @@ def choose() -> None:
         REASON = f"{VARIABLE} is pure"
         return
     try:
-        from scrapy_simhash.kernel import _native
+        from scrapy_simhash.kernel import _hamming, _native
     except ImportError as cause:
         give_up(f"it cannot be imported ({cause})")
     else:
-        native, NAME, REASON = _native, "native", ""
+        native, hamming, NAME, REASON = _native, _hamming, "native", ""
 
 
 def give_up(reason: str) -> None:
-    """Fall back to pure Python; raises ImportError with *reason* when the environment forbids that."""
+    """Fall back to pure Python for pages; raises ImportError with *reason* when the environment forbids that."""
     global native, NAME, REASON
     if os.environ.get(VARIABLE) == "native":
         raise ImportError(f"{VARIABLE} is native, but the compiled kernel cannot be used: {reason}")

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
-from scrapy_simhash.index import LinearScan, ProbingIndex, SimhashIndex
+from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Claim, Posting
-
-Index: TypeAlias = "LinearScan | ProbingIndex | SimhashIndex"
-
-#: Postings up to which a scope is scanned: a search of as many costs less than the probes of an index, and ten
-#: thousand hosts of a few pages need no tables.
-SCANNED = 500
 
 
 class _Kin(NamedTuple):
@@ -35,7 +29,7 @@ class MemoryStore:
     def __init__(self, rule: Rule | None = None, blocks: int = 6) -> None:
         self._rule = rule or Rule()
         self._blocks = blocks
-        self._indexes: dict[str, Index] = {}
+        self._indexes: dict[str, HammingIndex] = {}
         self._exact: dict[tuple[str, int], int] = {}
         self._numbers: dict[bytes, int] = {}
         # By page number: the latest value, and the cluster it was put in.
@@ -103,18 +97,10 @@ class MemoryStore:
         sketch = bytes(self._sketches[number * SKETCH_BYTES : (number + 1) * SKETCH_BYTES])
         return Fingerprint(value, sketch=sketch if any(sketch) else b"")
 
-    def _index(self, scope: str) -> Index:
+    def _index(self, scope: str) -> HammingIndex:
         index = self._indexes.get(scope)
         if index is None:
-            index = LinearScan(self._rule.reach)
-        elif isinstance(index, LinearScan) and len(index) >= SCANNED:
-            grown: Index = (
-                ProbingIndex(self._rule.reach)
-                if self._rule.min_similarity
-                else SimhashIndex(self._rule.reach, self._blocks)
-            )
-            values, keys = zip(*index, strict=True)
-            grown.add_many(values, keys)
-            index = grown
-        self._indexes[scope] = index
+            reach = self._rule.reach
+            index = ProbingIndex(reach) if self._rule.min_similarity else SimhashIndex(reach, self._blocks)
+            self._indexes[scope] = index
         return index

@@ -8,7 +8,10 @@ import pytest
 from benchmarks import ROOT
 
 
-@pytest.mark.parametrize("name", ["index", "kernel", "page", "crawl", "quality", "ladders", "ablation"])
+@pytest.mark.parametrize(
+    "name",
+    ["index", "hamming", "plans", "pairs", "kernel", "page", "crawl", "quality", "ladders", "ablation"],
+)
 @pytest.mark.parametrize("way", [["benchmarks/{}.py"], ["-m", "benchmarks.{}"]], ids=["file", "module"])
 def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:
     command = [sys.executable, *(part.format(name) for part in way), "--help"]

@@ -91,6 +91,12 @@ def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
 
 @pytest.mark.parametrize(("block", "command"), COMMANDS, ids=str)
 def test_a_command_exists(block: Block, command: str) -> None:
+    for part in re.split(r" [|<>] ", command):
+        try_part(block, part)
+
+
+def try_part(block: Block, command: str) -> None:
+    """Fail unless *command*, one program and what it is given, is known to exist."""
     words = shlex.split(command, comments=True)
     while "=" in words[0]:
         variable, _, value = words.pop(0).partition("=")
@@ -114,6 +120,14 @@ def test_a_command_exists(block: Block, command: str) -> None:
         case "scrapy", [verb, *_]:
             assert verb in {info.name for info in pkgutil.iter_modules(scrapy.commands.__path__)}
             importlib.import_module(f"scrapy.commands.{verb}")
+        case "scrapy-simhash", [verb, *options]:
+            assert {option for option in options if option.startswith("-")} <= options_of(
+                "-m", "scrapy_simhash", verb
+            )
+        case (("sort" | "cat" | "wc"), _):
+            pass
+        case file, [] if Path(file).suffix in {".txt", ".jsonl"}:
+            pass
         case _:
             pytest.fail(f"{block}: no test knows how to try {command!r}")
 
@@ -126,9 +140,11 @@ def makefile_targets() -> set[str]:
 @cache
 def options_of(*program: str) -> set[str]:
     """Return the options that a script or module says it has when asked for ``--help``."""
-    place = Path(*program[-1].removesuffix(".py").split(".")).with_suffix(".py")
-    homes = [home for home in (ROOT, EXAMPLE) if (home / place).exists()]
-    assert homes, f"there is no {program[-1]}"
+    name = program[1] if program[0] == "-m" else program[-1]
+    place = Path(*name.removesuffix(".py").split("."))
+    places = [place.with_suffix(".py"), place / "__main__.py"]
+    homes = [home for home in (ROOT, EXAMPLE) if any((home / place).exists() for place in places)]
+    assert homes, f"there is no {name}"
     shown = subprocess.run(
         [sys.executable, *program, "--help"],
         cwd=homes[0],

@@ -8,8 +8,9 @@ import pytest
 
 from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.fingerprint import SKETCH_BYTES
+from scrapy_simhash.index import ProbingPlan
+from scrapy_simhash.index.plans.growth import FOREVER, native_steps, pure_steps
 from scrapy_simhash.rule import Rule
-from scrapy_simhash.store.memory import SCANNED
 from tests.docs.reader import DOCS, README, sections, words
 from tests.docs.test_examples import options_of
 
@@ -50,7 +51,10 @@ def test_a_quarter_of_what_is_missing_may_be_missing_where_subjects_differ(
 def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
     method = words((CONCEPTS / "method.rst").read_text("utf-8"))
     assert f"a *sketch* of {SKETCH_BYTES} bytes" in method
-    assert f"Up to {SCANNED} pages" in words((DOCS / "how-to" / "scope.rst").read_text("utf-8"))
+    plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance, 4))]
+    pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
+    told = words((DOCS / "how-to" / "scope.rst").read_text("utf-8"))
+    assert f"up to {pure} pages in pure Python, {round(native, -3):,} with the kernel" in told
 
 
 def test_the_options_of_the_quality_benchmark_are_those_it_has() -> None:

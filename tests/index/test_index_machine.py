@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, SimhashIndex
+from scrapy_simhash.index.plans.growth import FOREVER
+from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from tests.index.cores import CORES, over, probing
 
 values = st.integers(0, 2**64 - 1)
 keys = st.integers(0, 30)
@@ -51,6 +54,20 @@ class IndexMachine(RuleBasedStateMachine):
         assert self.index.find_or_add(value, key) == self.scan.find_or_add(value, key)
         return value, key
 
+    @rule(target=seen, seed=st.integers(0, 99), count=st.integers(1, 90), numbered=st.booleans(), first=seen)
+    def find_or_add_many(self, seed: int, count: int, numbered: bool, first: tuple[int, int]) -> object:
+        draw = random.Random(seed)
+        postings = [(draw.getrandbits(64) & draw.getrandbits(64), draw.randrange(30)) for _ in range(count)]
+        batch, batch_keys = zip(first, *postings, strict=True)
+        given_keys = None if numbered else batch_keys
+        assert self.index.find_or_add_many(batch, given_keys) == self.scan.find_or_add_many(batch, given_keys)
+        return multiple(*postings[:5])
+
+    @rule(postings=st.lists(seen, max_size=8))
+    def find_many(self, postings: list[tuple[int, int]]) -> None:
+        queries = [value ^ 1 for value, _ in postings]
+        assert list(self.index.find_many(queries)) == [self.scan.find(query) for query in queries]
+
     @rule(posting=seen, flip=flips)
     def find(self, posting: tuple[int, int], flip: int) -> None:
         value = posting[0] ^ flip
@@ -78,23 +95,46 @@ class IndexMachine(RuleBasedStateMachine):
 class SimhashIndexMachine(IndexMachine):
     """Leaves of three entries and the guard: tables split, merge batches and fill again in a few steps."""
 
-    @initialize(distance_and_blocks=st.sampled_from([(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]))
-    def start(self, distance_and_blocks: tuple[int, int]) -> None:
+    @initialize(
+        core=st.sampled_from(CORES),
+        distance_and_blocks=st.sampled_from([(0, 1), (1, 2), (1, 4), (2, 5), (3, 4)]),
+    )
+    def start(self, core: str, distance_and_blocks: tuple[int, int]) -> None:
         k, m = distance_and_blocks
-        self.index = SimhashIndex._over(Plan.classic(k, m), 4)
+        self.index = over(core, Plan.classic(k, m))
         self.scan = LinearScan(k)
+
+
+class GrowingIndexMachine(IndexMachine):
+    """From a row to tables, to other tables, to cells, to tables again, at sizes that a few steps reach."""
+
+    @initialize(core=st.sampled_from(CORES), sizes=st.tuples(*[st.integers(1, 60)] * 4))
+    def start(self, core: str, sizes: tuple[int, ...]) -> None:
+        plans = (None, Plan.classic(3, 5), Plan.classic(3, 4), ProbingPlan.even(3, 3), Plan.classic(3, 6))
+        upto = [sum(sizes[: number + 1]) for number in range(4)]
+        steps = list(zip([*upto, FOREVER], plans, strict=True))
+        self.index = over(core, Plan.classic(3, 6), steps=steps)
+        self.scan = LinearScan(3)
 
 
 class ProbingIndexMachine(IndexMachine):
     """Tables of lists and of dicts, and a block without a table."""
 
-    @initialize(distance_and_blocks=st.sampled_from([(0, 1), (3, 2), (1, 3), (8, 3), (10, 5), (12, 6)]))
-    def start(self, distance_and_blocks: tuple[int, int]) -> None:
-        self.index = ProbingIndex(*distance_and_blocks)
+    @initialize(
+        core=st.sampled_from(CORES),
+        distance_and_blocks=st.sampled_from([(0, 1), (3, 2), (1, 3), (8, 3), (10, 5), (12, 6)]),
+    )
+    def start(self, core: str, distance_and_blocks: tuple[int, int]) -> None:
+        self.index = probing(core, *distance_and_blocks)
         self.scan = LinearScan(self.index.max_distance)
 
 
 TestSimhashIndexMachine = SimhashIndexMachine.TestCase
+TestGrowingIndexMachine = GrowingIndexMachine.TestCase
 TestProbingIndexMachine = ProbingIndexMachine.TestCase
-TestSimhashIndexMachine.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
-TestProbingIndexMachine.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+for case, examples in (
+    (TestSimhashIndexMachine, 200),
+    (TestGrowingIndexMachine, 200),
+    (TestProbingIndexMachine, 120),
+):
+    case.settings = settings(max_examples=examples, stateful_step_count=30, deadline=None)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.index import LinearScan, Match, ProbingIndex, ProbingPlan
-from scrapy_simhash.index.blocks import Block, partition
+from scrapy_simhash.index.plans.blocks import Block, partition
 
 ALL_ONES = 2**64 - 1
 TOO_SLOW = [(k, m) for k, m in product(range(13), range(1, 3)) if (k > 3 if m == 1 else k > 8)]
@@ -163,19 +163,6 @@ def test_every_near_copy_of_many_fingerprints_is_found(m: int) -> None:
     for key in draw.sample(range(len(values)), 200):
         query = flipped(values[key], draw.sample(range(64), 10))
         assert Match(key, values[key], 10) in index.find(query)
-
-
-def test_the_room_of_discarded_values_is_used_again() -> None:
-    draw = random.Random(9)
-    index = ProbingIndex(8, 3)
-    sizes = set()
-    for _ in range(5):
-        values = [draw.getrandbits(64) for _ in range(300)]
-        index.add_many(values, range(300))
-        sizes.add(len(index._values))
-        assert all(index.discard(value, key) for key, value in enumerate(values))
-        index._check()
-    assert (len(index), sizes) == (0, {300})
 
 
 @settings(max_examples=30, deadline=None)

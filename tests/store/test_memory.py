@@ -3,12 +3,19 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from scrapy_simhash.index import LinearScan, ProbingIndex, SimhashIndex
+from scrapy_simhash.index import ProbingIndex, SimhashIndex
+from scrapy_simhash.index.plans import growth
 from scrapy_simhash.rule import Rule
-from scrapy_simhash.store import MemoryStore, Store, memory
+from scrapy_simhash.store import MemoryStore, Store
 from tests.store.contract import CLASSIC, SECOND_LOOK, StoreContract, StoreMachine, content, posting
 
 SETTINGS = settings(max_examples=150, stateful_step_count=30, deadline=None)
+
+
+def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:
+    """Let indexes be scans up to so many contents, and tables from there on."""
+    for name in ("NATIVE_ROW", "PURE_ROW"):
+        patch.setattr(growth, name, (0, contents, contents))
 
 
 class TestMemoryStore(StoreContract):
@@ -17,11 +24,11 @@ class TestMemoryStore(StoreContract):
 
 
 class TestMemoryStoreBeyondTheScan(TestMemoryStore):
-    """The same with an index from the second content on."""
+    """The same with tables from the first content on."""
 
     @pytest.fixture(autouse=True)
     def _small_scans(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(memory, "SCANNED", 1)
+        scan_up_to(1, monkeypatch)
 
 
 class MemoryStoreMachine(StoreMachine):
@@ -34,7 +41,7 @@ class PromotedStoreMachine(MemoryStoreMachine):
 
     def __init__(self) -> None:
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(memory, "SCANNED", 3)
+        scan_up_to(3, self.patch)
         super().__init__()
 
     def teardown(self) -> None:
@@ -47,21 +54,18 @@ TestPromotedStoreMachine = PromotedStoreMachine.TestCase
 TestPromotedStoreMachine.settings = SETTINGS
 
 
-@pytest.mark.parametrize(("rule", "grown"), [(CLASSIC, SimhashIndex), (SECOND_LOOK, ProbingIndex)])
-def test_a_scope_is_scanned_until_it_is_large_and_then_has_the_index_of_the_rule(
-    rule: Rule, grown: type, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("rule", "kind"), [(CLASSIC, SimhashIndex), (SECOND_LOOK, ProbingIndex)])
+def test_a_scope_has_the_index_of_the_rule_to_itself(
+    rule: Rule, kind: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "SCANNED", 4)
+    scan_up_to(4, monkeypatch)
     store = MemoryStore(rule)
-    kinds = []
     for number in range(6):
         store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
-        kinds.append(type(store._indexes["large"]))
     store.claim(posting("small", content(0), "small"))
-    assert kinds == [LinearScan] * 4 + [grown] * 2
-    assert type(store._indexes["small"]) is LinearScan
+    assert {type(index) for index in store._indexes.values()} == {kind}
     assert store.index_size == 7
-    # What was scanned is found in the index, and nothing of the other scope.
+    # What was scanned is found in the tables, and nothing of the other scope.
     for number in range(6):
         again = content(0xFFFF << 8 * number, text=str(number))
         assert store.claim(posting(f"{number} again", again, "large")).cluster == number
@@ -70,7 +74,3 @@ def test_a_scope_is_scanned_until_it_is_large_and_then_has_the_index_of_the_rule
 
 def test_a_store_has_the_default_rule_unless_told() -> None:
     assert MemoryStore()._rule == Rule()
-
-
-def test_the_scan_ends_where_an_index_is_said_to_pay() -> None:
-    assert memory.SCANNED == 500

@@ -1,0 +1,8 @@
+"""``python -m scrapy_simhash``: the same as the command ``scrapy-simhash``."""
+
+import sys
+
+from scrapy_simhash.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""A table probed at every key near the query's: the fingerprints in cells, by the bits of one block.
+
+The cell of a key is the string of its fingerprints, eight bytes each. A search joins the cells it probes into
+one string and runs once through that::
+
+    fingerprint   |  block A  |  block B  |  block C  |  block D  |        the table of C
+    probes                      C ^ 0, C ^ 1, C ^ 2, C ^ 4, ...            the query's own cell, then those
+                                                                           one bit away, two bits away, ...
+
+Blocks up to 16 bits have a list of all their cells, wider ones a dict of the cells that are not empty.
+
+Measured with random fingerprints, four blocks of 16 bits, 428 probes (Python 3.11, AMD Zen 4 at 2.6 GHz, other
+work on the machine): microseconds a search, and bytes of all tables per fingerprint.
+
+================================  ====  =====  ====  =====  ====  =====
+..                                10 thousand  100 thousand   1 million
+--------------------------------  -----------  ------------  -----------
+layout                            find  bytes  find   bytes  find  bytes
+================================  ====  =====  ====  =====  ====  =====
+**list of bytes**                 27    364    106   121    491   43
+dict of bytes                     42    391    175   270    560   60
+list of arrays of fingerprints    45    625    169   252    560   63
+dict of arrays of fingerprints    46    652    212   402    650   80
+list of arrays of slots           43    566    162   219    1,340 43
+================================  ====  =====  ====  =====  ====  =====
+
+Slots are smaller than fingerprints, but to look each candidate up by its slot is a walk to distant memory.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from itertools import combinations
+
+from scrapy_simhash.index.plans.blocks import Block
+
+#: Blocks up to this width have a list of all cells: half a megabyte, however few are in use.
+LISTED_BITS = 16
+#: A longer cell is a bytearray, which grows in place. The copy of a short one costs less than its header.
+BYTES_LIMIT = 512
+#: Bytes of a fingerprint in a cell, in the machine's own order, so that ``array`` reads it.
+SIZE = 8
+
+Cell = bytes | bytearray
+
+
+class _NonEmpty(dict[int, Cell]):
+    """Cells by key; one that is not there reads as empty."""
+
+    def __missing__(self, key: int) -> Cell:
+        return b""
+
+
+class CellTable:
+    """Fingerprints by the bits of *block*, probed at all keys within *radius* bits.
+
+    >>> table = CellTable(Block(shift=0, width=8), radius=1)
+    >>> table.insert(0x10F)
+    >>> table.insert(0xFFF)
+    >>> [hex(value) for value in array("Q", b"".join(table.probe(0x20E)))]
+    ['0x10f']
+    """
+
+    __slots__ = ("_cells", "_flips", "_mask", "_shift")
+
+    def __init__(self, block: Block, radius: int) -> None:
+        """Make an empty table; *radius* is from 0 to any number of bits."""
+        self._shift = block.shift
+        self._mask = block.mask
+        self._flips = flips(block.width, radius)
+        self._cells: list[Cell] | _NonEmpty
+        self._cells = [b""] * (1 << block.width) if block.width <= LISTED_BITS else _NonEmpty()
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the cells and their keys, and of the flips, in bytes. O(cells)."""
+        cells, keys = self._cells, 0
+        if isinstance(cells, dict):
+            keys = len(cells) * sys.getsizeof(self._mask)
+        used = cells.values() if isinstance(cells, dict) else filter(None, cells)
+        probed = sys.getsizeof(self._flips) + len(self._flips) * sys.getsizeof(self._mask)
+        return sys.getsizeof(cells) + keys + sum(map(sys.getsizeof, used)) + probed
+
+    def probe(self, value: int) -> list[Cell]:
+        """Return the cells within the radius of *value*, to be joined; some may be empty. O(probes)."""
+        part = value >> self._shift & self._mask
+        cells = self._cells
+        if isinstance(cells, dict):
+            # Most are not there: no call of Python's for each of them.
+            return list(filter(None, map(cells.get, map(part.__xor__, self._flips))))
+        return [cells[part ^ flip] for flip in self._flips]
+
+    def insert(self, value: int) -> None:
+        """Add *value*, which must be new. O(1), or the copy of a short cell."""
+        part = value >> self._shift & self._mask
+        cells = self._cells
+        if len(cells[part]) == BYTES_LIMIT:
+            cells[part] = bytearray(cells[part])
+        cells[part] += value.to_bytes(SIZE, sys.byteorder)
+
+    def remove(self, value: int) -> None:
+        """Take *value* out, which must be there. O(cell)."""
+        part = value >> self._shift & self._mask
+        cell = self._cells[part]
+        place = array("Q", cell).index(value) * SIZE
+        rest = cell[:place] + cell[place + SIZE :]
+        if not rest and isinstance(self._cells, dict):
+            del self._cells[part]
+        else:
+            self._cells[part] = rest
+
+    def values(self) -> list[int]:
+        """Return all fingerprints, in no promised order."""
+        cells = self._cells.values() if isinstance(self._cells, dict) else self._cells
+        return list(array("Q", b"".join(cells)))
+
+    def _check(self) -> None:
+        """Assert what must hold between two calls. For tests: O(everything)."""
+        if isinstance(self._cells, dict):
+            assert all(self._cells.values()), "a dict has no empty cells"
+        for value in self.values():
+            assert value in array("Q", self._cells[value >> self._shift & self._mask])
+
+
+def flips(width: int, radius: int) -> list[int]:
+    """Return every number of *width* bits with *radius* ones or fewer, those with the fewest first.
+
+    >>> flips(width=3, radius=2)
+    [0, 1, 2, 4, 3, 5, 6]
+    """
+    return [
+        sum(1 << bit for bit in ones)
+        for number in range(min(width, radius) + 1)
+        for ones in combinations(range(width), number)
+    ]

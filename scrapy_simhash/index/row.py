@@ -1,0 +1,40 @@
+"""Many fingerprints in a row of 64-bit numbers, as buffers hold them: 8 bytes each instead of an object."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from itertools import islice
+from typing import SupportsIndex
+
+from scrapy_simhash.index._arguments import checked_postings
+
+#: So many numbers are checked at a time, as objects.
+BATCH = 1 << 16
+
+
+def row_of(values: Iterable[SupportsIndex]) -> memoryview:
+    """Return *values* as a view of unsigned 64-bit numbers in the byte order of the machine.
+
+    Nothing is copied where they lie in a buffer of such numbers already, in one dimension: ``array("Q")``, numpy's
+    uint64, a memoryview cast to ``"Q"``. The buffer cannot be resized as long as the view is used. Anything else is
+    taken number by number, 8 bytes each; raises TypeError or ValueError for the first that is no fingerprint.
+
+    >>> row_of([1, 2**64 - 1]).tolist()
+    [1, 18446744073709551615]
+    >>> row_of(b"ab").tolist()
+    [97, 98]
+    """
+    try:
+        view = memoryview(values)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    else:
+        # C's unsigned long, which numpy calls uint64 where it has 64 bits.
+        if view.format in ("Q", "L") and view.itemsize == 8 and view.ndim == 1:
+            return view
+    row = array("Q")
+    numbers = iter(values)
+    while batch := list(islice(numbers, BATCH)):
+        row.extend(checked_postings(batch, None, 0)[0])
+    return memoryview(row)

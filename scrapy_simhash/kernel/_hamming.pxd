@@ -1,0 +1,44 @@
+# cython: language_level=3
+"""What the C files of the index offer to its door: see postings.h for what each of it means."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+cdef extern from "postings.h" nogil:
+    uint64_t FURTHER
+
+    ctypedef struct plan_key:
+        uint64_t mask
+        uint32_t radius
+
+    ctypedef struct hit:
+        uint64_t value, key
+        uint32_t distance
+
+    ctypedef struct postings:
+        size_t n
+        hit *hits
+        size_t n_hits
+
+    void postings_init(postings *self, unsigned max_distance)
+    void postings_free(postings *self)
+    bint postings_replan(postings *self, const plan_key *keys, uint32_t n)
+    bint postings_is_moving(const postings *self)
+    bint postings_find(postings *self, uint64_t value)
+    bint postings_insert(postings *self, uint64_t value, uint64_t key)
+    bint postings_key(const postings *self, uint64_t value, uint64_t *key)
+    void postings_set_key(postings *self, uint64_t value, uint64_t key)
+    void postings_remove(postings *self, uint64_t value)
+    size_t postings_claim(postings *self, const uint64_t *values, const uint64_t *keys, uint64_t first, size_t n,
+                          size_t limit, int64_t *nearest)
+    void postings_ask(const postings *self, uint64_t soon, uint64_t next)
+    uint32_t postings_parts(const postings *self)
+    size_t postings_part_size(const postings *self, uint32_t part)
+    void postings_read_part(const postings *self, uint32_t part, uint64_t *values, uint64_t *keys)
+    size_t postings_bytes(const postings *self)
+    const char *postings_check(const postings *self)
+
+cdef extern from "scan.h" nogil:
+    int scan_use(int level)
+    int scan_level()
+    const char *scan_name()
+    void scan_init()

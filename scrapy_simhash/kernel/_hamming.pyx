@@ -1,0 +1,318 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, binding=False
+"""The door to the index in C: Python's values in, Python's values out, and nothing decided here."""
+
+from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+cdef extern from "Python.h":
+    unsigned long long PyLong_AsUnsignedLongLong(object number) except? 0xffffffffffffffff
+    bint PyLong_CheckExact(object number)
+
+
+include "_pairs.pxi"
+include "_scan.pxi"
+
+cdef uint64_t MOST_KEY = 0x7fffffffffffffff
+cdef size_t NO_LIMIT = <size_t>-1
+
+
+cdef class Postings:
+    """Postings (value, key) under the tables of plans: the native twin of ``index/postings.py`` and its searches.
+
+    ``Door`` has what Python knows better: the checks of arguments, which raise the errors, and what a match is.
+    ``steps`` has a limit and keys for each plan on the way up: the keys (mask, radius) serve while there are fewer
+    fingerprints than the limit; no keys at all mean a plain scan, which may only come first.
+    """
+
+    cdef postings c
+    cdef object checked_value, checked_key, match, nearest_first
+    cdef list steps
+    cdef size_t limit
+    cdef dict further
+    cdef size_t length
+    cdef int step
+    cdef public object next_key
+
+    def __cinit__(self):
+        postings_init(&self.c, 0)
+
+    def __dealloc__(self):
+        postings_free(&self.c)
+
+    def __init__(self, door, unsigned max_distance, list steps):
+        postings_free(&self.c)
+        postings_init(&self.c, max_distance)
+        self.checked_value, self.checked_key = door.checked_value, door.checked_key
+        self.match, self.nearest_first = door.match, door.nearest_first
+        self.steps = steps
+        self.further = {}
+        self.length = 0
+        self.next_key = 0
+        self._take_step(0)
+
+    cdef int _take_step(self, int number) except -1:
+        limit, keys = self.steps[number]
+        cdef plan_key *plan = NULL
+        cdef uint32_t n = len(keys)
+        if n:
+            plan = <plan_key *>malloc(n * sizeof(plan_key))
+            if plan == NULL:
+                raise MemoryError()
+            try:
+                for i, (mask, radius) in enumerate(keys):
+                    plan[i].mask = mask
+                    plan[i].radius = radius
+                if not postings_replan(&self.c, plan, n):
+                    raise MemoryError()
+            finally:
+                free(plan)
+        self.step = number
+        self.limit = limit
+        return 0
+
+    cdef int _grow(self) except -1:
+        # Without memory for other tables those that are there go on; what is stored is stored.
+        cdef size_t was = self.limit
+        while self.c.n >= self.limit and self.step + 1 < len(self.steps):
+            try:
+                self._take_step(self.step + 1)
+            except MemoryError:
+                self.limit = was + was // 8
+                break
+        if self.step + 1 == len(self.steps):
+            self.limit = NO_LIMIT
+        return 0
+
+    cdef uint64_t _value(self, value) except? 0xffffffffffffffff:
+        if not PyLong_CheckExact(value):
+            value = self.checked_value(value)
+        try:
+            return PyLong_AsUnsignedLongLong(value)
+        except OverflowError:
+            return self.checked_value(value)
+
+    cdef uint64_t _key(self, key) except? 0xffffffffffffffff:
+        cdef uint64_t number
+        if not PyLong_CheckExact(key):
+            key = self.checked_key(key)
+        try:
+            number = PyLong_AsUnsignedLongLong(key)
+        except OverflowError:
+            return self.checked_key(key)
+        if number > MOST_KEY:
+            self.checked_key(key)
+        return number
+
+    cdef int _insert(self, uint64_t value, uint64_t key) except -1:
+        if not postings_insert(&self.c, value, key):
+            raise MemoryError()
+        self.length += 1
+        if key >= self.next_key:
+            self.next_key = key + 1
+        if self.c.n >= self.limit:
+            self._grow()
+        return 0
+
+    cdef list _matches(self):
+        cdef hit *found
+        cdef size_t i
+        matches = []
+        for i in range(self.c.n_hits):
+            found = &self.c.hits[i]
+            matches.append(self.match(found.key & MOST_KEY, found.value, found.distance))
+            if found.key & FURTHER:
+                for key in self.further[found.value]:
+                    matches.append(self.match(key, found.value, found.distance))
+        return self.nearest_first(matches) if len(matches) > 1 else matches
+
+    def __len__(self):
+        return self.length
+
+    @property
+    def values(self):
+        """The number of distinct fingerprints."""
+        return self.c.n
+
+    @property
+    def nbytes(self):
+        """The memory in bytes, with the room kept for growth."""
+        further = sum(keys.__sizeof__() + 32 * len(keys) for keys in self.further.values())
+        return postings_bytes(&self.c) + self.further.__sizeof__() + 32 * len(self.further) + further
+
+    def find(self, value):
+        """See SimhashIndex.find."""
+        if not postings_find(&self.c, self._value(value)):
+            raise MemoryError()
+        return self._matches() if self.c.n_hits else []
+
+    def find_or_add(self, value, key):
+        """See SimhashIndex.find_or_add."""
+        cdef uint64_t as_value = self._value(value)
+        cdef uint64_t as_key = self._key(key)
+        if not postings_find(&self.c, as_value):
+            raise MemoryError()
+        if self.c.n_hits:
+            return self._matches()
+        self._insert(as_value, as_key)
+        return []
+
+    def has(self, value, key):
+        """Return whether the posting is stored."""
+        cdef uint64_t as_value = self._value(value)
+        cdef uint64_t as_key = self._key(key)
+        cdef uint64_t first
+        if not postings_key(&self.c, as_value, &first):
+            return False
+        return first & MOST_KEY == as_key or (first & FURTHER != 0 and as_key in self.further[as_value])
+
+    def add(self, value, key):
+        """See SimhashIndex.add."""
+        cdef uint64_t as_value = self._value(value)
+        self._add(as_value, self._key(key))
+
+    cdef int _add(self, uint64_t value, uint64_t key) except -1:
+        cdef uint64_t first
+        if not postings_key(&self.c, value, &first):
+            self._insert(value, key)
+            return 0
+        if first & MOST_KEY == key:
+            return 0
+        keys = self.further[value] if first & FURTHER else set()
+        if key in keys:
+            return 0
+        # The smallest stands beside the fingerprint.
+        keys.add(max(key, first & MOST_KEY))
+        self.further[value] = keys
+        postings_set_key(&self.c, value, min(key, first & MOST_KEY) | FURTHER)
+        self.length += 1
+        if key >= self.next_key:
+            self.next_key = key + 1
+        return 0
+
+    def add_many(self, bytes values not None, bytes keys, uint64_t first):
+        """Add a row of values, native uint64, each with its key, or numbered on from *first* where *keys* is None."""
+        cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
+        cdef const uint64_t *k = <const uint64_t *>PyBytes_AsString(keys) if keys is not None else NULL
+        cdef size_t i, n = len(values) // 8
+        for i in range(n):
+            if i + 8 < n:
+                postings_ask(&self.c, v[i + 8], v[i + 4])
+            self._add(v[i], k[i] if k != NULL else first + i)
+
+    def find_or_add_many(self, bytes values not None, bytes keys, uint64_t first):
+        """Return for each value, as native int64, the key of its nearest match, or -1 where it was new and added."""
+        cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
+        cdef const uint64_t *k = <const uint64_t *>PyBytes_AsString(keys) if keys is not None else NULL
+        cdef size_t i, done = 0, step, n = len(values) // 8, before
+        cdef uint64_t most = 0
+        made = PyBytes_FromStringAndSize(NULL, n * 8)
+        cdef int64_t *nearest = <int64_t *>PyBytes_AsString(made)
+        while done < n:
+            before = self.c.n
+            step = postings_claim(&self.c, v + done, k + done if k != NULL else NULL, first + done, n - done,
+                                  self.limit, nearest + done)
+            self.length += self.c.n - before
+            for i in range(done, done + step):
+                if nearest[i] < 0:
+                    most = max(most, k[i] if k != NULL else first + i)
+            if self.c.n > before and most >= self.next_key:
+                self.next_key = most + 1
+            done += step
+            if self.c.n >= self.limit:
+                self._grow()
+            elif done < n:
+                raise MemoryError()
+        return made
+
+    def find_many(self, bytes values not None):
+        """Return the matches of each value, native uint64."""
+        cdef const uint64_t *v = <const uint64_t *>PyBytes_AsString(values)
+        cdef size_t i, n = len(values) // 8
+        matches = []
+        for i in range(n):
+            if i + 8 < n:
+                postings_ask(&self.c, v[i + 8], v[i + 4])
+            if not postings_find(&self.c, v[i]):
+                raise MemoryError()
+            matches.append(self._matches() if self.c.n_hits else [])
+        return matches
+
+    def discard(self, value, key):
+        """See SimhashIndex.discard."""
+        cdef uint64_t as_value = self._value(value)
+        cdef uint64_t as_key = self._key(key)
+        cdef uint64_t first
+        if not postings_key(&self.c, as_value, &first):
+            return False
+        if not first & FURTHER:
+            if first != as_key:
+                return False
+            postings_remove(&self.c, as_value)
+            self.length -= 1
+            return True
+        keys = self.further[as_value]
+        if first & MOST_KEY == as_key:
+            first = min(keys)
+            keys.remove(first)
+        elif as_key in keys:
+            keys.remove(as_key)
+            first &= MOST_KEY
+        else:
+            return False
+        if not keys:
+            del self.further[as_value]
+        postings_set_key(&self.c, as_value, first | FURTHER if keys else first)
+        self.length -= 1
+        return True
+
+    def parts(self):
+        """Return in how many parts the postings are read."""
+        return postings_parts(&self.c)
+
+    def part(self, uint32_t number):
+        """Return the values and keys of a part as two rows of native uint64; a value with several keys comes often."""
+        cdef size_t i, n = postings_part_size(&self.c, number)
+        values = PyBytes_FromStringAndSize(NULL, n * 8)
+        keys = PyBytes_FromStringAndSize(NULL, n * 8)
+        cdef uint64_t *v = <uint64_t *>PyBytes_AsString(values)
+        cdef uint64_t *k = <uint64_t *>PyBytes_AsString(keys)
+        cdef uint64_t one
+        postings_read_part(&self.c, number, v, k)
+        more_values, more_keys = [], []
+        for i in range(n):
+            if k[i] & FURTHER:
+                k[i] &= MOST_KEY
+                for key in self.further[v[i]]:
+                    one = v[i]
+                    more_values.append(PyBytes_FromStringAndSize(<const char *>&one, 8))
+                    one = key
+                    more_keys.append(PyBytes_FromStringAndSize(<const char *>&one, 8))
+        if more_values:
+            return values + b"".join(more_values), keys + b"".join(more_keys)
+        return values, keys
+
+    @property
+    def is_moving(self):
+        """Whether postings are on the way from one plan to another."""
+        return postings_is_moving(&self.c)
+
+    def check(self):
+        """Assert what must hold between two calls. For tests: O(everything)."""
+        cdef const char *wrong = postings_check(&self.c)
+        if wrong != NULL:
+            raise AssertionError((<bytes>wrong).decode())
+        held = self.c.n + sum(map(len, self.further.values()))
+        if held != self.length or not all(self.further.values()):
+            raise AssertionError("the number of postings is wrong")
+
+
+def use_scan(int level):
+    """Take the scan of a *level*, 0 to 3, or the best below it that this processor has; return its level."""
+    return scan_use(level)
+
+
+def scan_in_use():
+    """Return the level and the name of the scan in use."""
+    scan_init()
+    return scan_level(), (<bytes>scan_name()).decode()

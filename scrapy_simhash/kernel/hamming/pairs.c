@@ -1,0 +1,318 @@
+#include "pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pages.h"
+#include "scan.h"
+#include "x86.h"
+
+/* As index/address.py scatters keys: 2^64 divided by the golden ratio. */
+#define SCATTER 0x9e3779b97f4a7c15u
+
+enum {
+    /* Values in a part and in a bucket, about. A part of 32 KiB and what becomes of it lie in the second cache. With
+     * half to eight times as many in a part, and with 4 to 12 in a bucket, it takes as long to a tenth. */
+    PART = 4096,
+    BUCKET = 8,
+    /* Twice as many parts are a third slower: more pages are written at a time than the processor remembers. */
+    MOST_PART_BITS = 10,
+    MOST_BUCKET_BITS = 16,
+    WIDTH = LEAST_ROOM, /* the most candidates that are looked at in one go */
+    STEP = 1 << 22 /* candidates compared or values laid out before a step ends: some milliseconds */
+};
+
+struct pair_search {
+    size_t n, tables, room; /* room: bytes of each of the two buffers */
+    int is_distinct;
+    unsigned k, part_bits;
+    uint64_t *values, *parted;
+    /* Where the search is: table `table`, part `part`, its first bucket not done, in it the row, compared with all
+     * before the column. `parts` is 0 while the values are not yet laid out for the table. */
+    size_t table, part, parts, bucket, buckets, row, column;
+    uint32_t part_ends[1 << MOST_PART_BITS], bucket_ends[1 << MOST_BUCKET_BITS];
+    uint64_t masks[];
+};
+
+/* The bits that `values` can be split by into groups of about `size`, at most `most`. */
+static unsigned bits_for(size_t values, size_t size, unsigned most)
+{
+    unsigned bits = 0;
+    while (bits < most && values >> bits > size)
+        bits++;
+    return bits;
+}
+
+pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k)
+{
+    pair_search *s = malloc(sizeof *s + tables * sizeof *masks);
+    if (!s)
+        return NULL;
+    scan_init();
+    memset(s, 0, sizeof *s);
+    memcpy(s->masks, masks, tables * sizeof *masks);
+    s->n = n, s->tables = tables, s->k = k;
+    /* A row looks at WIDTH candidates at once, and those past the end are read as well. */
+    size_t room = s->room = (n + WIDTH) * sizeof *s->values;
+    s->values = pages_new(&s->room);
+    s->parted = pages_new(&room);
+    if (!s->values || !s->parted) {
+        pairs_free(s);
+        return NULL;
+    }
+    memset(s->values + n, 0, WIDTH * sizeof *s->values);
+    memset(s->parted + n, 0, WIDTH * sizeof *s->parted);
+    return s;
+}
+
+void pairs_free(pair_search *s)
+{
+    if (s) {
+        pages_free(s->values, s->room);
+        pages_free(s->parted, s->room);
+        free(s);
+    }
+}
+
+uint64_t *pairs_values(pair_search *s)
+{
+    return s->values;
+}
+
+/* Group `from` by the bits of the hash below the first `above` ones, as many as `bits`, into `to`; the ends of the
+ * groups, counted from `to`, go to `ends`. */
+static void group(const uint64_t *from, size_t n, uint64_t mask, unsigned above, unsigned bits, uint64_t *to,
+                  uint32_t *ends)
+{
+    size_t groups = (size_t)1 << bits;
+    unsigned below = 63 - bits;
+    uint32_t start = 0;
+    memset(ends, 0, groups * sizeof *ends);
+#define GROUP_OF(value) ((((value) & mask) * SCATTER << above) >> 1 >> below)
+    for (size_t i = 0; i < n; i++)
+        ends[GROUP_OF(from[i])]++;
+    for (size_t g = 0; g < groups; g++) {
+        uint32_t length = ends[g];
+        ends[g] = start;
+        start += length;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[ends[GROUP_OF(from[i])]++] = from[i];
+#undef GROUP_OF
+}
+
+/* Lay out all values in parts. */
+static void lay_out(pair_search *s, uint64_t mask)
+{
+    unsigned key_bits = ones(mask);
+    s->part_bits = bits_for(s->n, PART, key_bits < MOST_PART_BITS ? key_bits : MOST_PART_BITS);
+    s->parts = (size_t)1 << s->part_bits;
+    s->part = 0;
+    if (s->part_bits) {
+        group(s->values, s->n, mask, 0, s->part_bits, s->parted, s->part_ends);
+    } else {
+        uint64_t *values = s->values;
+        s->values = s->parted, s->parted = values;
+        s->part_ends[0] = (uint32_t)s->n;
+    }
+}
+
+static uint32_t part_start(const pair_search *s)
+{
+    return s->part ? s->part_ends[s->part - 1] : 0;
+}
+
+/* Lay out the values of a part in buckets. */
+static void open_part(pair_search *s, uint64_t mask)
+{
+    size_t start = part_start(s), n = s->part_ends[s->part] - start;
+    unsigned key_bits = ones(mask) - s->part_bits;
+    unsigned bits = bits_for(n, BUCKET, key_bits < MOST_BUCKET_BITS ? key_bits : MOST_BUCKET_BITS);
+    group(s->parted + start, n, mask, s->part_bits, bits, s->values + start, s->bucket_ends);
+    s->buckets = (size_t)1 << bits;
+    s->bucket = 0;
+    s->row = 0, s->column = 1;
+}
+
+static void sift(uint64_t *heap, size_t at, size_t n)
+{
+    uint64_t value = heap[at];
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        child += child + 1 < n && heap[child + 1] > heap[child];
+        if (heap[child] <= value)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = value;
+}
+
+/* Sort: by insertion what is short, else by a heap, which no order of the values makes slow. */
+static void sort(uint64_t *at, size_t n)
+{
+    if (n > 32) {
+        for (size_t i = n / 2; i-- > 0;)
+            sift(at, i, n);
+        for (size_t i = n; i-- > 1;) {
+            uint64_t greatest = at[0];
+            at[0] = at[i];
+            at[i] = greatest;
+            sift(at, 0, i);
+        }
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        uint64_t value = at[i];
+        size_t j = i;
+        for (; j > 0 && at[j - 1] > value; j--)
+            at[j] = at[j - 1];
+        at[j] = value;
+    }
+}
+
+/* Keep one of equal values, and put all in an order that does not depend on how they came. */
+static void keep_distinct(pair_search *s)
+{
+    const uint64_t all = ~(uint64_t)0;
+    uint32_t kept = 0;
+    lay_out(s, all);
+    for (; s->part < s->parts; s->part++) {
+        open_part(s, all);
+        uint64_t *at = s->values + part_start(s);
+        uint32_t start = 0;
+        for (size_t b = 0; b < s->buckets; start = s->bucket_ends[b++]) {
+            sort(at + start, s->bucket_ends[b] - start);
+            for (uint32_t i = start; i < s->bucket_ends[b]; i++)
+                if (i == start || at[i] != at[i - 1])
+                    s->values[kept++] = at[i];
+        }
+    }
+    s->n = kept;
+    s->parts = 0;
+    s->is_distinct = 1;
+}
+
+/* Add the pair of x and y to the `found` ones if this is the first table in whose key they agree; return how many
+ * there are then. */
+static size_t report(const pair_search *s, uint64_t x, uint64_t y, value_pair *pairs, size_t found)
+{
+    uint64_t differing = x ^ y;
+    if (differing & s->masks[s->table])
+        return found;
+    for (size_t table = 0; table < s->table; table++)
+        if (!(differing & s->masks[table]))
+            return found;
+    pairs[found].small = x < y ? x : y;
+    pairs[found].large = x < y ? y : x;
+    return found + 1;
+}
+
+/* Compare each value of the part with all after it in its bucket, from where the search is to the end of the part, of
+ * the room or of the work a step may do. Two values are `near` by a mask of bits, for `width` candidates at once. */
+#define COMPARE(name, target, width, near)                                                                           \
+    target static size_t name(pair_search *s, value_pair *pairs, size_t found, size_t room, int64_t *work)           \
+    {                                                                                                                \
+        const uint64_t *at = s->values + part_start(s);                                                              \
+        const unsigned k = s->k;                                                                                     \
+        size_t bucket = s->bucket, row = s->row, column = s->column;                                                 \
+        for (; bucket < s->buckets; bucket++) {                                                                      \
+            uint32_t end = s->bucket_ends[bucket];                                                                   \
+            for (; row < end; row++, column = row + 1) {                                                             \
+                uint64_t value = at[row];                                                                            \
+                for (; column < end; column += width) {                                                              \
+                    unsigned hits = near(at + column, value, k);                                                     \
+                    if (hits) {                                                                                      \
+                        if (end - column < width)                                                                    \
+                            hits &= (1u << (end - column)) - 1;                                                      \
+                        for (unsigned i = 0; hits >> i; i++)                                                         \
+                            if (hits >> i & 1)                                                                       \
+                                found = report(s, value, at[column + i], pairs, found);                              \
+                        if (room - found < width) {                                                                  \
+                            column += width;                                                                         \
+                            goto out;                                                                                \
+                        }                                                                                            \
+                    }                                                                                                \
+                }                                                                                                    \
+                if ((*work -= (int64_t)(end - row)) < 0) {                                                           \
+                    row++, column = row + 1;                                                                         \
+                    goto out;                                                                                        \
+                }                                                                                                    \
+            }                                                                                                        \
+        }                                                                                                            \
+    out:                                                                                                             \
+        s->bucket = bucket, s->row = row, s->column = column;                                                        \
+        return found;                                                                                                \
+    }
+
+static inline unsigned near_portable(const uint64_t *at, uint64_t value, unsigned k)
+{
+    return ones(*at ^ value) <= k;
+}
+
+COMPARE(compare_portable, , 1, near_portable)
+
+#ifdef X86
+
+POPCNT static inline unsigned near_popcnt(const uint64_t *at, uint64_t value, unsigned k)
+{
+    return popcnt(*at ^ value) <= k;
+}
+
+AVX2 static inline unsigned near_avx2(const uint64_t *at, uint64_t value, unsigned k)
+{
+    __m256i x = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)at), _mm256_set1_epi64x((long long)value));
+    x = _mm256_sad_epu8(ones_in_bytes(x), _mm256_setzero_si256());
+    x = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)k + 1), x);
+    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(x));
+}
+
+AVX512 static inline unsigned near_avx512(const uint64_t *at, uint64_t value, unsigned k)
+{
+    __m512i x = _mm512_xor_si512(_mm512_loadu_si512(at), _mm512_set1_epi64((long long)value));
+    return _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), _mm512_set1_epi64((long long)k));
+}
+
+COMPARE(compare_popcnt, POPCNT, 1, near_popcnt)
+COMPARE(compare_avx2, AVX2, 4, near_avx2)
+COMPARE(compare_avx512, AVX512, 8, near_avx512)
+
+#endif
+
+/* By the level of scan.h. */
+static size_t (*const COMPARES[])(pair_search *, value_pair *, size_t, size_t, int64_t *) = {
+    compare_portable,
+#ifdef X86
+    compare_popcnt, compare_avx2, compare_avx512,
+#endif
+};
+
+size_t pairs_step(pair_search *s, value_pair *pairs, size_t room)
+{
+    size_t found = 0;
+    int64_t work = STEP;
+    if (!s->is_distinct)
+        keep_distinct(s);
+    while (s->table < s->tables && work > 0 && room - found >= WIDTH) {
+        uint64_t mask = s->masks[s->table];
+        if (!s->parts) {
+            lay_out(s, mask);
+            open_part(s, mask);
+            work -= (int64_t)s->n;
+        }
+        found = COMPARES[scan_level()](s, pairs, found, room, &work);
+        if (s->bucket < s->buckets)
+            break;
+        if (++s->part < s->parts)
+            open_part(s, mask);
+        else
+            s->table++, s->parts = 0;
+    }
+    return found;
+}
+
+double pairs_done(const pair_search *s)
+{
+    if (s->table == s->tables)
+        return 1;
+    double of_table = s->parts && s->n ? (double)(part_start(s) + s->row) / (double)s->n : 0;
+    return ((double)s->table + of_table) / (double)s->tables;
+}

@@ -1,0 +1,448 @@
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pages.h"
+#include "scan.h"
+
+/* A segment gets as many buckets again when they hold more than this on average. */
+#define LONG_BUCKET 16
+/* A segment is laid out anew when so few places in 32 are left, or no gap is this near: */
+#define TIGHT(room) ((room) - (room) / 32)
+#define GAP_REACH 96
+/* A segment of fewer entries is laid out with more room. */
+#define SHORT_SEGMENT 4096
+/* Segments have fewer entries, so that twice as many still fit 32 bits. */
+#define MOST_ENTRIES 0x3fffffffu
+/* Compact entries leave out a key of 16 bits or more, all of it told by the bucket; the rest is 48 bits at most. */
+#define LEAST_COMPACT 16
+#define MOST_COMPACT 22
+#define TAG_BITS 32
+
+/* What of a bucket is scanned at once: as many hits are kept. */
+#define SCANNED 512
+
+/* --- Keys. */
+
+static unsigned runs_of(uint64_t mask)
+{
+    return ones(mask & ~(mask << 1 | mask >> 63));
+}
+
+/* Fills the flips of up to `radius` of the `width` highest bits, fewest first; with NULL only counts them. */
+static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
+{
+    size_t n = 0;
+    for (unsigned bits = 0; bits <= radius && bits <= width; bits++) {
+        uint64_t flip = bits == 64 ? ~0ull : (1ull << bits) - 1;
+        for (;;) {
+            if (flips != NULL)
+                flips[n] = width == 64 ? flip : flip << (64 - width);
+            n++;
+            /* The next greater number with as many ones. */
+            uint64_t lowest = flip & -flip, above = flip + lowest;
+            if (flip == 0 || above == 0)
+                break;
+            flip = above | ((flip ^ above) >> 2) / lowest;
+            if (width < 64 && flip >> width)
+                break;
+        }
+    }
+    return n;
+}
+
+bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys)
+{
+    memset(self, 0, sizeof *self);
+    self->key_bits = (uint8_t)ones(mask);
+    self->has_keys = has_keys;
+    self->radius = (uint8_t)radius;
+    if (mask != 0 && ~mask != 0 && runs_of(mask) == 1) {
+        unsigned turn = 0;
+        while (!(turned_left(mask, turn) >> 63) || turned_left(mask, turn) & 1)
+            turn++;
+        self->turn = (uint8_t)turn;
+        self->has_compact = self->key_bits >= LEAST_COMPACT && self->key_bits <= MOST_COMPACT;
+    }
+    self->mask = turned_left(mask, self->turn);
+    unsigned bits = self->key_bits < 32 ? self->key_bits : 32;
+    self->most_bits = (uint8_t)(bits > SEGMENT_BITS ? bits - SEGMENT_BITS : 0);
+    /* Only the keys of one block are probed around: their bits are the highest. */
+    size_t n = fill_flips(NULL, self->key_bits, radius);
+    self->flips = malloc(n * sizeof *self->flips);
+    if (self->flips == NULL)
+        return false;
+    self->n_flips = (uint32_t)fill_flips(self->flips, self->key_bits, radius);
+    return true;
+}
+
+void segment_free(segment *self)
+{
+    pages_free(self->block, self->bytes);
+    memset(self, 0, sizeof *self);
+}
+
+void table_free(table *self)
+{
+    for (int i = 0; i < SEGMENTS; i++)
+        segment_free(&self->segments[i]);
+    free(self->flips);
+    self->flips = NULL;
+}
+
+static inline segment *segment_of(const table *self, uint64_t hash)
+{
+    return (segment *)&self->segments[hash >> (64 - SEGMENT_BITS)];
+}
+
+/* --- Entries. */
+
+static inline unsigned rest_bits(const table *self) { return 64 - self->key_bits; }
+static inline uint64_t rest_of(const table *self, uint64_t turned) { return turned & (~0ull >> self->key_bits); }
+
+static inline uint64_t entry_at(const segment *in, uint32_t at)
+{
+    return in->tags != NULL ? (uint64_t)in->rests[at] << TAG_BITS | in->tags[at] : in->values[at];
+}
+
+static inline void put_entry(segment *in, uint32_t at, uint64_t entry)
+{
+    if (in->tags != NULL) {
+        in->tags[at] = (uint32_t)entry;
+        in->rests[at] = (uint16_t)(entry >> TAG_BITS);
+    } else {
+        in->values[at] = entry;
+    }
+}
+
+static inline void move_entry(segment *in, uint32_t to, uint32_t from)
+{
+    put_entry(in, to, entry_at(in, from));
+    if (in->keys != NULL)
+        in->keys[to] = in->keys[from];
+}
+
+uint64_t table_value(const table *self, const segment *in, uint32_t bucket_number, uint32_t at)
+{
+    if (in->tags == NULL)
+        return in->values[at];
+    /* The inverse of an odd number, by Newton: each step doubles the bits that are right, of which there are three. */
+    uint64_t inverse = SCATTER;
+    for (int step = 0; step < 5; step++)
+        inverse *= 2 - SCATTER * inverse;
+    uint64_t number = (uint64_t)(in - self->segments) << in->bits | bucket_number;
+    uint64_t key = number * inverse << rest_bits(self);
+    return turned_left(key | entry_at(in, at), 64u - self->turn);
+}
+
+/* --- Layout. */
+
+static size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/* Points the columns into the block; returns the bytes that all of it takes. */
+static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
+{
+    char *block = in->block;
+    size_t at = sizeof(bucket) << in->bits, room = in->room;
+    in->values = NULL;
+    in->tags = NULL;
+    in->rests = NULL;
+    in->keys = NULL;
+    if (has_keys) {
+        in->keys = block == NULL ? NULL : (uint64_t *)(block + at);
+        at += padded(room * sizeof *in->keys);
+    }
+    if (is_compact) {
+        in->tags = block == NULL ? NULL : (uint32_t *)(block + at);
+        at += padded(room * sizeof *in->tags);
+        in->rests = block == NULL ? NULL : (uint16_t *)(block + at);
+        at += padded(room * sizeof *in->rests);
+    } else {
+        in->values = block == NULL ? NULL : (uint64_t *)(block + at);
+        at += padded(room * sizeof *in->values);
+    }
+    return at;
+}
+
+static uint32_t end_of_room(const segment *in, uint32_t number)
+{
+    return number + 1 < 1u << in->bits ? buckets_of(in)[number + 1].start : in->room;
+}
+
+/* The room to lay a segment out with: some fifth more than it needs, so that it is not tight at once. Segments fill
+ * evenly, so each has a share of its own, three 32nds to nine, else all would be laid out anew within the same few
+ * inserts; short ones have twice as much, as they are no burden. And a place for every 32 buckets at least, so that a
+ * gap is near wherever the next entry comes. */
+static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
+{
+    uint64_t in_128 = (12 + number * 5 % 17 * 3 / 2) * (n < SHORT_SEGMENT ? 2 : 1);
+    uint32_t share = (uint32_t)(n * in_128 / 128), least = (1u << bits) / 32;
+    return n + (share > least ? share : least) + 4;
+}
+
+/* Lays a segment out anew in a block of its own, with room for more. False without memory, and nothing changed. */
+static bool lay_out(table *self, segment *old)
+{
+    if (old->n >= MOST_ENTRIES)
+        return false;
+    segment new = {.n = old->n, .bits = old->bits};
+    while (new.bits < self->most_bits && new.n >> new.bits >= LONG_BUCKET)
+        new.bits++;
+    new.room = room_for(new.n, new.bits, (uint32_t)(old - self->segments));
+    bool is_compact = old->tags != NULL || (self->has_compact && new.bits == self->most_bits);
+    size_t entry = (is_compact ? sizeof *new.tags + sizeof *new.rests : sizeof *new.values) +
+                   (self->has_keys ? sizeof *new.keys : 0);
+    size_t wanted = new.bytes = lay_columns(&new, is_compact, self->has_keys);
+    new.block = pages_new(&new.bytes);
+    if (new.block == NULL)
+        return false;
+    new.room += (uint32_t)((new.bytes - wanted) / entry / 16 * 16); /* the rest of the last page, columns padded */
+    lay_columns(&new, is_compact, self->has_keys);
+
+    /* Bucket by bucket, in order: one of the old is the new one, or is cut into several neighbours. */
+    unsigned finer = (unsigned)(new.bits - old->bits);
+    uint32_t buckets = old->block == NULL ? 0 : 1u << old->bits;
+    uint64_t spare = new.room - new.n, filled = 0;
+    memset(new.block, 0, sizeof(bucket) << new.bits);
+    bucket *to = buckets_of(&new);
+    for (uint32_t number = 0; number < buckets; number++) {
+        bucket from = buckets_of(old)[number];
+        bucket *first = to + ((size_t)number << finer);
+        if (finer == 0) {
+            first->count = from.count;
+        } else {
+            for (uint32_t at = from.start; at < from.start + from.count; at++) {
+                uint64_t hash = table_hash(self, turned_left(old->values[at], self->turn));
+                to[bucket_of(&new, hash)].count++;
+            }
+        }
+        for (size_t i = 0; i < (size_t)1 << finer; i++) {
+            uint64_t before = ((uint64_t)number << finer) + i;
+            first[i].start = (uint32_t)(filled + (spare * before >> new.bits));
+            filled += first[i].count;
+            first[i].count = finer == 0 ? first[i].count : 0;
+        }
+        if (finer == 0 && is_compact == (old->tags != NULL)) {
+            if (is_compact) {
+                memcpy(new.tags + first->start, old->tags + from.start, from.count * sizeof *new.tags);
+                memcpy(new.rests + first->start, old->rests + from.start, from.count * sizeof *new.rests);
+            } else {
+                memcpy(new.values + first->start, old->values + from.start, from.count * sizeof *new.values);
+            }
+            if (new.keys != NULL)
+                memcpy(new.keys + first->start, old->keys + from.start, from.count * sizeof *new.keys);
+            continue;
+        }
+        first->count = finer == 0 ? 0 : first->count;
+        for (uint32_t at = from.start; at < from.start + from.count; at++) {
+            uint64_t turned = turned_left(old->values[at], self->turn);
+            bucket *mine = to + bucket_of(&new, table_hash(self, turned));
+            uint32_t place = mine->start + mine->count++;
+            put_entry(&new, place, is_compact ? rest_of(self, turned) : old->values[at]);
+            if (new.keys != NULL)
+                new.keys[place] = old->keys[at];
+        }
+    }
+    segment_free(old);
+    *old = new;
+    return true;
+}
+
+/* Makes a place at the end of the bucket, handed over from the nearest gap. False if none is near. */
+static bool make_gap(segment *in, uint32_t number)
+{
+    bucket *all = buckets_of(in);
+    uint32_t buckets = 1u << in->bits;
+    for (uint32_t step = 1; step <= GAP_REACH; step++) {
+        uint32_t right = number + step;
+        if (right < buckets && all[right].start + all[right].count < end_of_room(in, right)) {
+            for (uint32_t i = right; i > number; i--) {
+                if (all[i].count)
+                    move_entry(in, all[i].start + all[i].count, all[i].start);
+                all[i].start++;
+            }
+            return true;
+        }
+        if (step > number)
+            continue;
+        uint32_t left = number - step;
+        if (all[left].start + all[left].count < all[left + 1].start) {
+            for (uint32_t i = left + 1; i <= number; i++) {
+                all[i].start--;
+                if (all[i].count)
+                    move_entry(in, all[i].start, all[i].start + all[i].count);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+bool table_insert(table *self, uint64_t value, uint64_t key)
+{
+    uint64_t turned = turned_left(value, self->turn), hash = table_hash(self, turned);
+    segment *in = segment_of(self, hash);
+    for (;;) {
+        if (in->n < TIGHT(in->room)) {
+            uint32_t number = bucket_of(in, hash);
+            bucket *mine = buckets_of(in) + number;
+            if (mine->start + mine->count < end_of_room(in, number) || make_gap(in, number)) {
+                uint32_t at = mine->start + mine->count++;
+                put_entry(in, at, in->tags != NULL ? rest_of(self, turned) : value);
+                if (in->keys != NULL)
+                    in->keys[at] = key;
+                in->n++;
+                return true;
+            }
+        }
+        if (!lay_out(self, in))
+            return false;
+    }
+}
+
+/* --- Search. */
+
+place table_find(const table *self, uint64_t value)
+{
+    uint64_t turned = turned_left(value, self->turn), hash = table_hash(self, turned);
+    segment *in = segment_of(self, hash);
+    place none = {NULL, 0};
+    if (in->block == NULL)
+        return none;
+    bucket mine = buckets_of(in)[bucket_of(in, hash)];
+    uint64_t entry = in->tags != NULL ? rest_of(self, turned) : value;
+    for (uint32_t at = mine.start; at < mine.start + mine.count; at++)
+        if (entry_at(in, at) == entry)
+            return (place){in, at};
+    return none;
+}
+
+void table_remove(table *self, uint64_t value)
+{
+    place found = table_find(self, value);
+    segment *in = found.in;
+    if (in == NULL)
+        return;
+    bucket *mine = buckets_of(in) + bucket_of(in, table_hash(self, turned_left(value, self->turn)));
+    move_entry(in, found.at, mine->start + --mine->count);
+    in->n--;
+}
+
+static void probe_bucket(const table *self, uint64_t turned, uint64_t value, unsigned most, hit_function *hit,
+                         void *of)
+{
+    uint64_t hash = table_hash(self, turned);
+    segment *in = segment_of(self, hash);
+    if (in->block == NULL)
+        return;
+    uint32_t number = bucket_of(in, hash), hits[SCANNED];
+    bucket mine = buckets_of(in)[number];
+    for (uint32_t from = mine.start, end = mine.start + mine.count; from < end; from += SCANNED) {
+        uint32_t n = end - from < SCANNED ? end - from : SCANNED;
+        size_t found;
+        if (in->tags != NULL) {
+            /* The bucket has told the key: what is left is the distance of the rest. */
+            uint64_t rest = rest_of(self, turned);
+            unsigned flipped = ones(turned ^ turned_left(value, self->turn));
+            found = scan.tags(in->tags + from, in->rests + from, n, (uint32_t)rest, (uint16_t)(rest >> TAG_BITS),
+                              most - flipped, hits);
+        } else {
+            found = scan.values(in->values + from, n, value, most, hits);
+        }
+        for (size_t i = 0; i < found; i++) {
+            uint64_t stored = table_value(self, in, number, from + hits[i]);
+            /* A bucket may serve several of the keys probed: only its own is told by this probe. */
+            if (((turned_left(stored, self->turn) ^ turned) & self->mask) == 0)
+                hit(of, stored, ones(stored ^ value), (place){in, from + hits[i]});
+        }
+    }
+}
+
+void table_probe(const table *self, uint64_t value, unsigned most, hit_function *hit, void *of)
+{
+    uint64_t turned = turned_left(value, self->turn);
+    enum { AHEAD_BUCKETS = 12, AHEAD_ENTRIES = 6 };
+    for (uint32_t i = 0; i < self->n_flips; i++) {
+        if (i + AHEAD_BUCKETS < self->n_flips)
+            table_prefetch_buckets(self, turned_left(turned ^ self->flips[i + AHEAD_BUCKETS], 64u - self->turn));
+        if (i + AHEAD_ENTRIES < self->n_flips)
+            table_prefetch_entries(self, turned_left(turned ^ self->flips[i + AHEAD_ENTRIES], 64u - self->turn));
+        if (ones(self->flips[i]) <= most)
+            probe_bucket(self, turned ^ self->flips[i], value, most, hit, of);
+    }
+}
+
+void table_prefetch_buckets(const table *self, uint64_t value)
+{
+    uint64_t hash = table_hash(self, turned_left(value, self->turn));
+    segment *in = segment_of(self, hash);
+    if (in->block != NULL)
+        PREFETCH(buckets_of(in) + bucket_of(in, hash));
+}
+
+void table_prefetch_entries(const table *self, uint64_t value)
+{
+    uint64_t hash = table_hash(self, turned_left(value, self->turn));
+    segment *in = segment_of(self, hash);
+    if (in->block == NULL)
+        return;
+    bucket mine = buckets_of(in)[bucket_of(in, hash)];
+    const char *from = in->tags != NULL ? (const char *)(in->tags + mine.start) : (const char *)(in->values + mine.start);
+    const char *end = from + mine.count * (in->tags != NULL ? sizeof *in->tags : sizeof *in->values);
+    /* The system itself goes on with what is longer. */
+    enum { LINE = 64, LINES = 8 };
+    if (end - from > LINE * LINES)
+        end = from + LINE * LINES;
+    for (const char *line = from; line < end; line += LINE)
+        PREFETCH(line);
+    PREFETCH(end - 1);
+    if (in->tags != NULL)
+        PREFETCH(in->rests + mine.start + mine.count);
+    if (in->keys != NULL)
+        PREFETCH(in->keys + mine.start + mine.count);
+}
+
+/* --- Account. */
+
+size_t table_bytes(const table *self)
+{
+    size_t bytes = sizeof *self + self->n_flips * sizeof *self->flips;
+    for (int i = 0; i < SEGMENTS; i++)
+        bytes += self->segments[i].bytes;
+    return bytes;
+}
+
+const char *table_check(const table *self)
+{
+    for (uint32_t s = 0; s < SEGMENTS; s++) {
+        const segment *in = &self->segments[s];
+        if (in->block == NULL) {
+            if (in->n)
+                return "an empty segment has entries";
+            continue;
+        }
+        uint64_t n = 0;
+        uint32_t end = 0;
+        for (uint32_t number = 0; number < 1u << in->bits; number++) {
+            bucket mine = buckets_of(in)[number];
+            if (mine.start < end || mine.start + mine.count > in->room)
+                return "buckets overlap";
+            end = mine.start + mine.count;
+            n += mine.count;
+            for (uint32_t at = mine.start; at < end; at++) {
+                uint64_t value = table_value(self, in, number, at);
+                uint64_t hash = table_hash(self, turned_left(value, self->turn));
+                if (hash >> (64 - SEGMENT_BITS) != s || bucket_of(in, hash) != number)
+                    return "an entry is not in its bucket";
+            }
+        }
+        if (n != in->n)
+            return "a segment counts wrongly";
+        if ((in->tags != NULL) != (self->has_compact && in->bits == self->most_bits))
+            return "entries have the wrong form";
+        if ((in->keys != NULL) != self->has_keys)
+            return "keys are in the wrong table";
+    }
+    return NULL;
+}

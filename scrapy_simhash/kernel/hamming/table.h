@@ -1,0 +1,117 @@
+/* One table: every fingerprint in the bucket of its key, the buckets side by side in segments.
+ *
+ *     hash of the key     | segment |  bucket  |  ...
+ *                              6        grows
+ *
+ *     segment             [bucket 0: start, count][bucket 1]...            the directory
+ *                         [e e e e . . | e e . | e e e e e . | ...]        the entries, with gaps
+ *                         [k k k k . . | k k . | k k k k k . | ...]        first table only: the keys beside them
+ *
+ * A new entry goes to the end of its bucket. Where there is no gap, the nearest one is handed over from bucket to
+ * bucket: each moves one entry from its one end to its other, since the order within a bucket means nothing. When a
+ * segment is nearly full it alone is laid out anew, some fifth larger, with more buckets if they have become long: so no
+ * insert ever waits for more than a 64th of a table.
+ *
+ * An entry is the fingerprint, eight bytes. When the bucket alone tells the whole key, and the key is one block of at
+ * least 16 bits, six bytes are enough for the rest of it: a tag of 32 bits, which is scanned, and 16 bits, which are
+ * looked at when the tag is near.
+ *
+ * The hash is a multiplication by an odd number: similar keys are scattered, and a key of one block, turned to the top,
+ * can be computed back from its bucket.
+ */
+#ifndef SIMHASH_TABLE_H
+#define SIMHASH_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEGMENT_BITS 6
+#define SEGMENTS (1 << SEGMENT_BITS)
+
+/* 2^64 divided by the golden ratio, as in index/address.py. */
+#define SCATTER 0x9E3779B97F4A7C15u
+
+typedef struct {
+    uint32_t start, count;
+} bucket;
+
+typedef struct {
+    void *block;       /* the directory, then the columns; NULL when nothing was ever stored */
+    uint64_t *values;  /* the column of entries, unless compact */
+    uint32_t *tags;    /* the two columns of entries, if compact */
+    uint16_t *rests;
+    uint64_t *keys;    /* NULL but in the first table */
+    size_t bytes;
+    uint32_t n, room;
+    uint8_t bits;      /* 2^bits buckets */
+} segment;
+
+typedef struct {
+    uint64_t mask;     /* the bits of the key, after the turn */
+    uint64_t *flips;   /* what to change in a turned fingerprint to get the keys to probe; the first is 0 */
+    uint32_t n_flips;
+    uint8_t turn;      /* a rotation to the left that brings a key of one block to the top */
+    uint8_t key_bits;
+    uint8_t most_bits; /* of a segment's buckets: more would stay empty */
+    uint8_t radius;    /* keys are probed up to so many bits away */
+    bool has_compact, has_keys;
+    segment segments[SEGMENTS];
+} table;
+
+/* Where a fingerprint was found. */
+typedef struct {
+    segment *in;
+    uint32_t at;
+} place;
+
+#if defined(__GNUC__)
+#define PREFETCH(at) __builtin_prefetch(at)
+#elif defined(_M_X64)
+#include <intrin.h>
+#define PREFETCH(at) _mm_prefetch((const char *)(at), _MM_HINT_T0)
+#else
+#define PREFETCH(at) ((void)(at))
+#endif
+
+static inline uint64_t turned_left(uint64_t value, unsigned by)
+{
+    return value << (by & 63) | value >> (-by & 63);
+}
+
+/* Makes an empty table of the bits `mask` selects. Returns false without memory. */
+bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys);
+void table_free(table *self);
+void segment_free(segment *self);
+
+/* Adds a fingerprint that is not there, with its key in the first table. Returns false without memory, unchanged. */
+bool table_insert(table *self, uint64_t value, uint64_t key);
+/* Finds a fingerprint that is exactly `value`; in == NULL if there is none. */
+place table_find(const table *self, uint64_t value);
+/* Takes a fingerprint out that is there. */
+void table_remove(table *self, uint64_t value);
+
+/* Calls `hit` for every fingerprint within `most` bits that the probes of this table find; once each. */
+typedef void hit_function(void *of, uint64_t value, unsigned distance, place at);
+void table_probe(const table *self, uint64_t value, unsigned most, hit_function *hit, void *of);
+/* Asks the memory for what a probe of `value` will read first, and then. */
+void table_prefetch_buckets(const table *self, uint64_t value);
+void table_prefetch_entries(const table *self, uint64_t value);
+
+/* Reads the entries of one segment that lie in the bucket `number`, in order. */
+uint64_t table_value(const table *self, const segment *in, uint32_t bucket_number, uint32_t at);
+
+size_t table_bytes(const table *self);
+/* Returns a line that says what is wrong, NULL if nothing is. For tests: reads everything. */
+const char *table_check(const table *self);
+
+static inline uint64_t table_hash(const table *self, uint64_t turned) { return (turned & self->mask) * SCATTER; }
+
+static inline uint32_t bucket_of(const segment *in, uint64_t hash)
+{
+    return (uint32_t)(hash << SEGMENT_BITS >> 32 >> (32 - in->bits));
+}
+
+static inline bucket *buckets_of(const segment *in) { return (bucket *)in->block; }
+
+#endif

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import random
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.index.pure.address import ADDRESS_BITS, SLOT_BITS
+from scrapy_simhash.index.pure.table import CELLS_PER_LEAF, GUARD, Table
+
+#: A few addresses, some equal, some with nothing above the lowest bits, so that leaves split unevenly or not.
+addresses = st.integers(0, 2**ADDRESS_BITS - 1) | st.integers(0, 3) | st.just(2**ADDRESS_BITS - 1)
+address_lists = st.lists(addresses, max_size=80)
+
+
+def entries_at(addresses: list[int]) -> list[int]:
+    return [address << SLOT_BITS | slot for slot, address in enumerate(addresses)]
+
+
+def entries_of(table: Table) -> list[int]:
+    return sorted(entry for leaf in table.leaves() for entry in leaf if entry != GUARD)
+
+
+def filled(entries: list[int], leaf_size: int = 4) -> Table:
+    table = Table(0, leaf_size)
+    for entry in entries:
+        table.insert(entry)
+        table._check()
+    return table
+
+
+@given(address_lists)
+def test_a_table_holds_what_was_inserted(addresses: list[int]) -> None:
+    entries = entries_at(addresses)
+    assert entries_of(filled(entries)) == sorted(entries)
+
+
+@given(address_lists, address_lists)
+def test_entries_added_together_are_held_as_if_inserted_one_by_one(
+    before: list[int], together: list[int]
+) -> None:
+    entries = entries_at(before + together)
+    table = filled(entries[: len(before)])
+    table.extend(array("Q", entries[len(before) :]), len(before))
+    table._check()
+    assert entries_of(table) == sorted(entries)
+
+
+@given(address_lists, st.randoms(use_true_random=False))
+def test_what_is_removed_is_gone_and_the_rest_stays(addresses: list[int], order: random.Random) -> None:
+    entries = entries_at(addresses)
+    table = filled(entries)
+    order.shuffle(entries)
+    while entries:
+        table.remove(entries.pop())
+        table._check()
+        assert entries_of(table) == sorted(entries)
+
+
+def test_random_addresses_fill_leaves_of_at_most_the_leaf_size() -> None:
+    draw = random.Random(1)
+    table = filled(entries_at([draw.getrandbits(ADDRESS_BITS) for _ in range(500)]), leaf_size=16)
+    assert max(map(len, table.leaves())) <= 16
+    assert len(list(table.leaves())) > 500 / 16
+
+
+def test_a_leaf_of_one_address_grows_and_the_directory_does_not() -> None:
+    table = filled(entries_at([5] * 300))
+    assert len(table.directory) == 1
+
+
+def test_a_crowd_at_two_neighbouring_addresses_cannot_blow_up_the_directory() -> None:
+    table = filled(entries_at([5, 6] * 100))
+    assert len(table.directory) <= CELLS_PER_LEAF * len(list(table.leaves()))
+    assert entries_of(table) == sorted(entries_at([5, 6] * 100))
+
+
+def test_an_address_on_the_border_of_two_leaves_is_in_the_upper_one() -> None:
+    step = 2**ADDRESS_BITS // 16
+    borders = [step * number for number in range(16)]
+    table = filled([address << SLOT_BITS for address in borders])  # slot 0: the least entry of its address
+    assert entries_of(table) == [address << SLOT_BITS for address in borders]
+    assert len(list(table.leaves())) > 4
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 100, 1000])
+def test_a_table_knows_about_how_much_memory_it_takes(count: int) -> None:
+    draw = random.Random(count)
+    table = filled(entries_at([draw.getrandbits(ADDRESS_BITS) for _ in range(count)]), leaf_size=128)
+    assert 8 * count <= table.nbytes <= 13 * count + 500

@@ -1,0 +1,165 @@
+"""Proof by exhaustion: every pair of fingerprints of a few bits, in a real index of every shape of plan.
+
+The few bits are *spread* over the 64, since what a plan does depends on which blocks the differing bits fall into.
+All numbers of so many bits are stored and all are looked up, so that every pair is tried, both ways.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import combinations
+
+import pytest
+
+from scrapy_simhash import kernel
+from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex
+from scrapy_simhash.index.plans import growth
+from scrapy_simhash.index.plans.blocks import Block, key_mask
+from scrapy_simhash.index.plans.covers import plans_for, scan
+
+DISTANCES = range(7)
+#: How many bits all numbers have that are tried, by distance: the wider, the more matches there are of each.
+WIDTHS = {0: 10, 1: 10, 2: 10, 3: 9, 4: 8, 5: 8, 6: 8}
+#: Plans for a distance of 3 that are tried with all numbers of 12 bits, 299 of which are near each.
+LONG = ["4x16", "6x21"]
+#: Plans with more probes take long, and are no other shape.
+FEW_PROBES = 1000
+
+Spread = tuple[int, ...]
+"""The places of the bits 0, 1, 2, ... of a small number among the 64."""
+Searched = SimhashIndex | ProbingIndex
+Make = Callable[[Plan | ProbingPlan], Searched]
+
+
+@pytest.fixture(params=["pure"] if kernel.hamming is None else ["pure", "native"])
+def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """How to make an index of a plan, with either core, whose tables are in use from the first fingerprint on."""
+    if request.param == "pure":
+        monkeypatch.setattr(kernel, "hamming", None)
+    monkeypatch.setattr(growth, "PURE_ROW", (0, 0, 0))
+    monkeypatch.setattr(growth, "NATIVE_ROW", (0, 0, 0))
+    return lambda plan: (
+        SimhashIndex.from_plan(plan) if isinstance(plan, Plan) else ProbingIndex.from_plan(plan)
+    )
+
+
+def dealt(blocks: tuple[Block, ...], width: int) -> Spread:
+    """Deal the bits out to the blocks in turn, as cards, so that they lie in as many blocks as can be."""
+    columns = [range(block.shift, block.shift + block.width) for block in blocks]
+    rounds = [column[turn] for turn in range(64) for column in columns if turn < len(column)]
+    return tuple(rounds[:width])
+
+
+def together(start: int, width: int) -> Spread:
+    """Put the bits side by side from *start* on, round the end."""
+    return tuple((start + number) % 64 for number in range(width))
+
+
+def anywhere(seed: str, width: int) -> Spread:
+    """Put the bits at random places."""
+    return tuple(random.Random(seed).sample(range(64), width))
+
+
+def spread_out(number: int, spread: Spread) -> int:
+    return sum(1 << place for bit, place in enumerate(spread) if number >> bit & 1)
+
+
+def assert_every_pair_is_found(index: Searched, spread: Spread, background: int) -> None:
+    """Store all numbers of the spread's bits, among the bits of *background*, and look all of them up."""
+    numbers = range(2 ** len(spread))
+    values = [spread_out(number, spread) ^ background for number in numbers]
+    index.add_many(values)
+    near = [number for number in numbers if number.bit_count() <= index.max_distance]
+    for number, matches in zip(numbers, index.find_many(values), strict=True):
+        # All in passes in C: there are millions of matches.
+        keys, found, distances = zip(*matches, strict=True)
+        differences = list(map(number.__xor__, keys))
+        assert len(keys) == len(near)
+        assert set(differences) == set(near)
+        assert list(distances) == list(map(int.bit_count, differences))
+        assert list(found) == list(map(values.__getitem__, keys))
+
+
+def all_plans() -> Iterator[Plan | ProbingPlan]:
+    for k in DISTANCES:
+        yield from plans_for(k).values()
+        yield scan(k)
+        for m in (1, 2, 3, 4, 6):
+            with suppress(ValueError):
+                plan = ProbingPlan.even(k, m)
+                if plan.probes < FEW_PROBES:
+                    yield plan
+
+
+def named(plan: Plan | ProbingPlan) -> str:
+    shape = plan.name if isinstance(plan, Plan) else f"radii {plan.radii}"
+    return f"{shape} for {plan.max_distance}"
+
+
+PLANS = list(all_plans())
+every_plan = pytest.mark.parametrize("plan", PLANS, ids=named)
+
+
+@every_plan
+def test_every_pair_of_small_fingerprints_is_found_within_the_distance_and_no_other(
+    plan: Plan | ProbingPlan, make: Make
+) -> None:
+    width = WIDTHS[plan.max_distance]
+    assert_every_pair_is_found(make(plan), dealt(plan.blocks, width), background=0x9E37_79B9_7F4A_7C15)
+
+
+@every_plan
+def test_it_is_so_wherever_the_bits_are(plan: Plan | ProbingPlan, make: Make) -> None:
+    assert_every_pair_is_found(make(plan), together(60, 6), background=0)
+    assert_every_pair_is_found(make(plan), anywhere(f"{plan}", 7), background=2**64 - 1)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_every_pair_of_twelve_bits_is_found(name: str, make: Make) -> None:
+    plan = plans_for(3)[name]
+    assert_every_pair_is_found(make(plan), dealt(plan.blocks, 12), background=0)
+
+
+# --- What two fingerprints share depends on their difference alone, of which there are far fewer than pairs.
+
+
+def is_found(plan: Plan | ProbingPlan) -> Callable[[int], bool]:
+    """Return what tells whether fingerprints with a difference are in one cell of some table."""
+    if isinstance(plan, Plan):
+        masks = [key_mask(plan.blocks, key) for key in plan.keys]
+        return lambda difference: any(not difference & mask for mask in masks)
+    blocks = list(zip(plan.blocks, plan.radii, strict=True))
+    return lambda difference: any(block.of(difference).bit_count() <= radius for block, radius in blocks)
+
+
+@pytest.mark.parametrize("plan", [plan for plan in PLANS if plan.max_distance <= 3], ids=named)
+def test_every_difference_of_up_to_three_of_the_64_bits_is_found(plan: Plan | ProbingPlan) -> None:
+    found = is_found(plan)
+    bits = [1 << place for place in range(64)]
+    # Of fewer bits is part of one of so many.
+    assert all(found(sum(some)) for some in combinations(bits, plan.max_distance))
+
+
+@pytest.mark.parametrize("plan", [plan for plan in PLANS if plan.max_distance > 3], ids=named)
+def test_every_difference_among_sixteen_bits_is_found_wherever_they_are(plan: Plan | ProbingPlan) -> None:
+    found = is_found(plan)
+    spreads = [
+        dealt(plan.blocks, 16),
+        together(0, 16),
+        together(40, 16),
+        anywhere("a", 16),
+        anywhere("b", 16),
+    ]
+    for spread in spreads:
+        bits = [1 << place for place in spread]
+        assert all(found(sum(some)) for some in combinations(bits, plan.max_distance))
+
+
+@pytest.mark.parametrize("k", range(1, 7))
+def test_a_plan_for_one_bit_less_misses_some_difference(k: int) -> None:
+    """So that the tests above can fail."""
+    plan = next(iter(plans_for(k - 1).values()))
+    bits = [1 << place for place in dealt(plan.blocks, 16)]
+    assert not all(map(is_found(plan), map(sum, combinations(bits, k))))

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import random
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import combinations
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash import kernel
+from scrapy_simhash.index import Plan
+from scrapy_simhash.index.pairs import PURE_CANDIDATE, pairs, plan_for
+from scrapy_simhash.index.plans.blocks import partition
+from scrapy_simhash.index.plans.covers import plans_for, scan
+from scrapy_simhash.index.pure.address import SCATTER
+
+Pairs = list[tuple[int, int, int]]
+
+HAMMING: ModuleType | None = kernel.hamming
+WAYS = {"pure": None} if HAMMING is None else {"pure": None, "native": HAMMING}
+MAX = 2**64 - 1
+
+PLANS = {
+    **{f"classic {k} of {m}": Plan.classic(k, m) for k in range(7) for m in range(k + 1, k + 4)},
+    **{f"{name} for {k}": plan for k in (3, 4) for name, plan in plans_for(k).items()},
+    "scan": scan(5),
+    "bits of no block": Plan(2, partition(8)[::2], ((0,), (1,), (2,), (3,))),
+}
+
+
+@contextmanager
+def running(way: str) -> Iterator[None]:
+    """Run pure Python, or the kernel, whichever runs elsewhere."""
+    with patch.object(kernel, "hamming", WAYS[way]):
+        yield
+
+
+def naive(values: Iterable[int], max_distance: int) -> Pairs:
+    return [
+        (small, large, (small ^ large).bit_count())
+        for small, large in combinations(sorted(set(values)), 2)
+        if (small ^ large).bit_count() <= max_distance
+    ]
+
+
+def found(way: str, values: Any, *arguments: Any) -> Pairs:
+    with running(way):
+        return sorted(pairs(values, *arguments))
+
+
+def flipped(value: int, bits: Iterable[int]) -> int:
+    for bit in bits:
+        value ^= 1 << bit
+    return value
+
+
+def with_planted(size: int, seed: int) -> list[int]:
+    """Return random values, one in ten of which is 1 to 6 bits from one before it."""
+    draw = random.Random(seed)
+    values = [draw.getrandbits(64)]
+    for number in range(1, size):
+        near = flipped(draw.choice(values), draw.sample(range(64), draw.randint(1, 6)))
+        values.append(draw.getrandbits(64) if number % 10 else near)
+    return values
+
+
+fingerprints = st.integers(0, MAX)
+#: Values around a few others: many near pairs, some at the limit, and values that occur twice.
+clustered = st.lists(fingerprints, min_size=1, max_size=4).flatmap(
+    lambda centres: st.lists(
+        st.builds(flipped, st.sampled_from(centres), st.lists(st.integers(0, 63), max_size=6)), max_size=60
+    )
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(values=clustered | st.lists(fingerprints, max_size=60), name=st.sampled_from(list(PLANS)))
+def test_every_plan_finds_what_comparing_each_with_each_finds(way: str, values: list[int], name: str) -> None:
+    k = PLANS[name].max_distance
+    assert found(way, values, k, PLANS[name]) == naive(values, k)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(values=clustered, max_distance=st.integers(0, 64))
+def test_every_distance_has_a_plan_of_its_own_accord(way: str, values: list[int], max_distance: int) -> None:
+    assert found(way, values, max_distance) == naive(values, max_distance)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PLANS)
+def test_every_plan_finds_what_is_planted_among_random_values(way: str, name: str) -> None:
+    k = PLANS[name].max_distance
+    values = with_planted(700, seed=k)
+    expected = naive(values, k)
+    assert k == 0 or expected
+    assert found(way, values, k, PLANS[name]) == expected
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_that_lies_around_one_value_is_paired(way: str) -> None:
+    ball = [flipped(0xDEAD_BEEF << 16, bits) for n in range(4) for bits in combinations(range(20, 44, 3), n)]
+    assert found(way, ball, 6) == naive(ball, 6)
+
+
+# What the layout of the kernel could stumble over.
+HARD = {
+    "nothing": [],
+    "one": [7],
+    "the ends": [0, MAX],
+    "one key": [number << 16 | 0xABCD for number in random.Random(1).sample(range(2**48), 1500)],
+    "all that differ lie in one key": [number << 48 for number in range(0, 2**16, 40)],
+    "neighbours": list(range(1500)),
+    "a thousand times the same": [5, 6] * 1000,
+    # Times SCATTER they are 0, 1, 2, ...: one bucket of the kernel has them all when it looks for equal ones.
+    "one bucket": 2 * [number * pow(SCATTER, -1, 2**64) % 2**64 for number in range(1500)],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("blocks", ["auto", 4, PLANS["6x21 for 3"]])
+def test_uneven_values_are_paired_as_even_ones_are(way: str, name: str, blocks: Any) -> None:
+    assert found(way, HARD[name], 3, blocks) == naive(HARD[name], 3)
+
+
+@pytest.mark.parametrize("name", ["4x16", "6x21", "14x32"])
+def test_both_find_the_same_among_many_values(name: str) -> None:
+    values = with_planted(40_000, seed=9)
+    first, *others = [found(way, values, 3, plans_for(3)[name]) for way in WAYS]
+    assert len(first) > 1000
+    assert all(other == first for other in others)
+
+
+@pytest.mark.skipif(HAMMING is None, reason=f"pure Python runs: {kernel.REASON}")
+@pytest.mark.parametrize("level", range(4))
+def test_the_kernel_finds_the_same_on_every_kind_of_processor(level: int) -> None:
+    assert HAMMING is not None
+    values = [*with_planted(6_000, seed=level), *HARD["one key"], *range(300)]
+    expected = found("pure", values, 3)
+    in_use, _ = HAMMING.scan_in_use()
+    assert HAMMING.use_scan(level) <= level  # this processor may have less
+    try:
+        assert found("native", values, 3) == expected
+    finally:
+        HAMMING.use_scan(in_use)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_order_depends_on_the_set_of_values_alone(way: str) -> None:
+    values = with_planted(3_000, seed=3)
+    shuffled = random.Random(4).sample(values, len(values))
+    with running(way):
+        assert list(pairs(values)) == list(pairs(shuffled + shuffled[:100]))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "form", [list, tuple, iter, lambda row: row, memoryview, lambda row: array("L", row)]
+)
+def test_values_are_taken_in_any_form(way: str, form: Callable[[array[int]], Any]) -> None:
+    row = array("Q", with_planted(300, seed=5))
+    assert found(way, form(row)) == naive(row, 3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_values_are_read_at_the_call(way: str) -> None:
+    row = array("Q", [0, 1])
+    with running(way):
+        pairs_of_row = pairs(row)
+        row[1] = MAX
+        row.append(2)  # a view of it would forbid that
+        assert list(pairs_of_row) == [(0, 1, 1)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_plan_of_a_greater_distance_serves_a_smaller_one(way: str) -> None:
+    values = with_planted(700, seed=6)
+    assert found(way, values, 2, plans_for(4)["5x12"]) == naive(values, 2)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1, -1],), ValueError, r"value must be from 0 to 2\*\*64 - 1, got -1"),
+        (([2**64],), ValueError, r"value must be from 0 to 2\*\*64 - 1"),
+        (([1.0],), TypeError, "value must be an integer, got 1.0"),
+        (([True],), TypeError, "value must be an integer, got True"),
+        ((7,), TypeError, "not iterable"),
+        (([], 65), ValueError, "max_distance must be from 0 to 64, got 65"),
+        (([], "3"), TypeError, "max_distance must be an integer, got '3'"),
+        (([], 3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
+        (([], 3, "few"), TypeError, "blocks must be an integer, got 'few'"),
+        (([], 4, Plan.classic(3, 4)), ValueError, "the plan is for a distance of 3, max_distance is 4"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_call(
+    way: str, arguments: Sequence[Any], error: type[Exception], message: str
+) -> None:
+    with running(way), pytest.raises(error, match=message):
+        pairs(*arguments)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [0, 1, 20_000])
+def test_progress_rises_to_the_end_and_says_so_once(
+    way: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # At every step, not every quarter of a second.
+    monkeypatch.setitem(pairs.__globals__, "paced", lambda progress: progress)
+    shares: list[float] = []
+    with running(way):
+        list(pairs(with_planted(size, seed=7) if size else [], 3, 4, shares.append))
+    assert shares == sorted(shares)
+    assert shares[0] >= 0
+    assert shares[-1] == 1
+    assert shares.count(1) == 1
+    assert len(set(shares)) > 1 or size < 20_000
+
+
+def test_few_tables_are_for_few_values_and_long_keys_for_many() -> None:
+    names = [plan_for(3, 10**digits).name for digits in range(10)]
+    assert list(dict.fromkeys(names)) == ["1x0", "4x16", "6x21", "8x24", "11x29"]
+    tables = [len(plan_for(10, 10**digits).keys) for digits in range(9)]
+    assert tables == sorted(tables)
+    # Pure Python compares more slowly, beside what else it does.
+    assert plan_for(3, 10**6).name == "4x16"
+    assert len(plan_for(3, 10**6, PURE_CANDIDATE).keys) > 4
+
+
+@pytest.mark.skipif(HAMMING is None, reason=f"pure Python runs: {kernel.REASON}")
+def test_the_kernel_refuses_values_that_are_too_many_or_too_few() -> None:
+    assert HAMMING is not None
+    search = HAMMING.PairSearch(2, [0], 64)
+    with pytest.raises(ValueError, match="there were to be 2 values, and there are more"):
+        search.take(bytes(24))
+    search.take(bytes(8))
+    with pytest.raises(ValueError, match="there were to be 2 values, and there are 1"):
+        search.step()
+    search.take(array("Q", [1]).tobytes())
+    assert search.step() == [(0, 1, 1)]
+    assert search.done == 1
+    assert search.step() == []
+    with pytest.raises(MemoryError):
+        HAMMING.PairSearch(2**32, [0], 64)
+
+
+@pytest.mark.skipif(HAMMING is None, reason=f"pure Python runs: {kernel.REASON}")
+def test_the_kernel_hands_over_few_pairs_at_a_time() -> None:
+    assert HAMMING is not None
+    search = HAMMING.PairSearch(512, [0], 64)
+    search.take(array("Q", range(512)).tobytes())
+    steps = []
+    while search.done < 1:
+        steps.append(search.step())
+    assert max(map(len, steps)) <= 1024
+    assert sorted(pair for step in steps for pair in step) == naive(range(512), 64)
+
+
+@pytest.mark.skipif(HAMMING is None, reason=f"pure Python runs: {kernel.REASON}")
+def test_the_kernel_goes_on_where_it_stopped_among_values_of_one_key() -> None:
+    assert HAMMING is not None
+    draw = random.Random(13)
+    expected = sorted((value, value | 1, 1) for value in (2 * draw.getrandbits(63) for _ in range(6000)))
+    search = HAMMING.PairSearch(12_000, [0], 3)
+    search.take(array("Q", [value for pair in expected for value in pair[:2]]).tobytes())
+    steps = []
+    while search.done < 1:
+        steps.append(search.step())
+    assert len(steps) > 10
+    assert sorted(pair for step in steps for pair in step) == expected
