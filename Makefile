@@ -25,7 +25,7 @@ help:
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make kernel  build the compiled kernel again if its sources changed"
 	@echo "make pure    the tests that read pages, without the compiled kernel"
-	@echo "make fuzz    20 seconds of random pages through both implementations"
+	@echo "make fuzz    half a minute of random pages and indexes through both implementations"
 	@echo "make docs    build the documentation into docs/_build/html"
 	@echo "make clean   remove what the other targets made"
 
@@ -46,6 +46,7 @@ pure: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py --seconds 20
+	$(BIN)/python fuzz/index.py --seconds 10
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 
 from lxml import etree
 
+from fuzz.input import Input
 from scrapy_simhash.text import parse
 
-#: Where a worker writes the case it is about to read.
-AT_HAND = "at-hand.json"
 KINDS = ("html", "bytes", "raw", "xml", "tree", "text")
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(Input):
     """An input. *language* stands outside of the page; *part* is the element that is read, by document order."""
 
     kind: str
@@ -67,20 +65,17 @@ class Case:
             return None
         return root
 
-    def with_content(self, content: str) -> Case:
+    def pieces(self) -> list[str]:
+        """Return what may be left out: nodes of a tree, characters of anything else."""
+        return self.content.splitlines() if self.kind == "tree" else list(self.content)
+
+    def with_pieces(self, pieces: list[str]) -> Case:
         """Return the same kind of case with other content."""
-        return replace(self, content=content)
+        return replace(self, content=("\n" if self.kind == "tree" else "").join(pieces))
 
-    def write(self, file: Path) -> None:
-        """Write the case as JSON, in ASCII: whatever the characters, any editor shows the file."""
-        file.write_text(json.dumps(asdict(self), indent=1), "ascii")
-
-    def keep(self, folder: Path, name: str) -> Path:
-        """Write a reproducer, named by what it holds too; return its file."""
-        written = json.dumps(asdict(self)).encode("ascii")
-        file = folder / f"{name}-{sha256(written).hexdigest()[:12]}.json"
-        self.write(file)
-        return file
+    def written(self) -> str:
+        """Return the case as JSON, in ASCII: whatever the characters, any editor shows it."""
+        return json.dumps(asdict(self), indent=1)
 
     @classmethod
     def read(cls, file: Path) -> Case:

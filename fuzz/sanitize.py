@@ -13,6 +13,8 @@ from fuzz import ROOT
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
 #: Arrays as small as they may be: reading beyond one is then reading beyond a piece of memory.
 TIGHT = "-DSIMHASH_TIGHT_ARRAYS"
+#: Where the kernel asks for memory instead of the heap: see ``starve.c``.
+LARDER = [f"-D{name}=simhash_{name}" for name in ("malloc", "calloc", "realloc", "free")]
 #: Runs slowed down by the sanitizers start to work after some seconds.
 OPTIONS = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
 
@@ -36,7 +38,7 @@ def build(folder: Path) -> dict[str, str]:
     environment = {
         **os.environ,
         "CC": compiler,
-        "CFLAGS": f"{SANITIZE} {TIGHT}",
+        "CFLAGS": " ".join([SANITIZE, TIGHT, *LARDER]),
         "SCRAPY_SIMHASH_BUILD": "require",
     }
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
@@ -58,8 +60,10 @@ def report(folder: Path) -> str:
 
 
 def _copy(folder: Path) -> None:
-    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "_native.c")
+    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "_native.c", "_hamming.c")
     shutil.copytree(ROOT / "scrapy_simhash", folder / "scrapy_simhash", ignore=ignore)
+    for c_files in ("c", "hamming"):
+        shutil.copy(ROOT / "fuzz" / "starve.c", folder / "scrapy_simhash" / "kernel" / c_files)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / name)
     # Of two -O the last one counts, and that is the one in setup.py.

@@ -1,6 +1,6 @@
-"""The process that reads cases; another one watches it (run.py), since a crash takes it down.
+"""The process that reads inputs; another one watches it (watch.py), since a crash takes it down.
 
-Before a case is read it is written to ``at-hand.json`` in the folder: what a crash leaves behind.
+Before one is read it is written to ``at-hand.json`` in the folder: what a crash leaves behind.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from fuzz import generate
-from fuzz.case import AT_HAND, Case
-from fuzz.compare import differences, is_covered
+from fuzz.input import AT_HAND, Input
 from fuzz.reduce import reduced
+from fuzz.subject import SUBJECTS, Subject
 
-#: Findings after which a run ends: one mistake shows in many cases.
+#: Findings after which a run ends: one mistake shows in many inputs.
 ENOUGH = 5
 #: A line of progress, in seconds; and how long a finding is made smaller.
 PROGRESS, REDUCTION = 0.5, 10.0
@@ -32,28 +31,27 @@ class Finding(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What came of a run: cases read, how many of them the kernel read itself, and what was found."""
+    """What came of a run: inputs read, how many of them were covered, see `Subject`, and what was found."""
 
     cases: int
     covered: int
     found: list[Finding]
 
 
-def fuzz(dice: random.Random, seconds: float, folder: Path) -> Run:
-    """Read cases for *seconds*; reproducers of differences are written to *folder*."""
+def fuzz(dice: random.Random, seconds: float, folder: Path, subject: Subject = SUBJECTS["pages"]) -> Run:
+    """Read inputs for *seconds*; reproducers of differences are written to *folder*."""
     folder.mkdir(parents=True, exist_ok=True)
     begin = shown = monotonic()
     cases = covered = 0
     found: list[Finding] = []
     while monotonic() - begin < seconds and len(found) < ENOUGH:
-        case = generate.case(dice)
-        case.write(folder / AT_HAND)
-        lines = differences(case)
+        made = subject.make(dice)
+        made.write(folder / AT_HAND)
+        lines = subject.differences(made)
         cases += 1
-        root = case.root() if case.kind != "text" else None
-        covered += root is None or is_covered(root)
+        covered += subject.is_covered(made)
         if lines:
-            found.append(keep(case, folder))
+            found.append(keep(made, folder, subject))
         if monotonic() - shown > PROGRESS:
             shown = monotonic()
             _progress(f"{shown - begin:.0f} s, {cases:,} cases, {len(found)} differences")
@@ -62,10 +60,10 @@ def fuzz(dice: random.Random, seconds: float, folder: Path) -> Run:
     return Run(cases, covered, found)
 
 
-def keep(case: Case, folder: Path) -> Finding:
-    """Make a case that shows a difference smaller, and write it to a file of its own."""
-    small = reduced(case, lambda smaller: bool(differences(smaller)), REDUCTION)
-    return Finding(str(small.keep(folder, "difference")), differences(small))
+def keep(made: Input, folder: Path, subject: Subject) -> Finding:
+    """Make an input that shows a difference smaller, and write it to a file of its own."""
+    small = reduced(made, lambda smaller: bool(subject.differences(smaller)), REDUCTION)
+    return Finding(str(small.keep(folder, "difference")), subject.differences(small))
 
 
 def _progress(text: str) -> None:
@@ -76,16 +74,18 @@ def _progress(text: str) -> None:
 def main() -> int:
     """Run from the command line; print what came of it as JSON."""
     options = argparse.ArgumentParser()
+    options.add_argument("--subject", choices=SUBJECTS, default="pages")
     options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--folder", type=Path, required=True)
-    options.add_argument("--replay", type=Path, help="read this case only")
+    options.add_argument("--replay", type=Path, help="read this one only")
     given = options.parse_args()
+    subject = SUBJECTS[given.subject]
     if given.replay:
-        lines = differences(Case.read(given.replay))
+        lines = subject.differences(subject.read(given.replay))
         run = Run(1, 1, [Finding(str(given.replay), lines)] if lines else [])
     else:
-        run = fuzz(random.Random(given.seed), given.seconds, given.folder)
+        run = fuzz(random.Random(given.seed), given.seconds, given.folder, subject)
     found = [finding._asdict() for finding in run.found]
     print(json.dumps({"cases": run.cases, "covered": run.covered, "found": found}))
     return 1 if run.found else 0

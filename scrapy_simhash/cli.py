@@ -105,7 +105,7 @@ def make_parser(called: str | None = None) -> ArgumentParser:
         if name == called:
             command = command_of(name)
             command.add_arguments(subparser)
-            subparser.set_defaults(run=command.run)
+            subparser.set_defaults(run=command.run, parser=subparser)
     return parser
 
 
@@ -150,7 +150,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         words = sys.argv[1:] if arguments is None else arguments
         # No option before the command has a value, so that the first word that is none is the command.
         called = next((word for word in words if not word.startswith("-")), None)
-        options = make_parser(called).parse_args(words)
+        options, unknown = make_parser(called).parse_known_args(words)
+        if unknown:
+            hint = "" if unknown[0].startswith("-") else " (a file to read follows --input)"
+            options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         status: int = options.run(options)
         return status
     finally:

@@ -365,3 +365,10 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
         "scrapy_simhash.exceptions",
     }
     assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}
+
+
+def test_a_file_without_its_option_is_told_where_it_goes() -> None:
+    done = run("find-all", "hashes.txt")
+    assert done.returncode == 2
+    assert b"usage: scrapy-simhash find-all" in done.stderr
+    assert b"unrecognized arguments: hashes.txt (a file to read follows --input)" in done.stderr

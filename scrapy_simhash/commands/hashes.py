@@ -141,7 +141,7 @@ def _one_by_one(lines: bytes, first_line: int, name: str, is_hex: bool) -> Itera
         digits = found[found.lastgroup].lstrip(b"0") or b"0"
         # The length first: Python declines to convert numbers of thousands of digits.
         if len(digits) > _MOST_DIGITS[base] or (value := int(digits, base)) > _MOST:
-            raise Refused(f"{name}:{number}: {_shown(line)} is more than 64 bits hold")
+            raise Refused(f"{name}:{number}: {_too_great(line, is_hex)}")
         yield value
 
 
@@ -150,6 +150,13 @@ def _why_not(line: bytes, is_hex: bool) -> str:
         return f"{_shown(line)} is no hexadecimal number"
     hint = ", --hex reads it as hexadecimal" if _HEX_LINE.fullmatch(line) else ""
     return f"{_shown(line)} is neither a decimal number nor one like 0xff{hint}"
+
+
+def _too_great(line: bytes, is_hex: bool) -> str:
+    # Seventeen to twenty digits with --hex: a file of decimal numbers, most likely.
+    is_decimal = is_hex and line.strip().isdigit() and len(line.strip()) <= _MOST_DIGITS[10]
+    hint = ", without --hex it is read as decimal" if is_decimal else ""
+    return f"{_shown(line)} is more than 64 bits hold{hint}"
 
 
 def _shown(line: bytes) -> str:

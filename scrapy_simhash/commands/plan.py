@@ -2,7 +2,7 @@
 
 A plan is named by its tables and the bits of a key: ``4x16`` has four tables with keys of 16 bits. What it takes is
 foreseen by ``scrapy_simhash.index.plans.cost``, for random fingerprints, or for such as those of ``--sample``. The
-one that an index with ``blocks="auto"`` would follow at that size is marked.
+one that ``choose`` takes is marked; an index with ``blocks="auto"`` that grows may be one plan behind.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="hashes of such pages, one a line, decimal or with 0x; - is standard input",
     )
+    parser.add_argument("--hex", action="store_true", help="the lines of --sample are hexadecimal throughout")
     parser.add_argument(
         "--index", choices=CORES, help="which implementation of the index (default: the one that runs here)"
     )
@@ -77,7 +78,7 @@ def run(options: Namespace) -> int:
         raise Refused(str(error).replace("max_bytes", "--max-bytes", 1)) from None
     sample = None
     if options.sample is not None:
-        sample = sample_of(read_hashes(options.sample, lambda _: None), distance)
+        sample = sample_of(read_hashes(options.sample, lambda _: None, options.hex), distance)
         if len(sample) < 2:
             raise Refused(f"--sample must have two hashes that are no near-duplicates, got {len(sample)}")
     rows = {name: row_of(plan, pages, core, sample) for name, plan in plans_for(distance).items()}

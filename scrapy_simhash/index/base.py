@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import SupportsIndex
+from typing import NoReturn, SupportsIndex
 
 from scrapy_simhash import kernel
 from scrapy_simhash.index import _arguments
@@ -17,10 +17,12 @@ from scrapy_simhash.index.plans.plan import Plan
 from scrapy_simhash.index.plans.probing_plan import ProbingPlan
 from scrapy_simhash.index.progress import Progress
 from scrapy_simhash.index.pure.postings import Postings
-from scrapy_simhash.index.row import row_of
+from scrapy_simhash.index.row import lying, row_of
 
 #: What one call of the kernel takes: enough that a call weighs nothing, and others get a turn every millisecond.
 NATIVE_BATCH = 4096
+#: Searches at a time: what they find may be many matches each, which stay until they are asked for.
+FOUND_BATCH = 256
 
 
 class Door:
@@ -78,6 +80,15 @@ class HammingIndex(ABC):
         """Return the number of postings. O(1)."""
         return len(self._core)
 
+    def __repr__(self) -> str:
+        """Return what a person wants to know first.
+
+        >>> from scrapy_simhash.index import SimhashIndex
+        >>> SimhashIndex()
+        <SimhashIndex: 0 postings within 3 bits>
+        """
+        return f"<{type(self).__name__}: {len(self):,} postings within {self.max_distance} bits>"
+
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield every posting as (value, key), in no promised order. The index must not change meanwhile."""
         for values, keys in self._columns():
@@ -94,6 +105,13 @@ class HammingIndex(ABC):
         """
         value, key = posting
         return self._core.has(value, key)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse: an index is not pickled, nor copied by ``copy``."""
+        name = type(self).__name__
+        raise TypeError(
+            f"a {name} cannot be pickled or copied: save() and load() it, or update() a new one with it"
+        )
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*, nearest first, then by key.
@@ -174,8 +192,8 @@ class HammingIndex(ABC):
     def find_many(self, values: Iterable[SupportsIndex]) -> Iterator[list[Match]]:
         """Yield what ``find`` returns for every value, in order.
 
-        All values are checked first. A batch of some thousand is searched at a time, which is all the memory it
-        takes beside the values. The index must not change meanwhile.
+        All values are checked first. Some hundred are searched at a time: what they find is all the memory it takes
+        beside the values. The index must not change meanwhile.
 
         >>> from scrapy_simhash.index import SimhashIndex
         >>> index = SimhashIndex()
@@ -184,11 +202,11 @@ class HammingIndex(ABC):
         [[Match(key=1, value=3, distance=1)], []]
         """
         row = row_of(values)
-        starts = range(0, len(row), NATIVE_BATCH)
+        starts = range(0, len(row), FOUND_BATCH)
         return (
             matches
             for start in starts
-            for matches in self._core.find_many(row[start : start + NATIVE_BATCH].tobytes())
+            for matches in self._core.find_many(row[start : start + FOUND_BATCH].tobytes())
         )
 
     def pairs(self, progress: Progress | None = None) -> Iterator[tuple[int, int, int]]:
@@ -237,10 +255,9 @@ class HammingIndex(ABC):
 
 
 def _row_of_keys(keys: Iterable[SupportsIndex]) -> memoryview:
-    if not isinstance(keys, memoryview | array) and not hasattr(keys, "__array_interface__"):
-        # Number by number, so that the first that is none is named.
+    row = lying(keys)
+    if row is None:
         return memoryview(array("Q", map(checked_key, keys)))
-    row = row_of(keys)
     # A key is below 2**63. All sign bits are looked at in one operation of a huge int, a batch at a time.
     for start in range(0, len(row), NATIVE_BATCH):
         batch = row[start : start + NATIVE_BATCH]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Literal, SupportsIndex
 
 from scrapy_simhash.index._arguments import checked_distance, checked_expected
 from scrapy_simhash.index.base import HammingIndex, core_for
-from scrapy_simhash.index.plans.cost import schedule
+from scrapy_simhash.index.plans.cost import choose, schedule
 from scrapy_simhash.index.plans.growth import FOREVER
 from scrapy_simhash.index.plans.plan import Plan
 
@@ -39,20 +40,32 @@ class SimhashIndex(HammingIndex):
     ) -> None:
         """Make an empty index over the classic plan of ``comb(blocks, max_distance)`` tables, or the best there is.
 
-        ``blocks="auto"`` takes the fastest plan within *max_bytes* a fingerprint (by default 40), and goes on to
-        another when the index has outgrown it: the new tables are filled bit by bit, some postings with every
-        insert, while the old ones answer. With *expected* fingerprints it begins with the plan for so many. See
-        ``scrapy_simhash.index.plans.cost``, and the command ``scrapy-simhash plan``.
+        ``blocks="auto"`` takes the fastest plan within *max_bytes* a fingerprint (by default 40, or a quarter more
+        than the leanest plan takes), and goes on to another when the index has outgrown it: the new tables are
+        filled bit by bit, some postings with every insert, while the old ones answer. With *expected* fingerprints
+        it begins with the plan for so many. See ``scrapy_simhash.index.plans.cost``, and the command
+        ``scrapy-simhash plan``. A number of blocks decides by itself: *expected* and *max_bytes* then say nothing.
 
-        Few blocks make few tables but short keys, which have more candidates.
+        Few blocks make few tables but short keys, which have more candidates. They must be more than
+        *max_distance*, so that a distance of 6 or more wants them given, or ``"auto"``. From there on
+        ``ProbingIndex`` takes less memory, and less time with a million. An index over any other plan: `from_plan`.
 
         Raises ValueError unless 0 <= *max_distance* < *blocks* <= 64, or if there would be more than 1,000
         tables, or if no plan is within *max_bytes*.
+
+        >>> SimhashIndex(max_distance=6, blocks="auto", expected=1_000_000).max_distance
+        6
         """
         if blocks == "auto":
-            least = checked_expected(expected)
-            plans = schedule(checked_distance(max_distance), max_bytes)
-            self._set_up([(upto, plan) for upto, plan in plans if upto > least])
+            least, distance = checked_expected(expected), checked_distance(max_distance)
+            plans = list(schedule(distance, max_bytes))
+            if least:
+                # What is best at that size, and some times that; then as the schedule says.
+                later = [(upto, plan) for upto, plan in plans if 8 * least < upto]
+                begins = plans[len(plans) - len(later) - 1][0] if later != plans else 0
+                serves = max(2 * least, begins) if later else FOREVER
+                plans = [(serves, choose(distance, least, max_bytes)), *later]
+            self._set_up(_without_repetition(plans))
         else:
             self._set_up([(FOREVER, Plan.classic(max_distance, blocks))])
 
@@ -60,6 +73,9 @@ class SimhashIndex(HammingIndex):
     def from_plan(cls, plan: Plan) -> SimhashIndex:
         """Return an empty index over the tables of *plan*, whatever they are.
 
+        >>> from scrapy_simhash.index import plans_for
+        >>> SimhashIndex.from_plan(plans_for(3)["8x24"]).plan.name
+        '8x24'
         >>> from scrapy_simhash.index.plans.blocks import partition
         >>> two_triangles = ((0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5))
         >>> len(SimhashIndex.from_plan(Plan(3, partition(6), two_triangles)))
@@ -71,12 +87,24 @@ class SimhashIndex(HammingIndex):
     def from_plans(cls, plans: Iterable[tuple[int, Plan]]) -> SimhashIndex:
         """Return an empty index that goes through *plans*, each with how many fingerprints it serves up to.
 
+        The last one serves on, whatever its number. Raises ValueError if there is no plan, if the numbers do not
+        rise, or if the plans have different distances, and TypeError for what is no `Plan`.
+
         >>> index = SimhashIndex.from_plans([(30_000, Plan.classic(3, 4)), (10**12, Plan.classic(3, 5))])
         >>> index.plan.name
         '4x16'
         """
+        stages = list(plans)
+        for _, plan in stages:
+            if not isinstance(plan, Plan):
+                raise TypeError(f"a plan must be a Plan, got {plan!r}")
+        if len({plan.max_distance for _, plan in stages}) != 1:
+            distances = [plan.max_distance for _, plan in stages]
+            raise ValueError(f"there must be plans, all of one distance, got distances {distances}")
+        if any(upto >= later for (upto, _), (later, _) in pairwise(stages)):
+            raise ValueError(f"the numbers of fingerprints must rise, got {[upto for upto, _ in stages]}")
         index = cls.__new__(cls)
-        index._set_up(list(plans))
+        index._set_up(stages)
         return index
 
     def _set_up(self, plans: list[tuple[int, Plan]]) -> None:
@@ -93,3 +121,12 @@ class SimhashIndex(HammingIndex):
     def max_distance(self) -> int:
         """The greatest distance of a match, in bits."""
         return self._max_distance
+
+
+def _without_repetition(plans: list[tuple[int, Plan]]) -> list[tuple[int, Plan]]:
+    """Return *plans* with what follows itself once: it serves up to the later number."""
+    return [
+        (upto, plan)
+        for (upto, plan), (_, following) in zip(plans, [*plans[1:], (0, None)], strict=True)
+        if plan != following
+    ]

@@ -30,26 +30,29 @@ class ProbingIndex(HammingIndex):
         """Make an empty index over the even plan of *blocks* blocks.
 
         Few blocks make wide ones: more probes, fewer candidates, which only great indexes have many of.
-        ``blocks_for`` weighs the one against the other. Probes and candidates by ``cost``, microseconds a
-        search and bytes a fingerprint as measured (random ones; see ``benchmarks/index.py``):
+        ``blocks_for`` weighs the one against the other; the kernel compares so fast that five blocks are faster
+        there than four up to a million and more. Probes and candidates by ``cost``, microseconds a search and bytes
+        a fingerprint as measured (random ones; see ``benchmarks/index.py``):
 
-        ========  ======  ======  ======  =======  =======  ======  =======  =======  =====
-        ..                        candidates                microseconds              bytes
-        ------------------------  ------------------------  ------------------------  -----
-        distance  blocks  probes  10,000  100,000  million  10,000  100,000  million  ..
-        ========  ======  ======  ======  =======  =======  ======  =======  =======  =====
-        8         3       718     3       28       282      52      133      268      326
-        8         4       188     29      287      2,869    18      56       229      68
-        8         5       56      84      842      8,423    13      61       467      70
-        10        3       3,378   16      155      1,550    233     453      1,223    327
-        10        4       428     65      653      6,531    35      128      532      68
-        10        5       135     261     2,612    26,123   28      171      1,454    70
-        ========  ======  ======  ======  =======  =======  ======  =======  =======  =====
+        ========  ======  ======  ======  =======  =======  ======  =======  =======  =====  =======  =======
+        ..                        candidates                pure Python                      kernel
+        ------------------------  ------------------------  -------------------------------  ----------------
+        ..                        ..                        microseconds              bytes  microseconds
+        ------------------------  ------------------------  ------------------------  -----  ----------------
+        distance  blocks  probes  10,000  100,000  million  10,000  100,000  million  ..     100,000  million
+        ========  ======  ======  ======  =======  =======  ======  =======  =======  =====  =======  =======
+        8         3       718     3       28       282      52      133      268      326    16       67
+        8         4       188     29      287      2,869    18      56       229      68     4.3      11
+        8         5       56      84      842      8,423    13      61       467      70     1.6      9.2
+        10        3       3,378   16      155      1,550    233     453      1,223    327    72       258
+        10        4       428     65      653      6,531    35      128      532      68     9.9      31
+        10        5       135     261     2,612    26,123   28      171      1,454    70     3.7      19
+        ========  ======  ======  ======  =======  =======  ======  =======  =======  =====  =======  =======
 
-        Bytes are for a million; cells weigh more when few share one (390 with 10,000 in four blocks, where
-        2 megabytes are for the cells as such). Three blocks or fewer keep their cells in dicts, which stop
-        now and then to double: 40 milliseconds at a million. The blocks cannot change later: make another
-        index and add to it what this one yields.
+        Bytes are for a million; with the kernel 38, or 54 in five blocks. In pure Python cells weigh more when few
+        share one (390 with 10,000 in four blocks, where 2 megabytes are for the cells as such), and three blocks or
+        fewer keep their cells in dicts, which stop now and then to double: 40 milliseconds at a million. The blocks
+        cannot change later: make another index and add to it what this one yields.
 
         Raises ValueError unless *max_distance* is from 0 to 64 and *blocks* from 1 to 64, or if a search
         would take more than 50,000 probes.
@@ -72,8 +75,8 @@ class ProbingIndex(HammingIndex):
     def blocks_for(max_distance: SupportsIndex, expected: SupportsIndex) -> int:
         """Return how many blocks make a search of *expected* fingerprints the fastest.
 
-        >>> ProbingIndex.blocks_for(max_distance=10, expected=100_000)
-        4
+        >>> ProbingIndex.blocks_for(max_distance=10, expected=100_000_000)
+        3
         """
         return blocks_for(max_distance, expected)
 

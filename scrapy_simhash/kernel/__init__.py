@@ -7,6 +7,9 @@ package knows no words and no rules: :mod:`scrapy_simhash.compiled` gives them t
 
 from __future__ import annotations
 
+# What Cython makes of a module begins by importing this, and does not look whether that worked: an interrupt just
+# then would be a crash.
+import inspect  # noqa: F401
 import os
 from types import ModuleType
 

@@ -18,7 +18,7 @@ cdef size_t NO_LIMIT = <size_t>-1
 
 
 cdef class Postings:
-    """Postings (value, key) under the tables of plans: the native twin of ``index/postings.py`` and its searches.
+    """Postings (value, key) under the tables of plans: the native twin of ``index/pure/postings.py`` and its searches.
 
     ``Door`` has what Python knows better: the checks of arguments, which raise the errors, and what a match is.
     ``steps`` has a limit and keys for each plan on the way up: the keys (mask, radius) serve while there are fewer
@@ -68,17 +68,17 @@ cdef class Postings:
             finally:
                 free(plan)
         self.step = number
-        self.limit = limit
+        # Beyond what can be addressed there is none.
+        self.limit = limit if limit < NO_LIMIT else NO_LIMIT
         return 0
 
     cdef int _grow(self) except -1:
         # Without memory for other tables those that are there go on; what is stored is stored.
-        cdef size_t was = self.limit
         while self.c.n >= self.limit and self.step + 1 < len(self.steps):
             try:
                 self._take_step(self.step + 1)
             except MemoryError:
-                self.limit = was + was // 8
+                self.limit = self.c.n + self.c.n // 8 + 64
                 break
         if self.step + 1 == len(self.steps):
             self.limit = NO_LIMIT
@@ -115,11 +115,12 @@ cdef class Postings:
         return 0
 
     cdef list _matches(self):
-        cdef hit *found
+        cdef hit found
         cdef size_t i
         matches = []
         for i in range(self.c.n_hits):
-            found = &self.c.hits[i]
+            # A copy: to make a match runs Python, which may search again, and move the hits.
+            found = self.c.hits[i]
             matches.append(self.match(found.key & MOST_KEY, found.value, found.distance))
             if found.key & FURTHER:
                 for key in self.further[found.value]:

@@ -9,6 +9,7 @@ import pytest
 
 from scrapy_simhash.cli import main
 from scrapy_simhash.commands.find import FEW
+from tests.commands.hash_files import written
 
 RANDOM = random.Random(7)
 STORED = [RANDOM.getrandbits(64) for _ in range(200)]
@@ -26,7 +27,7 @@ class Files:
 
     def find(self, stored: list[int], queries: list[int], *arguments: str) -> str:
         for path, values in ((self.stored, stored), (self.queries, queries)):
-            path.write_text("".join(f"{value}\n" for value in values), "ascii")
+            written(path, values)
         places = ["--stored", str(self.stored), "--input", str(self.queries), "--output", str(self.found)]
         assert main(["find", *places, *arguments]) == 0
         return self.found.read_bytes().decode("ascii")

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli import main
+from tests.commands import hash_files
+from tests.commands.hash_files import written
 
 NEAR = random.Random(5)
 CENTRES = [NEAR.getrandbits(64) for _ in range(40)]
@@ -23,17 +25,12 @@ def near_pairs(distance: int) -> set[tuple[int, int]]:
     return {(a, b) for a in values for b in values if a < b and (a ^ b).bit_count() <= distance}
 
 
+found = partial(hash_files.found, "find-all")
+
+
 @pytest.fixture
 def hashes(tmp_path: Path) -> Path:
-    path = tmp_path / "hashes.txt"
-    path.write_text("".join(f"{value}\n" for value in HASHES), "ascii")
-    return path
-
-
-def found(hashes: Path, *arguments: str) -> str:
-    place = hashes.with_name("found")
-    assert main(["find-all", "--input", str(hashes), "--output", str(place), *arguments]) == 0
-    return place.read_bytes().decode("ascii")
+    return written(tmp_path / "hashes.txt", HASHES)
 
 
 @pytest.mark.parametrize("distance", [0, 2, 3, 4])
@@ -54,9 +51,9 @@ def test_the_same_input_gives_the_same_lines_in_the_same_order(hashes: Path) -> 
 
 def test_hexadecimal_hashes_are_found_as_numbers(hashes: Path) -> None:
     decimal = found(hashes)
-    hashes.write_text("".join(f"0x{value:016X}\n" for value in HASHES), "ascii")
+    written(hashes, HASHES, "0x{:016X}")
     assert found(hashes) == decimal
-    hashes.write_text("".join(f"{value:x}\n" for value in HASHES), "ascii")
+    written(hashes, HASHES, "{:x}")
     assert found(hashes, "--hex") == decimal
 
 

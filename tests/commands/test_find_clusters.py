@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli import main
+from tests.commands import hash_files
+from tests.commands.hash_files import written
 
 #: A chain whose ends are 6 bits apart, a pair, a hash that stands alone, and one that is there twice.
 CHAIN = [0b0000111, 0b0000000, 0b0111111, 0b1111111]
@@ -13,18 +15,12 @@ PAIR = [2**64 - 1, 2**64 - 3]
 ALONE = [0xFF << 40, 0xFF << 30, 0xFF << 30]
 HASHES = [*ALONE, CHAIN[0], *PAIR, *CHAIN, *PAIR]
 
+found = partial(hash_files.found, "find-clusters")
+
 
 @pytest.fixture
 def hashes(tmp_path: Path) -> Path:
-    path = tmp_path / "hashes.txt"
-    path.write_text("".join(f"{value}\n" for value in HASHES), "ascii")
-    return path
-
-
-def found(hashes: Path, *arguments: str) -> str:
-    place = hashes.with_name("found")
-    assert main(["find-clusters", "--input", str(hashes), "--output", str(place), *arguments]) == 0
-    return place.read_bytes().decode("ascii")
+    return written(tmp_path / "hashes.txt", HASHES)
 
 
 def test_a_chain_of_near_hashes_is_one_cluster_and_no_cluster_has_one_member(hashes: Path) -> None:
@@ -40,7 +36,7 @@ def test_blocks_do_not_change_what_is_found(hashes: Path, blocks: str) -> None:
 def test_around_representatives_every_member_is_near_the_hash_that_came_first(hashes: Path) -> None:
     groups = [json.loads(line) for line in found(hashes, "--representatives").splitlines()]
     assert groups == [[7, 0, 63], [18446744073709551615, 18446744073709551613]]
-    hashes.write_text("0\n7\n63\n127\n", "ascii")
+    written(hashes, [0, 7, 63, 127])
     assert found(hashes, "--representatives") == "[0, 7]\n[63, 127]\n"
 
 

@@ -89,7 +89,12 @@ BAD_HEX: list[tuple[bytes, str]] = [
     (b"-f\n", "1: '-f' is no hexadecimal number"),
     (b"0x\n", "1: '0x' is no hexadecimal number"),
     (b"ff ff\n", "1: 'ff ff' is no hexadecimal number"),
-    (b"10000000000000000\n", "1: '10000000000000000' is more than 64 bits hold"),
+    (b"1000000000000000f\n", "1: '1000000000000000f' is more than 64 bits hold"),
+    (
+        b"5\n 18446744073709551615\r\n",
+        "2: '18446744073709551615' is more than 64 bits hold, without --hex it is read as decimal",
+    ),
+    (b"100000000000000000000\n", "1: '100000000000000000000' is more than 64 bits hold"),
 ]
 
 

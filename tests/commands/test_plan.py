@@ -121,6 +121,8 @@ def test_a_sample_may_be_hexadecimal(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "hashes"
     path.write_text("0xffffffffffffffff\n0x1\n\n")
     assert answer_to(capsys, "--pages", "1M", "--sample", str(path))["sample"] == 2
+    path.write_text("ffffffffffffffff\n1\n")
+    assert answer_to(capsys, "--pages", "1M", "--sample", str(path), "--hex")["sample"] == 2
 
 
 # --- What is refused, in a sentence, with status 2.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex
+from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, ProbingPlan, SimhashIndex
 from scrapy_simhash.index.base import Door
 from scrapy_simhash.index.plans.growth import FOREVER, Step, keys_of
 from scrapy_simhash.index.pure.postings import Postings
@@ -38,6 +38,25 @@ def over(core: str, plan: Plan, leaf_size: int = 4, steps: Steps = ()) -> Simhas
 
 def probing(core: str, max_distance: int, blocks: int) -> ProbingIndex:
     """Return an index that probes from the first fingerprint on."""
-    index = ProbingIndex(max_distance, blocks)
-    index._core = core_of(core, max_distance, [(FOREVER, index.plan)])
+    return probing_over(core, ProbingPlan.even(max_distance, blocks))
+
+
+def probing_over(core: str, plan: ProbingPlan) -> ProbingIndex:
+    """Return the same over any plan."""
+    index = ProbingIndex.from_plan(plan)
+    index._core = core_of(core, plan.max_distance, [(FOREVER, plan)])
     return index
+
+
+def assert_finds_what_linear_scan_finds(
+    index: SimhashIndex | ProbingIndex, values: Sequence[int], queries: Sequence[int]
+) -> None:
+    """Tell both of *values*, the greater part as one batch, and ask both for *queries*."""
+    scan = LinearScan(index.max_distance)
+    together = len(values) * 2 // 3
+    for searched in (index, scan):
+        searched.add_many(values[:together])
+        for key, value in enumerate(values[together:], start=together):
+            searched.add(value, key)
+    index._check()
+    assert [index.find(query) for query in queries] == [scan.find(query) for query in queries]

@@ -1,22 +1,41 @@
 from __future__ import annotations
 
+import pickle
 import random
-from collections.abc import Callable, Iterable
+from array import array
+from collections.abc import Callable
+from copy import copy, deepcopy
 from functools import partial
-from itertools import combinations, product
-from math import comb
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.index import LinearScan, Match, Plan, ProbingIndex, SimhashIndex
-from scrapy_simhash.index.plans.blocks import Block, partition
+from scrapy_simhash.index import (
+    HammingIndex,
+    LinearScan,
+    Match,
+    Plan,
+    ProbingIndex,
+    ProbingPlan,
+    SimhashIndex,
+    choose,
+)
+from scrapy_simhash.index.plans.blocks import partition
+from scrapy_simhash.index.plans.growth import FOREVER
 from scrapy_simhash.index.pure.address import ADDRESS_MASK, SCATTER, address_of
-from tests.index.cores import CORES, every_core, over, probing
+from tests.index.cores import CORES, assert_finds_what_linear_scan_finds, every_core, over, probing
+from tests.index.values import (
+    ALL_ONES,
+    clustered_values,
+    flipped,
+    near_values,
+    values_near_the_ends,
+    values_of_every_kind,
+)
 
-ALL_ONES = 2**64 - 1
 DISTANCES_AND_BLOCKS = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
 # What holds of every search, here with a distance of 3.
 every = pytest.mark.parametrize(
@@ -34,45 +53,22 @@ every = pytest.mark.parametrize(
         *(f"{core} probing {blocks}" for core in CORES for blocks in (4, 2)),
     ],
 )
-Searched = SimhashIndex | ProbingIndex | LinearScan
+Index = SimhashIndex | ProbingIndex
+Searched = Index | LinearScan
 Make = Callable[[], Searched]
 
-
-def flipped(value: int, bits: Iterable[int]) -> int:
-    return value ^ sum(1 << bit for bit in bits)
-
-
-def random_values(draw: random.Random) -> list[int]:
-    return [draw.getrandbits(64) for _ in range(100)]
-
-
-def clustered_values(draw: random.Random) -> list[int]:
-    """A few originals, each with copies up to 8 bits away."""
-    originals = [draw.getrandbits(64) for _ in range(5)]
-    return [flipped(draw.choice(originals), draw.sample(range(64), draw.randrange(9))) for _ in range(80)]
-
-
-def values_with_equal_leading_bits(draw: random.Random) -> list[int]:
-    return [0xDEADBEEF << 32 | draw.getrandbits(32) & draw.getrandbits(32) for _ in range(60)]
-
-
-def single_bits_at_block_borders(draw: random.Random) -> list[int]:
-    value = draw.getrandbits(64)
-    borders = {block.shift for block in partition(6) + partition(draw.randrange(1, 11))}
-    return [flipped(value, {bit, (bit - 1) % 64}) for bit in borders] + [value ^ 1 << bit for bit in borders]
-
-
-def zeros_and_ones(draw: random.Random) -> list[int]:
-    near = [draw.sample(range(64), draw.randrange(5)) for _ in range(20)]
-    return [0, ALL_ONES, *(flipped(end, bits) for end in (0, ALL_ONES) for bits in near)]
-
-
-SETS = [
-    random_values,
-    clustered_values,
-    values_with_equal_leading_bits,
-    single_bits_at_block_borders,
-    zeros_and_ones,
+#: Either kind, over either core, of few and of many tables.
+KINDS: list[Callable[[], Index]] = [
+    *(
+        partial(over, core, Plan.classic(k, m), 4)
+        for core in CORES
+        for k, m in [(0, 1), (0, 6), (1, 2), (2, 4), (3, 4), (3, 6), (5, 8)]
+    ),
+    *(
+        partial(probing, core, k, m)
+        for core in CORES
+        for k, m in [(0, 1), (0, 6), (1, 2), (3, 2), (8, 4), (8, 5), (10, 5), (12, 6)]
+    ),
 ]
 
 
@@ -80,30 +76,19 @@ SETS = [
 @pytest.mark.parametrize(("k", "m"), DISTANCES_AND_BLOCKS)
 def test_index_finds_exactly_what_linear_scan_finds(k: int, m: int, core: str) -> None:
     draw = random.Random(100 * k + m)
-    values = [value for values in SETS for value in values(draw)]
-    draw.shuffle(values)
-    # Leaves of eight, so that each table has many; the greater part arrives as one batch.
-    index, scan = over(core, Plan.classic(k, m), 8), LinearScan(k)
-    for searched in (index, scan):
-        searched.add_many(values[:200])
-        for key, value in enumerate(values[200:], start=200):
-            searched.add(value, key)
-    index._check()
+    values = values_of_every_kind(draw, 8, blocks=m)
     far = [flipped(value, draw.sample(range(64), draw.randrange(k + 2))) for value in draw.sample(values, 60)]
-    found = [index.find(query) for query in values[::10] + far + [0, ALL_ONES]]
-    assert found == [scan.find(query) for query in values[::10] + far + [0, ALL_ONES]]
+    # Leaves of eight, so that each table has many.
+    index = over(core, Plan.classic(k, m), 8)
+    assert_finds_what_linear_scan_finds(index, values, [*values[::10], *far, 0, ALL_ONES])
 
 
 @every_core
 @pytest.mark.parametrize(("k", "m"), [(1, 64), (0, 64), (2, 45), (14, 15)])
 def test_many_blocks_and_great_distances_are_exact(k: int, m: int, core: str) -> None:
     draw = random.Random(m)
-    index, scan = over(core, Plan.classic(k, m)), LinearScan(k)
-    for values in (clustered_values(draw), zeros_and_ones(draw)):
-        index.add_many(values)
-        scan.add_many(values)
-    for query in [value for value, _ in scan][::3]:
-        assert index.find(query) == scan.find(query)
+    values = clustered_values(draw, 8) + values_near_the_ends(draw, 4)
+    assert_finds_what_linear_scan_finds(over(core, Plan.classic(k, m)), values, values[::3])
 
 
 @every_core
@@ -118,48 +103,21 @@ def test_many_blocks_and_great_distances_are_exact(k: int, m: int, core: str) ->
 def test_an_index_over_any_exact_plan_finds_what_linear_scan_finds(
     keys: tuple[tuple[int, ...], ...], core: str
 ) -> None:
-    draw = random.Random(6)
-    index, scan = over(core, Plan(3, partition(6), keys), 8), LinearScan(3)
-    values = [value for values in SETS for value in values(draw)]
-    for searched in (index, scan):
-        searched.add_many(values[:150])
-        for key, value in enumerate(values[150:]):
-            searched.add(value, key)
-    for query in values:
-        assert index.find(query) == scan.find(query)
+    values = values_of_every_kind(random.Random(6), 8, blocks=6)
+    assert_finds_what_linear_scan_finds(over(core, Plan(3, partition(6), keys), 8), values, values)
 
 
-@every_core
-def test_all_fingerprints_of_twelve_bits_find_all_their_neighbours(core: str) -> None:
-    blocks = (Block(9, 3), Block(6, 3), Block(3, 3), Block(0, 3))
-    index = over(core, Plan(2, blocks, tuple(combinations(range(4), 2))), 256)
-    index.add_many(range(2**12))
-    neighbours = comb(12, 0) + comb(12, 1) + comb(12, 2)
-    for value in range(2**12):
-        found = {match.key for match in index.find(value)}
-        assert len(found) == neighbours
-        assert all((value ^ key).bit_count() <= 2 for key in found)
-
-
-near_values = st.builds(
-    flipped,
-    st.sampled_from([0, ALL_ONES, 0x4BBB22FBBC29D9B5]) | st.integers(0, ALL_ONES),
-    st.sets(st.integers(0, 63), max_size=5),
-)
-
-
-@settings(max_examples=60)
+@settings(max_examples=120)
 @given(
-    st.sampled_from(CORES),
-    st.sampled_from([(0, 1), (0, 6), (1, 2), (2, 4), (3, 4), (3, 6), (5, 8)]),
-    st.lists(st.tuples(near_values, st.integers(0, 20)), max_size=40),
-    st.lists(near_values, max_size=10),
+    st.sampled_from(KINDS),
+    st.lists(st.tuples(near_values(5) | near_values(12), st.integers(0, 20)), max_size=40),
+    st.lists(near_values(5), max_size=10),
 )
 def test_index_equals_linear_scan_for_any_postings(
-    core: str, distance_and_blocks: tuple[int, int], postings: list[tuple[int, int]], queries: list[int]
+    make: Callable[[], Index], postings: list[tuple[int, int]], queries: list[int]
 ) -> None:
-    k, m = distance_and_blocks
-    index, scan = over(core, Plan.classic(k, m), 4), LinearScan(k)
+    index = make()
+    scan = LinearScan(index.max_distance)
     for value, key in postings:
         index.add(value, key)
         scan.add(value, key)
@@ -232,6 +190,17 @@ def test_find_or_add_adds_only_where_nothing_is_near(make: Make) -> None:
 
 
 @every
+@pytest.mark.parametrize("several", [0b0001, 0b0010, 0b1000])
+def test_of_equally_near_matches_the_least_key_counts_if_its_value_has_others_too(
+    make: Make, several: int
+) -> None:
+    searched = make()
+    searched.add_many([0b0001, 0b0010, 0b1000], [5, 6, 7])
+    searched.add_many([several, several], [3, 9])
+    assert list(searched.find_or_add_many([0])) == [3]
+
+
+@every
 def test_a_value_keeps_its_other_keys_when_one_is_discarded(make: Make) -> None:
     searched = make()
     searched.add_many([8, 8, 8], [1, 2, 3])
@@ -300,13 +269,15 @@ def test_add_many_numbers_values_on_from_the_greatest_key_ever_added(make: Make)
     assert sorted(searched) == [(1 << 10, 0), (1 << 20, 1), (1 << 40, 8), (1 << 50, 9)]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.sampled_from(CORES), st.integers(0, 300), st.integers(64, 300), st.integers(0, 2**32))
-def test_add_many_is_the_same_as_adding_one_by_one(core: str, before: int, together: int, seed: int) -> None:
+@settings(max_examples=40)
+@given(st.sampled_from(KINDS), st.integers(0, 300), st.integers(64, 300), st.integers(0, 2**32))
+def test_add_many_is_the_same_as_adding_one_by_one(
+    make: Callable[[], Index], before: int, together: int, seed: int
+) -> None:
     draw = random.Random(seed)
     pool = [draw.getrandbits(64) for _ in range(200)]
     postings = [(draw.choice(pool), draw.randrange(1000)) for _ in range(before + together)]
-    one_by_one, batch = over(core, Plan.classic(2, 4), 8), over(core, Plan.classic(2, 4), 8)
+    one_by_one, batch = make(), make()
     for value, key in postings:
         one_by_one.add(value, key)
     for value, key in postings[:before]:
@@ -315,6 +286,32 @@ def test_add_many_is_the_same_as_adding_one_by_one(core: str, before: int, toget
     batch._check()
     assert sorted(batch) == sorted(one_by_one)
     assert all(batch.find(value) == one_by_one.find(value) for value in pool)
+
+
+@every_core
+def test_what_changes_while_the_tables_do_is_so_in_those_that_follow(core: str) -> None:
+    draw = random.Random(12)
+    values = [draw.getrandbits(64) for _ in range(400)]
+    index = over(core, Plan.classic(3, 4), steps=[(200, Plan.classic(3, 4)), (FOREVER, Plan.classic(3, 5))])
+    index.add_many(values[:200])
+    for key in range(200, 205):
+        index.add(values[key], key)
+    keys = list(range(400))
+    for key in range(100, 150):
+        keys[key] = 1000 + key
+        index.add(values[key], keys[key])
+        index.discard(values[key], key)
+    # The room of some that have moved is free now, and the batch takes it.
+    for key in range(60):
+        index.discard(values[key], key)
+    index.add_many(values[205:300], range(205, 300))
+    index._check()
+    assert all(index.find(values[at]) == [Match(keys[at], values[at], 0)] for at in range(60, 300))
+    for key in range(300, 400):
+        index.add(values[key], key)
+    assert not index._core.is_moving
+    index._check()
+    assert all(index.find(values[at]) == [Match(keys[at], values[at], 0)] for at in range(60, 400))
 
 
 @every
@@ -411,8 +408,39 @@ def test_a_key_that_is_no_number_of_a_document_is_refused(
 
 
 @every
+@pytest.mark.parametrize(
+    ("keys", "error", "message"),
+    [
+        (array("q", [5, -6]), ValueError, r"key must be from 0 to 2\*\*63 - 1, got -6"),
+        (array("Q", [5, 2**63]), ValueError, r"key must be from 0 to 2\*\*63 - 1, got 9223372036854775808"),
+        (array("d", [5, 6]), TypeError, "key must be an integer, got 5.0"),
+    ],
+)
+def test_a_row_of_keys_is_looked_through_before_any_is_taken(
+    make: Make, keys: Any, error: type[Exception], message: str
+) -> None:
+    searched = make()
+    with pytest.raises(error, match=message):
+        searched.add_many([1, 2], keys)
+    assert len(searched) == 0
+
+
+@every
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy, deepcopy])
+def test_an_index_is_not_copied_by_accident(make: Make, duplicate: Callable[[object], object]) -> None:
+    if isinstance(searched := make(), HammingIndex):
+        with pytest.raises(TypeError, match="cannot be pickled or copied"):
+            duplicate(searched)
+
+
+@every
 def test_the_greatest_value_and_key_are_taken_and_numbering_stops_there(make: Make) -> None:
     searched = make()
+    searched.add(ALL_ONES, 2**63 - 3)
+    with pytest.raises(ValueError, match="key must be from 0"):
+        searched.add_many([1, 2, 3])
+    assert len(searched) == 1
+    searched.discard(ALL_ONES, 2**63 - 3)
     searched.add(ALL_ONES, 2**63 - 1)
     assert searched.find(ALL_ONES) == [Match(2**63 - 1, ALL_ONES, 0)]
     with pytest.raises(ValueError, match="key must be from 0"):
@@ -442,6 +470,29 @@ def test_an_index_that_cannot_work_is_refused(
         SimhashIndex(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("plans", "error", "message"),
+    [
+        ([], ValueError, r"there must be plans, all of one distance, got distances \[\]"),
+        # The second would miss what the first finds.
+        ([(10, Plan.classic(3, 4)), (20, Plan.classic(2, 4))], ValueError, r"got distances \[3, 2\]"),
+        ([(20, Plan.classic(3, 4)), (20, Plan.classic(3, 5))], ValueError, r"must rise, got \[20, 20\]"),
+        ([(20, "4x16")], TypeError, "a plan must be a Plan, got '4x16'"),
+        ([(20, ProbingPlan.even(10, 4))], TypeError, "a plan must be a Plan, got ProbingPlan"),
+    ],
+)
+def test_plans_that_do_not_follow_each_other_are_refused(
+    plans: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        SimhashIndex.from_plans(plans)
+
+
+@pytest.mark.parametrize("expected", [0, 10**6, 2**63 - 1])
+def test_some_plan_serves_however_many_are_expected(expected: int) -> None:
+    assert SimhashIndex(3, "auto", expected).plan.max_distance == 3
+
+
 @every
 def test_nbytes_grows_with_what_is_stored(make: Make) -> None:
     draw = random.Random(3)
@@ -454,3 +505,13 @@ def test_nbytes_grows_with_what_is_stored(make: Make) -> None:
     if isinstance(searched, SimhashIndex):
         # Entries, value and key at least; half as much again at most.
         assert 20 * 8 + 16 < values / 3000 < 300
+
+
+@pytest.mark.parametrize("k", range(9))
+@pytest.mark.parametrize("expected", [1, 1_000, 10**6, 10**8, 2**62])
+def test_an_index_that_expects_so_many_begins_with_what_is_best_for_them(k: int, expected: int) -> None:
+    index = SimhashIndex(k, "auto", expected=expected)
+    assert index.plan == choose(k, expected)
+    numbers = [upto for upto, _ in index._plans]
+    assert numbers == sorted(set(numbers))
+    assert all(plan != following for (_, plan), (_, following) in pairwise(index._plans))

@@ -130,11 +130,8 @@ class ProbingIndexMachine(IndexMachine):
 
 
 TestSimhashIndexMachine = SimhashIndexMachine.TestCase
+TestSimhashIndexMachine.settings = settings(max_examples=80, stateful_step_count=30)
 TestGrowingIndexMachine = GrowingIndexMachine.TestCase
+TestGrowingIndexMachine.settings = settings(max_examples=80, stateful_step_count=30)
 TestProbingIndexMachine = ProbingIndexMachine.TestCase
-for case, examples in (
-    (TestSimhashIndexMachine, 200),
-    (TestGrowingIndexMachine, 200),
-    (TestProbingIndexMachine, 120),
-):
-    case.settings = settings(max_examples=examples, stateful_step_count=30, deadline=None)
+TestProbingIndexMachine.settings = settings(max_examples=60, stateful_step_count=30)

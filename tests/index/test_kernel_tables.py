@@ -7,12 +7,14 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import LinearScan, Plan, SimhashIndex
+from scrapy_simhash.index import LinearScan, Match, Plan, SimhashIndex
+from scrapy_simhash.index.base import Door
 from scrapy_simhash.index.plans.growth import FOREVER, as_probing
 from tests.index.cores import over, probing
 
@@ -244,3 +246,31 @@ def test_a_table_that_was_emptied_fills_again_in_one_corner() -> None:
     index._check()
     assert len(index) == len(corner)
     assert all(index.find(value)[0].distance == 0 for value in corner[:200])
+
+
+def test_a_limit_that_no_index_reaches_is_none() -> None:
+    index = over("native", FOUR_BY_SIXTEEN, steps=[(2, None), (2**70, FOUR_BY_SIXTEEN)])
+    index.add_many([1, 2**20, 2**40])
+    index._check()
+    assert len(index) == 3
+
+
+def test_who_searches_while_matches_are_made_harms_nobody() -> None:
+    assert kernel.hamming is not None
+    centre, others = 2**64 - 1, []
+
+    class Nosy(Door):
+        @staticmethod
+        def match(key: int, value: int, distance: int) -> Match:  # type: ignore[override]
+            if value == 5:
+                # So many that the room for hits grows, and moves.
+                others.append(len(core.find(centre)))
+            return Match(key, value, distance)
+
+    core = kernel.hamming.Postings(Nosy, 3, [(FOREVER, [])])
+    core.add(5, 1)
+    core.add(5, 2)
+    for key, (one, other) in enumerate(combinations(range(64), 2)):
+        core.add(centre ^ 1 << one ^ 1 << other, key)
+    assert core.find(5) == [(1, 5, 0), (2, 5, 0)]
+    assert others == [2016, 2016]

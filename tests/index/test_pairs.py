@@ -19,12 +19,12 @@ from scrapy_simhash.index.pairs import PURE_CANDIDATE, pairs, plan_for
 from scrapy_simhash.index.plans.blocks import partition
 from scrapy_simhash.index.plans.covers import plans_for, scan
 from scrapy_simhash.index.pure.address import SCATTER
+from tests.index.values import ALL_ONES, bit, fingerprints, flipped
 
 Pairs = list[tuple[int, int, int]]
 
 HAMMING: ModuleType | None = kernel.hamming
 WAYS = {"pure": None} if HAMMING is None else {"pure": None, "native": HAMMING}
-MAX = 2**64 - 1
 
 PLANS = {
     **{f"classic {k} of {m}": Plan.classic(k, m) for k in range(7) for m in range(k + 1, k + 4)},
@@ -54,12 +54,6 @@ def found(way: str, values: Any, *arguments: Any) -> Pairs:
         return sorted(pairs(values, *arguments))
 
 
-def flipped(value: int, bits: Iterable[int]) -> int:
-    for bit in bits:
-        value ^= 1 << bit
-    return value
-
-
 def with_planted(size: int, seed: int) -> list[int]:
     """Return random values, one in ten of which is 1 to 6 bits from one before it."""
     draw = random.Random(seed)
@@ -70,11 +64,10 @@ def with_planted(size: int, seed: int) -> list[int]:
     return values
 
 
-fingerprints = st.integers(0, MAX)
 #: Values around a few others: many near pairs, some at the limit, and values that occur twice.
 clustered = st.lists(fingerprints, min_size=1, max_size=4).flatmap(
     lambda centres: st.lists(
-        st.builds(flipped, st.sampled_from(centres), st.lists(st.integers(0, 63), max_size=6)), max_size=60
+        st.builds(flipped, st.sampled_from(centres), st.lists(bit, max_size=6)), max_size=60
     )
 )
 
@@ -112,7 +105,7 @@ def test_all_that_lies_around_one_value_is_paired(way: str) -> None:
 HARD = {
     "nothing": [],
     "one": [7],
-    "the ends": [0, MAX],
+    "the ends": [0, ALL_ONES],
     "one key": [number << 16 | 0xABCD for number in random.Random(1).sample(range(2**48), 1500)],
     "all that differ lie in one key": [number << 48 for number in range(0, 2**16, 40)],
     "neighbours": list(range(1500)),
@@ -173,7 +166,7 @@ def test_all_values_are_read_at_the_call(way: str) -> None:
     row = array("Q", [0, 1])
     with running(way):
         pairs_of_row = pairs(row)
-        row[1] = MAX
+        row[1] = ALL_ONES
         row.append(2)  # a view of it would forbid that
         assert list(pairs_of_row) == [(0, 1, 1)]
 

@@ -115,3 +115,23 @@ def test_both_kernels_make_the_same_fingerprint() -> None:
         "print(PageFingerprinter().from_text(text).to_bytes().hex())"
     )
     assert run(program, "pure").stdout == run(program, "native").stdout != ""
+
+
+INTERRUPTED = """
+import sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "inspect":
+            raise KeyboardInterrupt
+sys.modules.pop("inspect", None)
+sys.meta_path.insert(0, Interrupt())
+try:
+    import scrapy_simhash.kernel
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_while_the_kernel_starts_is_an_interrupt_and_no_crash() -> None:
+    done = run(INTERRUPTED, None)
+    assert (done.returncode, done.stdout.strip()) == (0, "interrupted")

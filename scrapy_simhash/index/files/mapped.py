@@ -16,76 +16,18 @@ uneven the fingerprints are, and a file should depend on no constant of ours.
 
 from __future__ import annotations
 
-import sys
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import SupportsIndex
 
-from scrapy_simhash.index._arguments import MAX_VALUE, checked_key, checked_value
+from scrapy_simhash.index._arguments import checked_key, checked_value
 from scrapy_simhash.index.files.format import FilePath, IndexFile, IndexFileError, Plans
 from scrapy_simhash.index.match import Match, nearest_first
-from scrapy_simhash.index.plans.blocks import BITS, key_mask
-from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans.blocks import BITS
+from scrapy_simhash.index.plans.growth import keys_of
+from scrapy_simhash.index.plans.permutation import Permutation
 from scrapy_simhash.index.pure.cells import flips
-
-
-class Permutation:
-    """An order of the 64 bits: those of a mask first, then the others, both as they stood.
-
-    >>> last_block_first = Permutation(0xFFFF)
-    >>> hex(last_block_first.apply(0x1111_2222_3333_4444))
-    '0x4444111122223333'
-    >>> hex(last_block_first.undo(0x4444_1111_2222_3333))
-    '0x1111222233334444'
-    """
-
-    __slots__ = ("_back", "_forth", "bits")
-
-    def __init__(self, mask: int) -> None:
-        """Make the permutation that moves the bits of *mask* to the front."""
-        #: How many bits the mask has.
-        self.bits = mask.bit_count()
-        self._forth: list[tuple[int, int, int]] = []
-        self._back: list[tuple[int, int, int]] = []
-        place = BITS
-        for run in (*_runs(mask), *_runs(mask ^ MAX_VALUE)):
-            place -= run.bit_count()
-            lowest = (run & -run).bit_length() - 1
-            up, down = max(place - lowest, 0), max(lowest - place, 0)
-            self._forth.append((run, up, down))
-            self._back.append((run << up >> down, down, up))
-
-    @property
-    def is_identity(self) -> bool:
-        """Whether the bits stay where they are."""
-        return not any(up or down for _, up, down in self._forth)
-
-    def apply(self, value: int) -> int:
-        """Return *value* with its bits in the new order."""
-        permuted = 0
-        for run, up, down in self._forth:
-            permuted |= (value & run) << up >> down
-        return permuted
-
-    def undo(self, permuted: int) -> int:
-        """Return the value that ``apply`` made *permuted* of."""
-        value = 0
-        for run, up, down in self._back:
-            value |= (permuted & run) << up >> down
-        return value
-
-    def apply_to_all(self, values: array[int]) -> array[int]:
-        """Return all *values*, of type ``Q``, permuted. A twentieth of the time of ``apply`` for each."""
-        # As in address.Lanes: one huge int with a value in every 64 bits. A run of bits moves within its lane.
-        ones = int.from_bytes(array("Q", [1]) * len(values), sys.byteorder)
-        lanes = int.from_bytes(values, sys.byteorder)
-        permuted = 0
-        for run, up, down in self._forth:
-            permuted |= (lanes & ones * run) << up >> down
-        return array("Q", permuted.to_bytes(8 * len(values), sys.byteorder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +44,15 @@ class SearchTable:
 def tables_of(plan: Plans) -> Iterator[SearchTable]:
     """Yield a table for each of *plan*, in its order; for None, the plan of ``LinearScan``, one without a key.
 
+    >>> from scrapy_simhash.index.plans.plan import Plan
     >>> [table.name for table in tables_of(Plan.classic(max_distance=1, blocks=3))]
     ['values', 'table 1', 'table 2']
     """
-    radii: list[tuple[int, int]] = [(0, 0)]
-    if isinstance(plan, Plan):
-        radii = [(key_mask(plan.blocks, key), 0) for key in plan.keys]
-    elif isinstance(plan, ProbingPlan):
-        radii = [
-            (block.mask << block.shift, radius)
-            for block, radius in zip(plan.blocks, plan.radii, strict=True)
-            if radius >= 0
-        ]
-    for number, (mask, radius) in enumerate(radii):
+    for number, (mask, radius) in enumerate([(0, 0)] if plan is None else keys_of(plan)):
         permutation = Permutation(mask)
         name = "values" if permutation.is_identity else f"table {number}"
-        rest = BITS - permutation.bits
-        yield SearchTable(name, permutation, tuple(flip << rest for flip in flips(permutation.bits, radius)))
+        width = permutation.key_bits
+        yield SearchTable(name, permutation, tuple(flip << BITS - width for flip in flips(width, radius)))
 
 
 class MappedIndex:
@@ -200,15 +134,15 @@ class MappedIndex:
         most = self.max_distance
         near: set[int] = set()
         for table, column in self._tables:
-            asked, end = table.permutation.apply(value), len(column)
-            below = 1 << BITS - table.permutation.bits
+            asked, end = table.permutation.permute(value), len(column)
+            below = 1 << BITS - table.permutation.key_bits
             for flip in table.flips:
                 # The least fingerprint with this key; those with it differ from that one below the key only.
                 first = (asked ^ flip) // below * below
                 place = bisect_left(column, first)
                 while place < end and (stored := column[place]) ^ first < below:
                     if (stored ^ asked).bit_count() <= most:
-                        near.add(table.permutation.undo(stored))
+                        near.add(table.permutation.unpermute(stored))
                     place += 1
         return nearest_first(
             Match(key, stored, (stored ^ value).bit_count())
@@ -232,12 +166,3 @@ class MappedIndex:
     def _check_open(self) -> None:
         if self._is_closed:
             raise ValueError(f"the index in {self._file.path} is closed")
-
-
-def _runs(mask: int) -> Iterator[int]:
-    """Yield the runs of neighbouring ones of *mask*, the most significant first."""
-    while mask:
-        highest = 1 << mask.bit_length()
-        run = highest - (1 << (highest - 1 - mask).bit_length())
-        yield run
-        mask ^= run

@@ -133,6 +133,8 @@ def load(path: FilePath, *, verify: bool = True, progress: Progress | None = Non
 def update(index: Growing, other: AnyIndex) -> None:
     """Add every posting of *other* to *index*; those that it has already change nothing.
 
+    For a file take ``update(index, load(path))``, or ``merge``. Raises TypeError for a path.
+
     >>> index, other = SimhashIndex(), SimhashIndex(max_distance=5, blocks=7)
     >>> index.add(0b1011, key=7)
     >>> other.add_many([0b1011, 0b1111], keys=[7, 8])
@@ -140,6 +142,8 @@ def update(index: Growing, other: AnyIndex) -> None:
     >>> sorted(index)
     [(11, 7), (15, 8)]
     """
+    if isinstance(other, str | PathLike):
+        raise TypeError(f"other must be an index, got {other!r}: load() it first")
     for values, keys in _chunks(other):
         index.add_many(values, keys)
 
@@ -158,8 +162,8 @@ def merge(
     *max_distance*, which must be given if the sources differ in it. Files are not loaded, whatever their size;
     *into* may be one of them. Memory and disk space as for ``save``; O(n log n).
 
-    Raises ValueError if there are no sources, or if it is not clear which distance is wanted; else as ``load`` and
-    ``save``.
+    Raises ValueError if there are no sources, or if it is not clear which distance is wanted, TypeError for a single
+    path where there should be a list; else as ``load`` and ``save``.
 
     >>> from tempfile import TemporaryDirectory
     >>> monday, tuesday = SimhashIndex(), SimhashIndex()
@@ -172,6 +176,8 @@ def merge(
     3
     [(11, 7), (15, 8), (15, 9)]
     """
+    if isinstance(sources, str | PathLike):
+        raise TypeError(f"sources must be a list of files and indexes, got {sources!r}")
     with replacing(into) as (file, folder), ExitStack() as held:
         opened = [
             held.enter_context(IndexFile(source)) if isinstance(source, str | PathLike) else source
@@ -261,7 +267,7 @@ def _write(
     for table in tables:
         file.seek(values.offset)
         numbers = read_numbers(file, postings, sorting.RUN, file_format.SWAPPED)
-        permuted = ([table.permutation.apply_to_all(chunk)] for chunk in numbers)
+        permuted = ([table.permutation.permute_all(chunk)] for chunk in numbers)
         with sorted_runs(permuted, folder, steps.done) as permuted_runs:
             file.seek(sections[-1].end)
             column = (column for (column,) in merged(permuted_runs, steps.done))

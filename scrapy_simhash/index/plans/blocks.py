@@ -64,6 +64,23 @@ def partition(blocks: int) -> tuple[Block, ...]:
     return tuple(cut)
 
 
+def check_apart(blocks: Iterable[Block]) -> None:
+    """Raise ValueError if a bit is in two of *blocks*, or outside the 64.
+
+    One bit that differs would be two blocks that do, and no plan over such blocks is exact.
+
+    >>> check_apart([Block(shift=0, width=8), Block(shift=7, width=8)])
+    Traceback (most recent call last):
+        ...
+    ValueError: blocks must be apart and within 64 bits, got (Block(shift=0, width=8), Block(shift=7, width=8))
+    """
+    given, end = tuple(blocks), 0
+    for block in sorted(given, key=lambda block: (block.shift, block.width)):
+        if block.shift < end or block.width < 0 or block.shift + block.width > BITS:
+            raise ValueError(f"blocks must be apart and within {BITS} bits, got {given}")
+        end = block.shift + block.width
+
+
 def key_mask(blocks: tuple[Block, ...], key: Iterable[int]) -> int:
     """Return the bits of a fingerprint that are in *key*, a choice of *blocks* by number.
 

@@ -161,7 +161,11 @@ def _plans_for(max_distance: int) -> tuple[tuple[str, Plan], ...]:
 
 
 def _shapes(max_distance: int) -> Iterator[Plan]:
-    """Yield the plans of all shapes with no more than ``MOST_TABLES`` tables, and some that have too short keys."""
+    """Yield the plans of all shapes with no more than ``MOST_TABLES`` tables, and some that have too short keys.
+
+    A new shape is a function above and a line here. ``plans_for`` offers its plan unless one with fewer tables has
+    keys as wide as ever needed (``WIDE``), or it compares too many, or another has its name already.
+    """
     for blocks in range(max_distance + 1, BITS + 1) if max_distance else [1]:
         if comb(blocks, max_distance) > MOST_TABLES:
             break

@@ -25,7 +25,7 @@ from math import comb
 from typing import SupportsIndex
 
 from scrapy_simhash.index._arguments import checked_blocks, checked_distance
-from scrapy_simhash.index.plans.blocks import BITS, Block, partition
+from scrapy_simhash.index.plans.blocks import Block, check_apart, partition
 
 #: Every table holds every fingerprint: beyond this a linear scan is both faster and smaller.
 MAX_TABLES = 1_000
@@ -57,8 +57,7 @@ class Plan:
             raise ValueError("a plan needs at least one key")
         if len(self.keys) > MAX_TABLES:
             raise ValueError(_too_many(len(self.keys)))
-        if not _are_apart(self.blocks):
-            raise ValueError(f"blocks must be apart and within {BITS} bits, got {self.blocks}")
+        check_apart(self.blocks)
         for key in self.keys:
             if list(key) != sorted(set(key) & set(range(len(self.blocks)))):
                 raise ValueError(f"a key must be rising block numbers below {len(self.blocks)}, got {key}")
@@ -148,16 +147,6 @@ def _one_of_every_key(keys: list[int], most: int) -> int | None:
         # It is in none of the sets still to be tried, so that none is tried twice.
         keys = [key & ~block for key in keys]
     return None
-
-
-def _are_apart(blocks: Iterable[Block]) -> bool:
-    """Return whether no bit is in two blocks: else one bit that differs would be two blocks that do."""
-    end = 0
-    for block in sorted(blocks, key=lambda block: block.shift):
-        if block.shift < end or block.width < 0:
-            return False
-        end = block.shift + block.width
-    return end <= BITS
 
 
 def _too_many(tables: int) -> str:

@@ -23,26 +23,35 @@ from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple, SupportsIndex
 
+from scrapy_simhash import kernel
 from scrapy_simhash.index._arguments import checked_distance, checked_expected, checked_integer
-from scrapy_simhash.index.plans.blocks import BITS, Block, partition
+from scrapy_simhash.index.plans.blocks import BITS, Block, check_apart, partition
 
 #: A search that probes more takes milliseconds whatever the size.
 MAX_PROBES = 50_000
 
-# Microseconds, measured on random fingerprints (Python 3.11, AMD Zen 4 at 2.6 GHz): what every search takes, a
-# probe, a candidate. A probe is a walk to distant memory, which costs 0.07 with 10 thousand fingerprints, about
-# as given with 100 thousand, and 0.3 with a million; it differs little between lists and dicts of cells.
-SEARCH = 3.0
-PROBE = 0.2
-CANDIDATE = 0.06
+
+class Times(NamedTuple):
+    """What a search takes in one implementation of the index, in microseconds."""
+
+    search: float
+    probe: float
+    candidate: float
+
+
+# Measured on random fingerprints (Python 3.11, AMD Zen 4 at 2.6 GHz). A probe is a walk to distant memory: in pure
+# Python 0.07 with 10 thousand fingerprints, about as given with 100 thousand, 0.3 with a million, whether cells are
+# in a list or a dict; with the kernel 0.02 with 100 thousand, 0.07 with a million.
+PURE = Times(search=3.0, probe=0.2, candidate=0.06)
+NATIVE = Times(search=0.2, probe=0.04, candidate=0.0004)
 
 
 @dataclass(frozen=True, slots=True)
 class ProbingPlan:
     """An exact radius for every block. A plan that can be made is exact.
 
-    A radius of -1 means no table. Raises ValueError if there is not one radius a block, if the plan would
-    miss pairs, or if a search would take more than 50,000 probes.
+    A radius of -1 means no table. Raises ValueError if blocks overlap, if there is not one radius a block, if the
+    plan would miss pairs, or if a search would take more than 50,000 probes.
 
     >>> ProbingPlan(max_distance=3, blocks=partition(2), radii=(1, 1)).probes
     66
@@ -58,6 +67,7 @@ class ProbingPlan:
 
     def __post_init__(self) -> None:
         """Refuse a plan that is malformed, would miss a match, or takes too long."""
+        check_apart(self.blocks)
         if len(self.radii) != len(self.blocks) or min(self.radii, default=-1) < -1:
             raise ValueError(
                 f"there must be a radius, -1 or more, for each of {len(self.blocks)} blocks, got {self.radii}"
@@ -111,8 +121,10 @@ class Cost(NamedTuple):
     microseconds: float
 
 
-def cost(plan: ProbingPlan, n: int) -> Cost:
+def cost(plan: ProbingPlan, n: int, times: Times | None = None) -> Cost:
     """Return what a search of *n* random fingerprints costs on average, matches apart.
+
+    *times* are those of the implementation that runs, unless they are given.
 
     A probe of a block of *b* bits returns n / 2**b candidates. Real fingerprints share bits and have more.
 
@@ -121,24 +133,29 @@ def cost(plan: ProbingPlan, n: int) -> Cost:
     """
     probes, share = _work(plan.blocks, plan.radii)
     candidates = n * share
-    return Cost(probes, candidates, SEARCH + PROBE * probes + CANDIDATE * candidates)
+    search, probe, candidate = times or (PURE if kernel.hamming is None else NATIVE)
+    return Cost(probes, candidates, search + probe * probes + candidate * candidates)
 
 
-def blocks_for(max_distance: SupportsIndex, expected: SupportsIndex) -> int:
+def blocks_for(max_distance: SupportsIndex, expected: SupportsIndex, times: Times | None = None) -> int:
     """Return how many blocks make a search of *expected* fingerprints the fastest, by ``cost``.
+
+    The kernel compares so fast that it is best with more blocks than pure Python: fewer probes, more candidates.
 
     Raises ValueError unless *max_distance* is from 0 to 64 and *expected* at least 0.
 
-    >>> blocks_for(max_distance=10, expected=100_000)
+    >>> blocks_for(max_distance=10, expected=1_000_000, times=PURE)
     4
+    >>> blocks_for(max_distance=10, expected=1_000_000, times=NATIVE)
+    5
     """
     k, n = checked_distance(max_distance), checked_expected(expected)
-    times = {}
+    costs = {}
     for blocks in range(1, BITS + 1):
         # With 64 blocks there are 65 probes at most: some plan is always within the limit.
         with suppress(ValueError):
-            times[blocks] = cost(ProbingPlan.even(k, blocks), n).microseconds
-    return min(times, key=times.__getitem__)
+            costs[blocks] = cost(ProbingPlan.even(k, blocks), n, times).microseconds
+    return min(costs, key=costs.__getitem__)
 
 
 def _work(blocks: Iterable[Block], radii: Iterable[int]) -> tuple[int, float]:

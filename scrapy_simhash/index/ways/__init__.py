@@ -3,17 +3,17 @@
 Each is a small class that holds a set of fingerprints and finds what is near, all with the same answers. They are
 here to be read and compared, and one or the other is right where ``SimhashIndex`` is not: a file that several
 processes map, tables on several machines, a set of a database. The chapters: ``base`` (what they have in common);
-``flips``, ``expanded`` and ``trie`` (without tables); ``permutation``, ``interpolation`` and ``sorted_tables`` (the
-tables of the paper); ``runs`` (tables that grow); ``huffman``, ``gaps``, ``packed_table`` and ``frozen`` (tables
+``flips``, ``expanded`` and ``trie`` (without tables); ``plans.permutation``, ``interpolation`` and ``sorted_tables``
+(the tables of the paper); ``runs`` (tables that grow); ``huffman``, ``gaps``, ``packed_table`` and ``frozen`` (tables
 compressed); ``shards`` (tables cut).
 """
 
+from scrapy_simhash.index.plans.permutation import Permutation, permutations
 from scrapy_simhash.index.ways.base import Found, GrowingWay, Way
 from scrapy_simhash.index.ways.expanded import ExpandedSet, estimate
 from scrapy_simhash.index.ways.flips import FlipProbing, probes
 from scrapy_simhash.index.ways.frozen import FrozenTables
 from scrapy_simhash.index.ways.interpolation import by_guessing, by_halving
-from scrapy_simhash.index.ways.permutation import Permutation, permutations
 from scrapy_simhash.index.ways.runs import SortedRuns
 from scrapy_simhash.index.ways.shards import Address, GrowingShardedTables, Router, ShardedTables
 from scrapy_simhash.index.ways.sorted_tables import SortedTable, SortedTables

@@ -21,11 +21,11 @@ from typing import Any, SupportsIndex
 
 from scrapy_simhash.index._arguments import checked_integer, checked_value
 from scrapy_simhash.index.plans.blocks import BITS, Block
+from scrapy_simhash.index.plans.permutation import permutations
 from scrapy_simhash.index.plans.plan import Plan
 from scrapy_simhash.index.ways.base import Way
 from scrapy_simhash.index.ways.gaps import GapCode
 from scrapy_simhash.index.ways.packed_table import PackedTable, packed, packed_bytes
-from scrapy_simhash.index.ways.permutation import permutations
 
 Buffer = bytes | bytearray | memoryview | mmap
 
@@ -93,7 +93,7 @@ class FrozenTables(Way):
         header = {
             "version": VERSION,
             "max_distance": plan.max_distance,
-            "block_widths": [block.width for block in plan.blocks],
+            "blocks": [(block.shift, block.width) for block in plan.blocks],
             "keys": plan.keys,
             "count": len(distinct),
             "block_bytes": size,
@@ -167,8 +167,8 @@ class FrozenTables(Way):
         header, here = _header(self._buffer)
         self._begin = here
         self._checksum: int = header["crc32"]
-        widths, size = header["block_widths"], header["block_bytes"]
-        blocks = tuple(Block(BITS - sum(widths[: number + 1]), width) for number, width in enumerate(widths))
+        size = header["block_bytes"]
+        blocks = tuple(Block(shift, width) for shift, width in header["blocks"])
         self.plan = Plan(header["max_distance"], blocks, tuple(map(tuple, header["keys"])))
         self.max_distance = self.plan.max_distance
         self._count: int = header["count"]

@@ -24,9 +24,9 @@ from typing import NamedTuple, Protocol, SupportsIndex
 
 from scrapy_simhash.index._arguments import checked_integer, checked_value
 from scrapy_simhash.index.plans.blocks import BITS
+from scrapy_simhash.index.plans.permutation import permutations
 from scrapy_simhash.index.plans.plan import Plan
 from scrapy_simhash.index.ways.base import Found, GrowingWay, Way
-from scrapy_simhash.index.ways.permutation import permutations
 from scrapy_simhash.index.ways.sorted_tables import SortedTable
 
 #: More shards of a table than this are a slip: 65,536.

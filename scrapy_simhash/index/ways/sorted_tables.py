@@ -24,10 +24,10 @@ from typing import SupportsIndex
 
 from scrapy_simhash.index._arguments import checked_value
 from scrapy_simhash.index.plans.blocks import BITS
+from scrapy_simhash.index.plans.permutation import permutations
 from scrapy_simhash.index.plans.plan import Plan
 from scrapy_simhash.index.ways.base import Found, GrowingWay, nearest
 from scrapy_simhash.index.ways.interpolation import Search, by_halving
-from scrapy_simhash.index.ways.permutation import permutations
 
 
 class SortedTable:

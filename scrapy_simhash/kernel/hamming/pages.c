@@ -1,5 +1,5 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_POPULATE, madvise */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_POPULATE, madvise, sysconf */
 #endif
 
 #include "pages.h"
@@ -7,14 +7,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(SIMHASH_TIGHT_ARRAYS)
 #include <sys/mman.h>
+#include <unistd.h>
 #if defined(MAP_ANONYMOUS)
 #define HAS_MAPS 1
 #endif
 #endif
 
-#define PAGE ((size_t)4 << 10)
 /* From so many bytes on a block is mapped. Below, the heap is a tenth faster in all, since its pages are used again; the
  * holes it may keep are no more than some ten megabytes. */
 #define MAPPED ((size_t)256 << 10)
@@ -24,10 +24,17 @@
 /* Small blocks are filled at once: to ask for all their pages in one call is cheaper than to meet each for itself. Under
  * large ones it would be too early, before the system knows that they may be huge. */
 #ifdef MAP_POPULATE
-#define POPULATED(size) ((size) < 2 * HUGE_PAGE ? MAP_POPULATE : 0)
+#define POPULATED(size) ((size) < HUGE_PAGE ? MAP_POPULATE : 0)
 #else
 #define POPULATED(size) 0
 #endif
+
+/* 4 KiB, or 16 or 64 on some arm64: what is given back must begin with a page, or stays. */
+static size_t page_size(void)
+{
+    long size = sysconf(_SC_PAGESIZE);
+    return size > 0 ? (size_t)size : (size_t)64 << 10;
+}
 
 static char *mapped(size_t size)
 {
@@ -56,9 +63,9 @@ void *pages_new(size_t *bytes)
 {
 #ifdef HAS_MAPS
     if (*bytes >= MAPPED) {
-        size_t size = (*bytes + PAGE - 1) / PAGE * PAGE;
+        size_t page = page_size(), size = (*bytes + page - 1) / page * page;
         *bytes = size;
-        return size < 2 * HUGE_PAGE ? mapped(size) : mapped_huge(size);
+        return size < HUGE_PAGE ? mapped(size) : mapped_huge(size);
     }
 #endif
     return malloc(*bytes);

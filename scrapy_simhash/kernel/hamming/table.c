@@ -38,7 +38,7 @@ static size_t fill_flips(uint64_t *flips, unsigned width, unsigned radius)
         uint64_t flip = bits == 64 ? ~0ull : (1ull << bits) - 1;
         for (;;) {
             if (flips != NULL)
-                flips[n] = width == 64 ? flip : flip << (64 - width);
+                flips[n] = width == 0 ? flip : flip << (64 - width);
             n++;
             /* The next greater number with as many ones. */
             uint64_t lowest = flip & -flip, above = flip + lowest;
@@ -238,10 +238,10 @@ static bool lay_out(table *self, segment *old)
         for (uint32_t at = from.start; at < from.start + from.count; at++) {
             uint64_t turned = turned_left(old->values[at], self->turn);
             bucket *mine = to + bucket_of(&new, table_hash(self, turned));
-            uint32_t place = mine->start + mine->count++;
-            put_entry(&new, place, is_compact ? rest_of(self, turned) : old->values[at]);
+            uint32_t end = mine->start + mine->count++;
+            put_entry(&new, end, is_compact ? rest_of(self, turned) : old->values[at]);
             if (new.keys != NULL)
-                new.keys[place] = old->keys[at];
+                new.keys[end] = old->keys[at];
         }
     }
     segment_free(old);

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index import ProbingIndex
 from scrapy_simhash.index.plans.blocks import Block, partition
-from scrapy_simhash.index.plans.probing_plan import MAX_PROBES, ProbingPlan, blocks_for, cost
+from scrapy_simhash.index.plans.probing_plan import (
+    MAX_PROBES,
+    NATIVE,
+    PURE,
+    ProbingPlan,
+    Times,
+    blocks_for,
+    cost,
+)
 from scrapy_simhash.index.pure.cells import CellTable
 
 # max_distance, blocks, radii, probes
@@ -152,9 +160,10 @@ def test_cost_grows_with_the_index_and_has_no_table_of_a_block_without_radius() 
 
 
 # The greater the index, the wider its blocks should be: more probes, fewer candidates.
+@pytest.mark.parametrize("times", [PURE, NATIVE], ids=["pure", "native"])
 @pytest.mark.parametrize("k", [0, 3, 5, 8, 10, 12, 16])
-def test_more_fingerprints_are_never_given_more_blocks(k: int) -> None:
-    chosen = [blocks_for(k, 10**exponent) for exponent in range(2, 10)]
+def test_more_fingerprints_are_never_given_more_blocks(k: int, times: Times) -> None:
+    chosen = [blocks_for(k, 10**exponent, times) for exponent in range(2, 10)]
     assert chosen == sorted(chosen, reverse=True)
 
 
@@ -181,3 +190,9 @@ def test_blocks_for_refuses_what_is_no_distance_or_number(
     for function in (blocks_for, ProbingIndex.blocks_for):
         with pytest.raises(error, match=message):
             function(*arguments)
+
+
+@pytest.mark.parametrize("blocks", [(Block(0, 8), Block(4, 8)), (Block(60, 8),), (Block(0, 1), Block(0, 1))])
+def test_blocks_that_overlap_or_leave_the_64_bits_are_refused(blocks: tuple[Block, ...]) -> None:
+    with pytest.raises(ValueError, match="blocks must be apart and within 64 bits"):
+        ProbingPlan(0, blocks, (0,) * len(blocks))

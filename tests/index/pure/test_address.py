@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index.plans.blocks import key_mask, partition
 from scrapy_simhash.index.pure.address import ADDRESS_MASK, SLOT_LIMIT, Lanes, address_of
-
-ALL_ONES = 2**64 - 1
-fingerprints = st.integers(0, ALL_ONES) | st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, ALL_ONES])
-key_masks = st.integers(1, 64).flatmap(
-    lambda blocks: st.sets(st.integers(0, blocks - 1)).map(lambda key: key_mask(partition(blocks), key))
-)
+from tests.index.values import ALL_ONES, fingerprints, key_masks
 
 
 @pytest.mark.parametrize(

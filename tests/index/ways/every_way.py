@@ -8,6 +8,7 @@ from functools import partial
 from hypothesis import strategies as st
 
 from scrapy_simhash.index import LinearScan, Plan
+from scrapy_simhash.index.plans.blocks import Block
 from scrapy_simhash.index.ways import (
     ExpandedSet,
     FlipProbing,
@@ -23,8 +24,8 @@ from scrapy_simhash.index.ways import (
     Way,
     by_guessing,
 )
+from tests.index.values import fingerprints, flipped
 
-LAST = 2**64 - 1
 SHARDS = (1, 16, 256)
 
 
@@ -68,11 +69,13 @@ FROZEN: dict[str, Callable[[Plan, Iterable[int]], Way]] = {
     "frozen shards": lambda plan, values: frozen_shards(Router(plan, 16), values),
 }
 
-#: Plans for few distances, and for 0; with keys shorter than the number of a shard, and with all 64 bits.
+#: Plans for few distances, and for 0; with keys shorter than the number of a shard, and with all 64 bits; the last
+#: has blocks that leave bits out.
 PLANS = [
     *(Plan.classic(k, m) for k, m in [(0, 1), (0, 3), (1, 2), (1, 4), (2, 3), (2, 5)]),
     Plan.classic(1, 16),
     Plan(2, Plan.classic(2, 12).blocks, ((0,), (5,), (11,))),
+    Plan(1, (Block(40, 9), Block(3, 20)), ((0,), (1,))),
 ]
 
 
@@ -84,19 +87,11 @@ def scanned(values: Iterable[int], query: int, max_distance: int) -> list[Found]
     return [Found(match.value, match.distance) for match in scan.find(query)]
 
 
-def flipped(value: int, bits: Iterable[int]) -> int:
-    return value ^ sum(1 << bit for bit in set(bits))
-
-
-bit = st.integers(0, 63)
-value = st.sampled_from([0, 1, 2**63, LAST, LAST - 1]) | st.integers(0, LAST)
-
-
 @st.composite
 def neighbourhoods(draw: st.DrawFn, max_distance: int) -> tuple[list[int], int]:
     """A query, and fingerprints about as far from it as the limit, among others; some of them twice."""
-    query = draw(value)
+    query = draw(fingerprints)
     about = st.integers(max(max_distance - 1, 0), max_distance + 1)
     near = st.builds(lambda n, bits: flipped(query, bits[:n]), about, st.permutations(range(64)))
-    values = draw(st.lists(near | value | st.just(query), max_size=12))
+    values = draw(st.lists(near | fingerprints | st.just(query), max_size=12))
     return values + values[: draw(st.integers(0, 3))], query

@@ -13,18 +13,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from scrapy_simhash.index import Plan
 from scrapy_simhash.index.ways import Found, GrowingWay, SortedRuns, Way
-from tests.index.ways.every_way import (
-    FROZEN,
-    GROWING,
-    LAST,
-    PLANS,
-    bit,
-    flipped,
-    grown,
-    neighbourhoods,
-    scanned,
-    value,
-)
+from tests.index.values import ALL_ONES, bit, fingerprints, flipped
+from tests.index.ways.every_way import FROZEN, GROWING, PLANS, grown, neighbourhoods, scanned
 
 every_growing_way = pytest.mark.parametrize("make", GROWING.values(), ids=GROWING.keys())
 MAKE: dict[str, Callable[[Plan, list[int]], Way]] = {
@@ -35,7 +25,7 @@ every_way = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
 
 @every_way
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(drawn=st.data(), plan=st.sampled_from(PLANS))
 def test_a_way_finds_what_the_scan_finds(
     make: Callable[[Plan, list[int]], Way], drawn: st.DataObject, plan: Plan
@@ -52,7 +42,7 @@ def test_a_way_finds_up_to_three_bits_and_no_fourth(make: Callable[[Plan, list[i
     plan = Plan.classic(max_distance=3, blocks=6)
     # One bit in each block, and all in one; what differs in the highest and the lowest bit.
     far = [(63,), (63, 0), (60, 31, 2), (63, 62, 61), (60, 50, 31, 2), (3, 2, 1, 0)]
-    for query in (0, LAST, 0x4BBB_22FB_BC29_D9B5):
+    for query in (0, ALL_ONES, 0x4BBB_22FB_BC29_D9B5):
         values = [flipped(query, bits) for bits in far]
         found = make(plan, values).find(query)
         assert [(match.value, match.distance) for match in found] == sorted(
@@ -64,7 +54,7 @@ def test_a_way_finds_up_to_three_bits_and_no_fourth(make: Callable[[Plan, list[i
 @every_way
 def test_a_way_without_fingerprints_finds_nothing(make: Callable[[Plan, list[int]], Way]) -> None:
     way = make(PLANS[3], [])
-    assert (way.find(0), way.find(LAST), len(way), list(way)) == ([], [], 0, [])
+    assert (way.find(0), way.find(ALL_ONES), len(way), list(way)) == ([], [], 0, [])
     assert way.max_distance == PLANS[3].max_distance
 
 
@@ -110,7 +100,7 @@ class WaysMachine(RuleBasedStateMachine):
         self.ways = {name: make(plan) for name, make in GROWING.items()}
         self.values: set[int] = set()
 
-    @rule(target=seen, number=value)
+    @rule(target=seen, number=fingerprints)
     def add(self, number: int) -> int:
         return self._add(number)
 
@@ -158,4 +148,4 @@ class WaysMachine(RuleBasedStateMachine):
 
 
 TestWaysMachine = WaysMachine.TestCase
-TestWaysMachine.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestWaysMachine.settings = settings(max_examples=16, stateful_step_count=20)

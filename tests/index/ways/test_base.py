@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index.ways import Found
 from scrapy_simhash.index.ways.base import nearest
-from tests.index.ways.every_way import LAST, neighbourhoods, scanned
+from tests.index.values import ALL_ONES
+from tests.index.ways.every_way import neighbourhoods, scanned
 
 
 @given(neighbourhoods(max_distance=3), st.integers(0, 64))
@@ -15,10 +16,10 @@ def test_the_nearest_of_all_are_what_the_scan_finds(drawn: tuple[list[int], int]
 
 
 def test_the_nearest_come_first_then_the_smallest() -> None:
-    assert nearest(0, [LAST, 4, 3, 1, 0, 4], 64) == [
+    assert nearest(0, [ALL_ONES, 4, 3, 1, 0, 4], 64) == [
         Found(0, 0),
         Found(1, 1),
         Found(4, 1),
         Found(3, 2),
-        Found(LAST, 64),
+        Found(ALL_ONES, 64),
     ]

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from scrapy_simhash.index.ways import ExpandedSet, estimate
-from tests.index.ways.every_way import LAST
+from tests.index.values import ALL_ONES
 
 
 # The fullest and the emptiest dicts: it doubles at 2/3 of a power of two.
@@ -35,7 +35,7 @@ def test_the_estimate_is_65_2081_and_43745_neighbours() -> None:
 def test_what_would_take_too_much_memory_is_refused_with_the_estimate() -> None:
     way = ExpandedSet(max_distance=1, memory=estimate(10, 1))
     way.add_many(range(9))
-    for batch in ([9, 10], range(11), iter([LAST, LAST - 1])):
+    for batch in ([9, 10], range(11), iter([ALL_ONES, ALL_ONES - 1])):
         with pytest.raises(
             ValueError, match=r"11 fingerprints within 1 bit take up to 91,520 bytes, the limit is 83,200"
         ):
@@ -63,4 +63,4 @@ def test_a_search_is_one_look_up() -> None:
     way.add_many([0b0000, 0b0011, 0b1111])
     assert sorted(way.candidates(0b0001)) == [0b0000, 0b0011]
     assert list(way.candidates(0b1000_0000_1111)) == [0b1111]
-    assert list(way.candidates(LAST)) == []
+    assert list(way.candidates(ALL_ONES)) == []

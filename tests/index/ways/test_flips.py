@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index.ways import FlipProbing, Found, probes
 from scrapy_simhash.index.ways.flips import MAX_PROBES
-from tests.index.ways.every_way import value
+from tests.index.values import fingerprints
 
 
 class CountingSet(set[int]):
@@ -35,7 +35,7 @@ def test_there_are_so_many_probes(max_distance: int, exactly: int, within: int) 
     assert len(numbers) == len(set(numbers)) == FlipProbing(max_distance).probes == within
 
 
-@given(value, st.integers(0, 2))
+@given(fingerprints, st.integers(0, 2))
 def test_probes_are_all_numbers_within_the_distance_the_nearest_first(number: int, max_distance: int) -> None:
     distances = [(probe ^ number).bit_count() for probe in probes(number, max_distance)]
     assert distances == sorted(distances)
@@ -71,7 +71,7 @@ def test_the_likely_bits_are_tried_first() -> None:
     assert counted.asked == FlipProbing(2).probes + 1
 
 
-@given(st.lists(value, max_size=5), value, st.permutations(range(64)))
+@given(st.lists(fingerprints, max_size=5), fingerprints, st.permutations(range(64)))
 def test_one_by_one_come_the_same_as_all_at_once(numbers: list[int], query: int, bits: list[int]) -> None:
     way = FlipProbing(max_distance=1)
     way.add_many([*numbers, query ^ 1, query ^ 4])

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index import Plan
 from scrapy_simhash.index.ways import FrozenTables, SortedTables
-from tests.index.ways.every_way import LAST, PLANS, flipped, value
+from tests.index.values import ALL_ONES, fingerprints, flipped
+from tests.index.ways.every_way import PLANS
 
 PLAN = Plan.classic(max_distance=3, blocks=6)
 draw = random.Random(8)
@@ -27,7 +28,7 @@ FROZEN = FrozenTables(PLAN, VALUES)
 @settings(deadline=None)
 @given(
     st.sampled_from(PLANS),
-    st.lists(value, max_size=30),
+    st.lists(fingerprints, max_size=30),
     st.sampled_from([16, 17, 64, 512]),
     st.sampled_from(["difference", "xor"]),
 )
@@ -51,7 +52,7 @@ def test_frozen_tables_find_what_sorted_tables_find(size: int) -> None:
         queries = [
             flipped(number, bits) for number in values[::250] for bits in [(), (0, 30, 60), (1, 2, 3, 4)]
         ]
-        for query in [*queries, 0, LAST, min(values), max(values)]:
+        for query in [*queries, 0, ALL_ONES, min(values), max(values)]:
             assert frozen.find(query) == tables.find(query)
 
 
@@ -158,7 +159,7 @@ def test_the_format_is_this_one() -> None:
         for lengths in [(0, 1, 62, 64), (0, 32, 33, 64)]
     )
     header = (
-        '{"version":1,"max_distance":1,"block_widths":[32,32],"keys":[[0],[1]],"count":4,"block_bytes":16,'
+        '{"version":1,"max_distance":1,"blocks":[[32,32],[0,32]],"keys":[[0],[1]],"count":4,"block_bytes":16,'
         '"gap":"difference","tables":[{"blocks":2,"word_lengths":"FIRST"},{"blocks":2,"word_lengths":"SECOND"}],'
         '"crc32":2267377498}'
     )
@@ -170,6 +171,6 @@ def test_the_format_is_this_one() -> None:
     raw = b"SIMHASHF" + struct.pack("<II", len(text), zlib.crc32(text)) + text + tables
     frozen = FrozenTables.from_buffer(raw)
     frozen.verify()
-    values = [0, 1, 0xDEAD_BEEF_0000_0001, LAST]
+    values = [0, 1, 0xDEAD_BEEF_0000_0001, ALL_ONES]
     assert list(frozen) == values
     assert FrozenTables(Plan.classic(1, 2), values, block_bytes=16).to_bytes() == raw

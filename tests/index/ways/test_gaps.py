@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.index.ways.gaps import KINDS, LENGTHS, LONGEST, GapCode
-from tests.index.ways.every_way import LAST, value
+from tests.index.values import ALL_ONES, fingerprints
 
 kinds = pytest.mark.parametrize("kind", KINDS)
-rising = st.sets(value, min_size=1, max_size=40).map(sorted)
+rising = st.sets(fingerprints, min_size=1, max_size=40).map(sorted)
 
 
 @kinds
@@ -27,7 +27,7 @@ def test_what_is_written_is_read_again_from_any_number_on(kind: str, numbers: li
 
 
 @kinds
-@pytest.mark.parametrize("numbers", [[0], [LAST], [0, LAST], [0, 1], [LAST - 1, LAST], [1]])
+@pytest.mark.parametrize("numbers", [[0], [ALL_ONES], [0, ALL_ONES], [0, 1], [ALL_ONES - 1, ALL_ONES], [1]])
 def test_the_ends_of_the_range_are_written_too(kind: str, numbers: list[int]) -> None:
     code = GapCode.of(numbers, kind)
     assert len(code.word_lengths) == LENGTHS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index.ways import by_guessing, by_halving
 from scrapy_simhash.index.ways.interpolation import Search, guesses
-from tests.index.ways.every_way import LAST, value
+from tests.index.values import ALL_ONES, fingerprints
 
 both = pytest.mark.parametrize("search", [by_halving, by_guessing])
 #: Lists as uneven as can be: guesses go wrong in each by almost all that is left.
@@ -17,8 +17,8 @@ UNEVEN = {
     "powers": [1 << bit for bit in range(64)],
     "clusters": sorted({(1 << bit) + more for bit in range(4, 64) for more in range(-8, 8)}),
     "all low": list(range(5000)),
-    "all high": list(range(LAST - 4999, LAST + 1)),
-    "both ends": [*range(2500), *range(LAST - 2499, LAST + 1)],
+    "all high": list(range(ALL_ONES - 4999, ALL_ONES + 1)),
+    "both ends": [*range(2500), *range(ALL_ONES - 2499, ALL_ONES + 1)],
     "squares": [number**4 for number in range(60_000)],
     "all the same": [7] * 1000,
 }
@@ -36,7 +36,7 @@ def mean_steps(search: Search, numbers: list[int]) -> float:
 
 
 @both
-@given(st.lists(value | st.integers(0, 30)).map(sorted), value | st.integers(0, 30))
+@given(st.lists(fingerprints | st.integers(0, 30)).map(sorted), fingerprints | st.integers(0, 30))
 def test_the_place_is_that_of_bisect(search: Search, numbers: list[int], sought: int) -> None:
     assert search(numbers, sought).position == bisect_left(numbers, sought)
 
@@ -44,8 +44,8 @@ def test_the_place_is_that_of_bisect(search: Search, numbers: list[int], sought:
 @both
 @pytest.mark.parametrize("numbers", [*UNEVEN.values(), even(3000), []], ids=[*UNEVEN, "even", "none"])
 def test_the_place_is_that_of_bisect_in_long_lists(search: Search, numbers: list[int]) -> None:
-    for number in [0, LAST, *numbers[::7], *numbers[-3:]]:
-        for sought in {max(number - 1, 0), number, min(number + 1, LAST)}:
+    for number in [0, ALL_ONES, *numbers[::7], *numbers[-3:]]:
+        for sought in {max(number - 1, 0), number, min(number + 1, ALL_ONES)}:
             assert search(numbers, sought).position == bisect_left(numbers, sought)
 
 
@@ -66,7 +66,10 @@ def test_guessing_takes_about_log_log_n_steps_in_an_even_list() -> None:
 @pytest.mark.parametrize("numbers", UNEVEN.values(), ids=UNEVEN.keys())
 def test_guessing_takes_few_steps_more_than_halving_in_the_most_uneven_list(numbers: list[int]) -> None:
     most = max(
-        by_guessing(numbers, number + more).steps for number in numbers for more in (0, 1) if number < LAST
+        by_guessing(numbers, number + more).steps
+        for number in numbers
+        for more in (0, 1)
+        if number < ALL_ONES
     )
     assert most <= guesses(len(numbers)) + len(numbers).bit_length()
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index.ways.gaps import GapCode
 from scrapy_simhash.index.ways.packed_table import PackedTable, packed, packed_bytes
-from tests.index.ways.every_way import LAST, value
+from tests.index.values import ALL_ONES, fingerprints
 
 draw = random.Random(11)
 NUMBERS = sorted(draw.getrandbits(64) for _ in range(5_000))
@@ -31,11 +31,11 @@ def table_of(numbers: list[int], block_bytes: int = 512) -> tuple[PackedTable, C
     return PackedTable(memoryview(packed(numbers, code, block_bytes)[1]), block_bytes, code), code
 
 
-@given(st.sets(value, max_size=40).map(sorted), value, st.sampled_from([16, 17, 64, 65_536]))
+@given(st.sets(fingerprints, max_size=40).map(sorted), fingerprints, st.sampled_from([16, 17, 64, 65_536]))
 def test_the_numbers_from_one_on_are_read_in_order(numbers: list[int], first: int, block_bytes: int) -> None:
     table, _ = table_of(numbers, block_bytes)
     assert list(table.numbers()) == numbers
-    for begin in [first, LAST, *numbers]:
+    for begin in [first, ALL_ONES, *numbers]:
         assert list(table.numbers(begin)) == [number for number in numbers if number >= begin]
 
 

@@ -15,7 +15,8 @@ from scrapy_simhash.index.ways import (
     ShardedTables,
     SortedTable,
 )
-from tests.index.ways.every_way import PLANS, SHARDS, bit, flipped, value
+from tests.index.values import bit, fingerprints, flipped
+from tests.index.ways.every_way import PLANS, SHARDS
 
 PLAN = Plan.classic(max_distance=3, blocks=6)
 routers = st.builds(Router, st.sampled_from([*PLANS, PLAN]), st.sampled_from([1, 2, 16, 256, 65_536]))
@@ -35,7 +36,7 @@ class CountingTable(SortedTable):
         return super().find(value)
 
 
-@given(routers, value, st.data())
+@given(routers, fingerprints, st.data())
 def test_who_holds_what_is_near_is_asked(router: Router, number: int, drawn: st.DataObject) -> None:
     bits = drawn.draw(st.sets(bit, max_size=router.plan.max_distance))
     asked, holders = router.asked(number), router.holders(flipped(number, bits))
@@ -49,7 +50,7 @@ def test_who_holds_what_is_near_is_asked(router: Router, number: int, drawn: st.
     assert {router.restored(address, holders[address]) for address in near} == {flipped(number, bits)}
 
 
-@given(routers, value)
+@given(routers, fingerprints)
 def test_one_shard_of_each_table_holds_a_fingerprint_and_is_asked_for_it(router: Router, number: int) -> None:
     holders, asked = router.holders(number), router.asked(number)
     assert [address.table for address in holders] == list(range(len(router.plan.keys)))
@@ -57,7 +58,7 @@ def test_one_shard_of_each_table_holds_a_fingerprint_and_is_asked_for_it(router:
     assert holders.items() <= asked.items()
 
 
-@given(routers, value)
+@given(routers, fingerprints)
 def test_so_many_shards_are_asked_as_share_a_key(router: Router, number: int) -> None:
     asked = router.asked(number)
     for table, key_bits in enumerate(router.plan.key_bits):
@@ -67,7 +68,7 @@ def test_so_many_shards_are_asked_as_share_a_key(router: Router, number: int) ->
         assert shards[0] % len(shards) == 0, "all that begin with the key"
 
 
-@given(routers, st.lists(value, max_size=9))
+@given(routers, st.lists(fingerprints, max_size=9))
 def test_what_is_dealt_is_what_each_holds(router: Router, numbers: list[int]) -> None:
     dealt = router.deal(numbers)
     assert sum(map(len, dealt.values())) == len(numbers) * len(router.plan.keys)

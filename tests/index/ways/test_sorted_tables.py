@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.index import Plan
 from scrapy_simhash.index.ways import SortedTable, SortedTables, by_guessing, by_halving, permutations
-from tests.index.ways.every_way import LAST, flipped, value
+from tests.index.values import ALL_ONES, fingerprints, flipped
 
 PLAN = Plan.classic(max_distance=3, blocks=6)
 
 
-@given(st.lists(value, max_size=20), st.lists(value, max_size=20))
+@given(st.lists(fingerprints, max_size=20), st.lists(fingerprints, max_size=20))
 def test_a_table_is_in_order_and_holds_each_number_once(some: list[int], others: list[int]) -> None:
     table = SortedTable(max_distance=3, key_bits=32)
     table.add_many(some)
@@ -35,7 +35,7 @@ def test_the_candidates_of_a_table_are_what_has_the_key(
     # Just before what has the key, the first and the last of it, and just behind.
     first = query >> 64 - key_bits << 64 - key_bits
     behind = first + (1 << 64 - key_bits)
-    numbers += [number for number in (first - 1, first, behind - 1, behind) if 0 <= number <= LAST]
+    numbers += [number for number in (first - 1, first, behind - 1, behind) if 0 <= number <= ALL_ONES]
     table = SortedTable(max_distance=3, key_bits=key_bits)
     table.add_many(numbers)
     key = query >> 64 - key_bits
@@ -51,7 +51,7 @@ def test_each_table_holds_the_fingerprints_permuted_and_in_order() -> None:
         assert list(table) == sorted(map(order.permute, values))
 
 
-@given(st.sets(value, max_size=9), st.sets(value, max_size=9))
+@given(st.sets(fingerprints, max_size=9), st.sets(fingerprints, max_size=9))
 def test_to_merge_is_to_add_what_the_other_holds(mine: set[int], others: set[int]) -> None:
     way, other = SortedTables(PLAN), SortedTables(PLAN)
     way.add_many(mine)

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.index.ways import SortedTrie
-from tests.index.ways.every_way import LAST, flipped, scanned
+from tests.index.values import ALL_ONES, flipped
+from tests.index.ways.every_way import scanned
 
 draw = random.Random(12)
 
@@ -22,7 +23,7 @@ def test_a_list_longer_than_few_finds_what_the_scan_finds(
     draw = random.Random(seed)
     # Some as even as can be, others that share most of their bits: the last ones, or the first.
     values = [draw.getrandbits(64) for _ in range(40)]
-    values += [value << 58 & LAST | 5 for value in values] + [value >> 58 for value in values]
+    values += [value << 58 & ALL_ONES | 5 for value in values] + [value >> 58 for value in values]
     way = SortedTrie(max_distance, few)
     way.add_many(values)
     query = flipped(draw.choice(values), drawn.draw(st.sets(st.integers(0, 63), max_size=5)))

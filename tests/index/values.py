@@ -1,0 +1,75 @@
+"""Fingerprints for tests: any, some near each other, and those that an index might miss."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+from hypothesis import strategies as st
+
+from scrapy_simhash.index.plans.blocks import key_mask, partition
+
+ALL_ONES = 2**64 - 1
+
+bit = st.integers(0, 63)
+fingerprints = st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, ALL_ONES - 1, ALL_ONES]) | st.integers(
+    0, ALL_ONES
+)
+
+#: The bits of keys made of whole blocks.
+key_masks = st.integers(1, 64).flatmap(
+    lambda blocks: st.sets(st.integers(0, blocks - 1)).map(lambda key: key_mask(partition(blocks), key))
+)
+
+
+def flipped(value: int, bits: Iterable[int]) -> int:
+    """Return *value* with each of *bits* flipped, as often as it is named."""
+    for number in bits:
+        value ^= 1 << number
+    return value
+
+
+def near_values(most: int) -> st.SearchStrategy[int]:
+    """Draw fingerprints up to *most* bits from a few, so that many are near each other, and some others."""
+    centres = st.sampled_from([0, ALL_ONES, 0x4BBB22FBBC29D9B5]) | st.integers(0, ALL_ONES)
+    return st.builds(flipped, centres, st.sets(bit, max_size=most))
+
+
+def random_values(draw: random.Random) -> list[int]:
+    return [draw.getrandbits(64) for _ in range(80)]
+
+
+def clustered_values(draw: random.Random, most: int) -> list[int]:
+    """A few originals, each with copies up to *most* bits away."""
+    originals = [draw.getrandbits(64) for _ in range(5)]
+    return [flipped(draw.choice(originals), draw.sample(range(64), draw.randint(0, most))) for _ in range(80)]
+
+
+def values_with_equal_leading_bits(draw: random.Random) -> list[int]:
+    return [0xDEADBEEF << 32 | draw.getrandbits(32) & draw.getrandbits(32) for _ in range(80)]
+
+
+def values_at_block_borders(draw: random.Random, blocks: int) -> list[int]:
+    """One fingerprint, with one bit flipped, or two, where a block of so many ends."""
+    value = draw.getrandbits(64)
+    borders = {block.shift for block in partition(blocks)}
+    return [flipped(value, {bit, (bit - 1) % 64}) for bit in borders] + [value ^ 1 << bit for bit in borders]
+
+
+def values_near_the_ends(draw: random.Random, most: int) -> list[int]:
+    """Next to no ones, and next to all."""
+    near = [draw.sample(range(64), draw.randint(0, most)) for _ in range(20)]
+    return [0, ALL_ONES, *(flipped(end, bits) for end in (0, ALL_ONES) for bits in near)]
+
+
+def values_of_every_kind(draw: random.Random, most: int, blocks: int) -> list[int]:
+    """Return some of all of these, with copies up to *most* bits away, shuffled: 300 or so."""
+    values = [
+        *random_values(draw),
+        *clustered_values(draw, most),
+        *values_with_equal_leading_bits(draw),
+        *values_at_block_borders(draw, blocks),
+        *values_near_the_ends(draw, most // 2),
+    ]
+    draw.shuffle(values)
+    return values
