@@ -105,7 +105,8 @@ def _compact_in_python(plan: Plan, n: int) -> tuple[bool, ...]:
 
 #: Measured by ``benchmarks/plans.py`` (AMD EPYC at 2.6 GHz with AVX-512, huge pages, Python 3.11, batches of random
 #: fingerprints) with 100,000 and a million in 4 to 20 tables, which it then foresees within a tenth; what is above
-#: 200 MB follows 10 million. Bytes are those that ``kernel/hamming/table.h`` explains, with tables 92 hundredths full.
+#: 200 MB follows 10 million. Bytes are those that ``kernel/hamming/table.h`` explains, with tables 92 hundredths
+#: full.
 NATIVE = Core(
     name="native",
     compact=_compact_in_kernel,
