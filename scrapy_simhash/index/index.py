@@ -61,9 +61,9 @@ class SimhashIndex(HammingIndex):
             plans = list(schedule(distance, max_bytes))
             if least:
                 # What is best at that size, and some times that; then as the schedule says.
-                later = [(upto, plan) for upto, plan in plans if 8 * least < upto]
-                begins = plans[len(plans) - len(later) - 1][0] if later != plans else 0
-                serves = max(2 * least, begins) if later else FOREVER
+                soon = [upto for upto, _ in plans if upto <= 8 * least]
+                later = plans[len(soon) :]
+                serves = max([2 * least, *soon]) if later else FOREVER
                 plans = [(serves, choose(distance, least, max_bytes)), *later]
             self._set_up(_without_repetition(plans))
         else:
