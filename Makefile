@@ -18,10 +18,11 @@ READING := tests/text tests/features tests/fingerprint tests/language tests/test
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo test kernel pure fuzz lint types docs clean help
+.PHONY: demo shared test kernel pure fuzz lint types docs clean help
 
 help:
 	@echo "make demo    crawl the example site and report its near-duplicates"
+	@echo "make shared  the same by two spiders that share a queue and an index in Redis"
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make kernel  build the compiled kernel again if its sources changed"
 	@echo "make pure    the tests that read pages, without the compiled kernel"
@@ -32,6 +33,10 @@ help:
 demo: $(VENV)/.installed
 	@$(WHICH)
 	cd example_project && ../$(BIN)/python demo.py
+
+shared: $(VENV)/.installed-example
+	@$(WHICH)
+	cd example_project && ../$(BIN)/python shared.py
 
 kernel: $(VENV)/.kernel
 
@@ -64,6 +69,10 @@ docs: $(VENV)/.installed-dev
 $(VENV)/.installed: pyproject.toml $(KERNEL)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/.installed-example: $(VENV)/.installed
+	$(BIN)/python -m pip install -q -e ".[example]"
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml

@@ -1,13 +1,18 @@
 """One question a file; each runs from the root of the checkout, as ``python benchmarks/NAME.py`` or with ``-m``.
 
-    index     what does find_or_add cost, and a posting weigh?
-    hamming   is the Hamming index as fast, lean and exact as is wanted, up to a hundred million?
-    plans     does a plan cost what the model foresees?
-    pairs     how long do all pairs of a file of hashes take?
-    page      where does the time of a page go?
-    crawl     how many pages per second does a real crawl lose?
-    quality   how well are near-duplicates told on labelled real pages?
-    ladders   what do edits and templates do to them?
+    index         what does find_or_add cost, and a posting weigh?
+    hamming       is the Hamming index as fast, lean and exact as is wanted, up to a hundred million?
+    plans         does a plan cost what the model foresees?
+    pairs         how long do all pairs of a file of hashes take?
+    page          where does the time of a page go?
+    crawl         how many pages per second does a real crawl lose?
+    stores        what does a store on disk cost beside the one in memory?
+    kills         is anything lost when a crawl is killed at random moments?
+    stores_redis  what does a claim cost in Redis, and a page weigh there?
+    claimers      do processes that claim the same pages at once agree?
+    crawlers      do crawlers that share a store agree, and what do they lose without it?
+    quality       how well are near-duplicates told on labelled real pages?
+    ladders       what do edits and templates do to them?
 
 Two of them read labelled pages that are no part of the project: see ``pack``.
 """

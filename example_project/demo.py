@@ -10,39 +10,14 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
-from magazine.server import SiteServer, serving
+from crawler.running import feed_of, items_of, log_of, run, shown
+from magazine.server import serving
 from magazine.truth import Truth
-from scrapy import signals
-from scrapy.crawler import CrawlerProcess
 from scrapy.utils.project import get_project_settings
 
-HERE = Path(__file__).parent
-FEED = HERE / "out" / "pages.jsonl"
-LOG = HERE / "out" / "crawl.log"
-
-
-def crawl(server: SiteServer) -> dict[str, Any]:
-    """Run the spider against *server*; write feed and log, return Scrapy's stats."""
-    FEED.parent.mkdir(exist_ok=True)
-    LOG.unlink(missing_ok=True)
-    settings = get_project_settings()
-    settings.set("FEEDS", {str(FEED): {"format": "jsonlines", "overwrite": True, "encoding": "utf8"}})
-    settings.set("LOG_FILE", str(LOG))
-    settings.set("LOG_LEVEL", "INFO")
-    process = CrawlerProcess(settings)
-    crawler = process.create_crawler("pages")
-    if sys.stderr.isatty():
-        crawler.signals.connect(_show_progress, signal=signals.response_received)
-    process.crawl(crawler, start=f"{server.url}/")
-    process.start()
-    if sys.stderr.isatty():
-        print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
-    if crawler.stats is None:
-        raise RuntimeError(f"the crawl did not start: see {LOG}")
-    return crawler.stats.get_stats()
+SPIDER = "pages"
 
 
 def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> dict[str, Any]:
@@ -69,8 +44,8 @@ def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) ->
         "wrong": [truth.key(url) for url in wrong],
         "seconds": round(seconds, 2),
         "pages_per_second": round(stats["response_received_count"] / seconds),
-        "feed": str(FEED.relative_to(HERE.parent)),
-        "log": str(LOG.relative_to(HERE.parent)),
+        "feed": shown(feed_of(SPIDER)),
+        "log": shown(log_of(SPIDER)),
     }
 
 
@@ -106,16 +81,10 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     arguments = parser.parse_args()
     with serving() as server:
-        stats = crawl(server)
-    items = [json.loads(line) for line in FEED.read_text("utf-8").splitlines()]
-    result = summary(items, stats, Truth.load())
+        stats = run(SPIDER, f"{server.url}/", get_project_settings(), shows_progress=sys.stderr.isatty())
+    result = summary(items_of(SPIDER), stats, Truth.load())
     print(json.dumps(result, indent=2, ensure_ascii=False) if arguments.json else report(result))
     return 1 if result["wrong"] or result["errors"] else 0
-
-
-def _show_progress(response: Any, request: Any, spider: Any) -> None:
-    pages = spider.crawler.stats.get_value("response_received_count", 0)
-    print(f"\r{pages} pages ...", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from fuzz.case import Case
 from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.compiled import compiled_reader
 from scrapy_simhash.fingerprint import Fingerprint
-from scrapy_simhash.fingerprinter import text_hash
+from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.text import Document, extract, plain_text
 
 #: Every setting that changes what is folded, at both ends and in between.
@@ -89,13 +89,15 @@ def bits(fingerprint: Fingerprint | None) -> str:
 
 
 def _read(way: PageFingerprinter, root: etree._Element, language: str | None) -> str:
-    reading = way.read(root, content_language=language)
-    return f"{bits(reading.fingerprint)}, text hash {reading.text_hash}"
+    return _written(way.read(root, content_language=language))
 
 
 def _pure(way: PageFingerprinter, document: Document) -> str:
-    fingerprint = way.from_document(document)
-    return f"{bits(fingerprint)}, text hash {None if fingerprint else text_hash(document)}"
+    return _written(way.read_document(document))
+
+
+def _written(reading: Reading) -> str:
+    return f"{bits(reading.fingerprint)}, text hash {reading.text_hash}"
 
 
 def _read_text(way: PageFingerprinter, text: str, language: str | None) -> str:

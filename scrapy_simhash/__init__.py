@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
-    from scrapy_simhash.exceptions import SettingError, SimhashError
+    from scrapy_simhash.exceptions import (
+        SettingError,
+        SimhashError,
+        StoreDamaged,
+        StoreError,
+        StoreLocked,
+        StoreMismatch,
+        StoreUnavailable,
+    )
     from scrapy_simhash.fingerprint import Fingerprint
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
@@ -41,6 +49,11 @@ _HOMES = {
     "SimhashIndex": "index",
     "SimhashSpiderMiddleware": "spider_middleware",
     "Status": "verdict",
+    "StoreDamaged": "exceptions",
+    "StoreError": "exceptions",
+    "StoreLocked": "exceptions",
+    "StoreMismatch": "exceptions",
+    "StoreUnavailable": "exceptions",
     "Verdict": "verdict",
     "hamming_distance": "index",
 }
@@ -61,6 +74,11 @@ __all__ = [
     "SimhashIndex",
     "SimhashSpiderMiddleware",
     "Status",
+    "StoreDamaged",
+    "StoreError",
+    "StoreLocked",
+    "StoreMismatch",
+    "StoreUnavailable",
     "Verdict",
     "hamming_distance",
 ]

@@ -10,13 +10,16 @@ import os
 import signal
 import sys
 from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
+from keyword import iskeyword
 from types import FrameType
 from typing import Any, NoReturn, Protocol, cast
 
 from scrapy_simhash.commands.failures import Refused, failing
+from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch
 
 PROGRAM = "scrapy-simhash"
 FAILED = 1
@@ -26,12 +29,16 @@ SIGNALLED = 128
 #: The number of SIGPIPE, which Windows does not have.
 PIPE_SIGNAL = 13
 
-DESCRIPTION = "Near-duplicates among 64-bit fingerprints, in files of hashes."
+DESCRIPTION = (
+    "Near-duplicates among 64-bit fingerprints in files of hashes, and the stores in which crawls remember."
+)
 EXAMPLES = """\
 examples:
   scrapy-simhash find-all --input hashes.txt --output pairs.jsonl
   scrapy-simhash find-clusters --distance 3 < hashes.txt
   scrapy-simhash find --stored hashes.txt --input queries.txt
+  scrapy-simhash info pages.sqlite
+  scrapy-simhash merge both.sqlite monday.sqlite tuesday.sqlite
 
 exit status:
   0 it worked, 1 reading or writing failed, 2 wrong usage or a wrong line, 130 interrupted
@@ -45,7 +52,13 @@ COMMANDS: Mapping[str, str] = {
     "find-clusters": "find groups of near-duplicates among hashes",
     "find": "find what is near some hashes in a stored set",
     "plan": "show what an index takes: tables, memory, time",
+    "info": "show what a store holds",
+    "export": "write a store as lines of text",
+    "import": "take an export, or the pages of a feed, into a store",
+    "merge": "take what other stores hold into one",
 }
+#: Those about stores, which are also the commands of ``scrapy simhash``.
+STORE_COMMANDS = ("info", "export", "import", "merge")
 
 
 class Command(Protocol):
@@ -64,7 +77,8 @@ def command_of(name: str) -> Command:
     >>> command_of("find-all").__name__
     'scrapy_simhash.commands.find_all'
     """
-    module = import_module(f"scrapy_simhash.commands.{name.replace('-', '_')}")
+    # import is no name that a module can be imported by.
+    module = import_module(f"scrapy_simhash.commands.{name.replace('-', '_')}{'_' * iskeyword(name)}")
     return cast(Command, module)
 
 
@@ -73,17 +87,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Raises SystemExit for ``--help``, ``--version`` and wrong usage, as argparse does.
     """
+    return ended(PROGRAM, partial(_run, arguments))
+
+
+def ended(program: str, run: Callable[[], int]) -> int:
+    """Return the exit status of *run*, or of what ends it, which *program* says in a sentence on standard error."""
     try:
         with _ended_by_signals():
-            return _run(arguments)
-    except Refused as error:
-        return _end(REFUSED, str(error))
+            try:
+                return run()
+            finally:
+                _flush_stdout()
+    except (Refused, SettingError, StoreMismatch) as error:
+        return _end(program, REFUSED, str(error))
     except BrokenPipeError:
         return SIGNALLED + PIPE_SIGNAL
-    except OSError as error:
-        return _end(FAILED, str(error))
+    except (OSError, StoreError) as error:
+        return _end(program, FAILED, str(error))
     except MemoryError:
-        return _end(FAILED, "there is not enough memory")
+        return _end(program, FAILED, "there is not enough memory")
     except KeyboardInterrupt:
         return SIGNALLED + signal.SIGINT
     except _Ended as end:
@@ -99,14 +121,26 @@ def make_parser(called: str | None = None) -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
-    subparsers = parser.add_subparsers(metavar="command", required=True)
-    for name, does in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
+    for name, subparser in add_commands(parser, COMMANDS):
         if name == called:
             command = command_of(name)
             command.add_arguments(subparser)
-            subparser.set_defaults(run=command.run, parser=subparser)
+            subparser.set_defaults(run=command.run, parser=subparser, project=None)
     return parser
+
+
+def add_commands(
+    parser: ArgumentParser, names: Iterable[str], **keywords: Any
+) -> Iterator[tuple[str, ArgumentParser]]:
+    """Add the sub-commands *names*, and yield each with its parser, which has no arguments yet.
+
+    *keywords* are for the parsers.
+    """
+    subparsers = parser.add_subparsers(metavar="command", required=True, prog=parser.prog)
+    for name in names:
+        does = COMMANDS[name]
+        description = f"{does[0].upper()}{does[1:]}."
+        yield name, subparsers.add_parser(name, help=does, description=description, **keywords)
 
 
 class _ShowVersion(Action):
@@ -146,18 +180,20 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    try:
-        words = sys.argv[1:] if arguments is None else arguments
-        # No option before the command has a value, so that the first word that is none is the command.
-        called = next((word for word in words if not word.startswith("-")), None)
-        options, unknown = make_parser(called).parse_known_args(words)
-        if unknown:
-            hint = "" if unknown[0].startswith("-") else " (a file to read follows --input)"
-            options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-        status: int = options.run(options)
-        return status
-    finally:
-        _flush_stdout()
+    words = sys.argv[1:] if arguments is None else arguments
+    # No option before the command has a value, so that the first word that is none is the command.
+    called = next((word for word in words if not word.startswith("-")), None)
+    options, unknown = make_parser(called).parse_known_args(words)
+    return run_command(options, unknown)
+
+
+def run_command(options: Namespace, unknown: Sequence[str]) -> int:
+    """Run the command that *options* are for; those that are *unknown* end it before it begins, as wrong usage."""
+    if unknown:
+        hint = "" if unknown[0].startswith("-") else " (a file to read follows --input)"
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    status: int = options.run(options)
+    return status
 
 
 def _flush_stdout() -> None:
@@ -175,8 +211,8 @@ def _flush_stdout() -> None:
         raise
 
 
-def _end(status: int, message: str) -> int:
+def _end(program: str, status: int, message: str) -> int:
     if sys.stderr is not None:
         with suppress(OSError):
-            print(f"{PROGRAM}: {message}", file=sys.stderr)
+            print(f"{program}: {message}", file=sys.stderr)
     return status

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from math import comb
 from operator import index
+from os import PathLike, fspath
 from typing import Any
 
 from scrapy_simhash.exceptions import SettingError
@@ -19,6 +20,10 @@ PREFIX = "SIMHASH_"
 
 #: What is done about a page that repeats another one.
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
+#: What is done about a page that has not changed since an earlier crawl.
+REVISIT_ACTIONS = ("mark", "drop_items")
+#: What keeps the pages that were seen.
+STORES = ("memory", "sqlite", "redis")
 #: Within what a page is compared.
 SCOPES = ("crawl", "domain", "host")
 #: Tables beyond which an index would cost more than the crawl it serves.
@@ -55,6 +60,13 @@ class Config:
     maxsize: int = 10 * 1024 * 1024
     thread_size: int = 256 * 1024
     item_field: str | None = None
+    revisit_action: str = "mark"
+    store: str | None = None
+    dir: str | None = None
+    reset: bool = False
+    redis_url: str | None = None
+    redis_prefix: str = "simhash:%(spider)s"
+    redis_expire: int = 0
     debug: bool = False
 
     def __post_init__(self) -> None:
@@ -63,6 +75,12 @@ class Config:
                 self, field.name, _checked(field.name, field.default, getattr(self, field.name))
             )
         _require(self.action in ACTIONS, "action", f"must be one of {', '.join(ACTIONS)}", self.action)
+        _require(
+            self.revisit_action in REVISIT_ACTIONS,
+            "revisit_action",
+            f"must be one of {', '.join(REVISIT_ACTIONS)}",
+            self.revisit_action,
+        )
         _require(self.scope in SCOPES, "scope", f"must be one of {', '.join(SCOPES)}", self.scope)
         _require(0 <= self.max_distance <= 63, "max_distance", "must be 0 to 63 bits", self.max_distance)
         _require(
@@ -101,6 +119,25 @@ class Config:
             "thread_size",
             "must be a number of bytes, or 0 for never",
             self.thread_size,
+        )
+        _require(
+            self.store is None or self.store in STORES or "." in self.store,
+            "store",
+            f"must be one of {', '.join(STORES)}, or the import path of a class",
+            self.store,
+        )
+        _require(bool(self.redis_prefix), "redis_prefix", "must not be empty", self.redis_prefix)
+        _require(
+            _is_name_of_keys(self.redis_prefix),
+            "redis_prefix",
+            "must have no other % than in %(spider)s, or %% for one",
+            self.redis_prefix,
+        )
+        _require(
+            self.redis_expire >= 0,
+            "redis_expire",
+            "must be a number of seconds, or 0 for never",
+            self.redis_expire,
         )
 
     @classmethod
@@ -156,10 +193,20 @@ def _checked(name: str, default: object, value: object) -> object:
         _require(share is not None and not isinstance(value, bool), name, "must be a number", value)
         return share
     if default is None:
-        _require(value is None or isinstance(value, str), name, "must be the name of a field", value)
+        if isinstance(value, PathLike):
+            value = fspath(value)
+        _require(value is None or isinstance(value, str), name, "must be a string", value)
         return value or None
     _require(isinstance(value, str), name, "must be a string", value)
     return value
+
+
+def _is_name_of_keys(prefix: str) -> bool:
+    try:
+        prefix % {"spider": ""}
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
 
 
 def _require(fulfilled: bool, name: str, rule: str, value: object) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import TypeGuard, cast
+
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprint import Fingerprint
-from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.scope import scope_of
-from scrapy_simhash.store import MemoryStore, Posting, Store
+from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.text import Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -24,12 +28,23 @@ class NearDuplicateDetector:
     ('near_duplicate', 'https://example.com/story', 0)
     """
 
-    def __init__(self, config: Config | None = None, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        config: Config | None = None,
+        store: Store | AsyncStore | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make a detector that remembers in *store*: in memory if None, else one that was opened for its header.
+
+        With an `AsyncStore` only the methods that are coroutines can be called. *clock* tells when a page is seen, in
+        seconds of Unix time.
+        """
+        self._clock = clock
         self.config = config or Config()
         self.fingerprinter = PageFingerprinter(self.config)
         # An empty store is false, since it has a length.
-        self.store: Store = (
-            MemoryStore(self.fingerprinter.rule, self.config.blocks) if store is None else store
+        self.store: Store | AsyncStore = (
+            MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
         )
 
     def check(
@@ -48,7 +63,8 @@ class NearDuplicateDetector:
         visits of one page, by default when *url* is the same. The fingerprint takes most of the time; the
         look-up and the insert that follow are one step.
 
-        Raises TypeError for a type that is no page; nothing else, whatever the markup.
+        Raises TypeError for a type that is no page, whatever the markup, and StoreUnavailable when the store does not
+        work; the page is not remembered then.
         """
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
@@ -58,48 +74,103 @@ class NearDuplicateDetector:
         )
         return self.conclude(reading, url, key=key)
 
-    def conclude(self, reading: Reading, url: str, *, key: bytes | None = None) -> Verdict:
-        """Return the verdict on a page that has been read, and remember the page; see check().
+    def conclude(
+        self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
+    ) -> Verdict:
+        """Return the verdict on a page that has been read, and remember the page, if asked to; see check().
 
         Look-up and insert are one step; call it from one thread at a time.
         """
-        if reading.fingerprint is not None:
-            return self.judge(reading.fingerprint, url, key=key)
-        if reading.text_hash is not None:
-            return self._judge_short(reading.text_hash, url, key)
-        return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+        posting = self._posting(reading, url, key)
+        if posting is None:
+            return _NOTHING_SAID
+        store = self._local_store()
+        return _verdict(posting, store.claim(posting) if remember else store.look(posting))
+
+    async def conclude_async(
+        self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
+    ) -> Verdict:
+        """Do what ``conclude`` does, with any store; any number of pages may wait for theirs at once."""
+        posting = self._posting(reading, url, key)
+        if posting is None:
+            return _NOTHING_SAID
+        if not is_async(self.store):
+            return self.conclude(reading, url, key=key, remember=remember)
+        claim = await (self.store.claim(posting) if remember else self.store.look(posting))
+        return _verdict(posting, claim)
 
     def judge(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
-        """Return the verdict on a page whose fingerprint is known, and remember the page; see check()."""
-        claim = self.store.claim(Posting(_key(url, key), url, scope_of(url, self.config.scope), fingerprint))
-        if claim.former is not None:
-            distance = hamming_distance(claim.former, fingerprint.value)
-            reason = Reason.CHANGED if distance else Reason.UNCHANGED
-            return Verdict(
-                Status.REVISIT,
-                fingerprint,
-                claim.original,
-                distance,
-                claim.similarity,
-                claim.cluster,
-                reason,
-            )
-        status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
-        return Verdict(status, fingerprint, claim.original, claim.distance, claim.similarity, claim.cluster)
+        """Return the verdict on a page whose fingerprint is known, and remember the page; see check().
 
-    def _judge_short(self, value: int, url: str, key: bytes | None) -> Verdict:
-        """Return the verdict on a page without a fingerprint: skipped, unless another page says exactly the same."""
+        Without its text, a page is unchanged when its fingerprint is.
+        """
+        return self.conclude(Reading(fingerprint, None), url, key=key)
+
+    def _posting(self, reading: Reading, url: str, key: bytes | None) -> Posting | None:
+        """Return what is asked of the store, None for a page that says nothing."""
+        page_key = url.encode("utf-8", "surrogatepass") if key is None else key
         scope = scope_of(url, self.config.scope)
+        now = int(self._clock())
+        if reading.fingerprint is not None:
+            return Posting(page_key, url, scope, reading.fingerprint, text_hash=reading.text_hash, seen=now)
+        if reading.text_hash is None:
+            return None
         # A key of its own: what a page says in three words is no earlier version of what it says in a thousand.
-        page_key = b"short " + _key(url, key)
-        claim = self.store.claim(Posting(page_key, url, scope, Fingerprint(value), is_exact=True))
-        if claim.original is None:
-            return Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
-        status, reason = Status.NEAR_DUPLICATE, Reason.SHORT_TEXT
-        if claim.former is not None:
-            status, reason = Status.REVISIT, Reason.UNCHANGED if claim.former == value else Reason.CHANGED
-        return Verdict(status, None, claim.original, claim.distance, claim.similarity, claim.cluster, reason)
+        short = Fingerprint(reading.text_hash)
+        return Posting(
+            b"short " + page_key, url, scope, short, is_exact=True, text_hash=reading.text_hash, seen=now
+        )
+
+    def _local_store(self) -> Store:
+        if is_async(self.store):
+            raise TypeError(
+                f"a {type(self.store).__name__} is asked by coroutines: await conclude_async() instead"
+            )
+        return cast(Store, self.store)
 
 
-def _key(url: str, key: bytes | None) -> bytes:
-    return url.encode("utf-8", "surrogatepass") if key is None else key
+_NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+
+
+def header_for(config: Config) -> Header:
+    """Return the header of a store for fingerprints that are made and compared by *config*."""
+    return Header.of(config, SCHEME)
+
+
+def is_async(store: Store | AsyncStore) -> TypeGuard[AsyncStore]:
+    """Tell whether the methods of *store* are coroutines."""
+    return hasattr(store, "__aiter__")
+
+
+def _verdict(posting: Posting, claim: Claim) -> Verdict:
+    """Return what a claim says about the page that asked."""
+    fingerprint = None if posting.is_exact else posting.fingerprint
+    short = Reason.SHORT_TEXT if posting.is_exact else None
+    if posting.is_exact and claim.original is None:
+        return _NOTHING_SAID
+    former = claim.former
+    if former is None:
+        status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
+        return Verdict(
+            status, fingerprint, claim.original, claim.distance, claim.similarity, claim.cluster, short
+        )
+    return Verdict(
+        Status.REVISIT,
+        fingerprint,
+        claim.original,
+        claim.distance if posting.is_exact else hamming_distance(former.value, posting.fingerprint.value),
+        claim.similarity,
+        claim.cluster,
+        _fate(posting, former, claim),
+        former.seen,
+        former.is_settled,
+    )
+
+
+def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
+    """Return how a page has fared since it was seen last."""
+    if (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash):
+        return Reason.UNCHANGED
+    if claim.content == former.content:
+        return Reason.SMALL_CHANGE
+    return Reason.CHANGED if claim.original is None else Reason.NOW_NEAR_DUPLICATE

@@ -13,9 +13,14 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings
 from scrapy_simhash.crawling import is_crawl
-from scrapy_simhash.detector import NearDuplicateDetector
+from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import SCHEME, Reading
+from scrapy_simhash.marks import erase_marks, write_marks
+from scrapy_simhash.outage import Outage
 from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.store import MemoryStore
+from scrapy_simhash.stores import open_store
 from scrapy_simhash.threads import run_in_thread
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -46,17 +51,29 @@ class SimhashDownloaderMiddleware:
             hint = f"; did you mean {resembled}?" if resembled else ""
             logger.warning("%s is not a setting of scrapy-simhash%s", unknown, hint)
         self.crawler = crawler
-        self.detector = NearDuplicateDetector(self.config)
         self._is_crawl = is_crawl(crawler)
+        self.detector = NearDuplicateDetector(
+            self.config, open_store(crawler, self.config, read_only=not self._is_crawl)
+        )
+        # What somebody made of a store in memory may last.
+        self._forgets = type(self.detector.store) is MemoryStore
+        # Who looks at single pages leaves no trace in what crawls remember.
+        self._remembers = self._is_crawl or self._forgets
+        self._outage = Outage()
+        self._close_reason = "finished"
         self._has_warned = False
         self._has_shown_duplicate = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of *crawler*; raises SettingError, which stops the crawl, for a bad setting."""
+        """Return the middleware of *crawler*.
+
+        What stops the crawl: SettingError for a bad setting, StoreError for a store that cannot be used.
+        """
         middleware = cls(crawler)
         crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(middleware.engine_stopped, signal=signals.engine_stopped)
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -65,17 +82,19 @@ class SimhashDownloaderMiddleware:
     ) -> Response | Coroutine[Any, Any, Response]:
         """Return *response* itself, judged: see ``request.meta`` and ``response.flags``.
 
-        For a page to be read in a thread, a coroutine that returns it: Scrapy awaits what can be awaited.
+        For a page to be read in a thread, or a store to be waited for, a coroutine that returns it: Scrapy awaits
+        what can be awaited.
         """
-        _erase(request)
+        erase_marks(request)
         reason = self._reason_to_skip(request, response)
         # robots.txt and media files are nobody's page: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:
             return self._settle(Verdict(Status.SKIPPED, reason=reason), request, response)
-        if 0 < self.config.thread_size < len(response.body):
-            return self._process_large(request, response)
+        is_large = 0 < self.config.thread_size < len(response.body)
+        if is_large or is_async(self.detector.store):
+            return self._process_waiting(request, response, is_large)
         return self._settle(self._judge(request, response), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
@@ -95,9 +114,24 @@ class SimhashDownloaderMiddleware:
             },
             extra={"spider": spider},
         )
+        store = self.detector.store
+        if not self._forgets:
+            logger.info(
+                "Pages are %(kept)s in %(store)s: %(pages)d known",
+                {"kept": "kept" if self._remembers else "looked up", "store": store, "pages": len(store)},
+                extra={"spider": spider},
+            )
+        elif self._is_crawl and config.revisit_action != "mark":
+            logger.warning(
+                "SIMHASH_REVISIT_ACTION (%(action)s) does nothing without a store that outlives the crawl: set"
+                " SIMHASH_DIR",
+                {"action": config.revisit_action},
+                extra={"spider": spider},
+            )
 
-    def spider_closed(self, spider: Spider) -> None:
+    def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that says what was found."""
+        self._close_reason = reason
         skipped = sum(self._stats.get_value(f"{names.STAT_SKIPPED}/{reason.value}", 0) for reason in Reason)
         logger.info(
             "Near-duplicates: %(processed)d pages judged, %(new)d new, %(duplicates)d near-duplicates,"
@@ -108,10 +142,22 @@ class SimhashDownloaderMiddleware:
                 "duplicates": self._stats.get_value(names.STAT_NEAR_DUPLICATES, 0),
                 "revisits": self._stats.get_value(names.STAT_REVISITS, 0),
                 "skipped": skipped,
-                "errors": self._stats.get_value(names.STAT_ERRORS, 0),
+                "errors": self._stats.get_value(names.STAT_ERRORS, 0)
+                + self._stats.get_value(names.STAT_STORE_ERRORS, 0),
             },
             extra={"spider": spider},
         )
+
+    async def engine_stopped(self) -> None:
+        """Close the store: later than anything that a page is handed on to, feeds among them."""
+        store = self.detector.store
+        try:
+            if is_async(store):
+                await store.close(self._close_reason)
+            else:
+                store.close(self._close_reason)
+        except StoreError as error:
+            logger.warning("%s", error)
 
     @property
     def _stats(self) -> StatsCollector:
@@ -142,20 +188,26 @@ class SimhashDownloaderMiddleware:
             root = _tree(response)
             if root is None:
                 return Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
-            return self.detector.check(
-                root,
-                response.url,
-                key=self._request_key(request),
-                content_language=_language(response),
+            reading = self.detector.fingerprinter.read(
+                root, response.url, content_language=_language(response)
             )
-        except Exception:
-            return self._give_up(response)
+            return self._conclude(reading, request, response)
+        except Exception as error:
+            return self._give_up(error, response)
 
-    async def _process_large(self, request: Request, response: Response) -> Response:
-        """Return *response*, judged like any other but for where it is read: in a thread, while the crawl goes on.
+    def _conclude(self, reading: Reading, request: Request, response: Response) -> Verdict:
+        verdict = self.detector.conclude(
+            reading, response.url, key=self._request_key(request), remember=self._remembers
+        )
+        self._outage.answered(self.crawler.spider)
+        return verdict
 
-        Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
-        are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
+    async def _process_waiting(self, request: Request, response: Response, is_large: bool) -> Response:
+        """Return *response*, judged like any other, but with waiting while the crawl goes on.
+
+        A large page is read in a thread, and a store that is somewhere else is waited for. Waiting pages stay among
+        the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there are, and the memory they
+        take; the loop's pool of threads bounds how many of them are read at once.
         """
         try:
             # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
@@ -164,18 +216,34 @@ class SimhashDownloaderMiddleware:
             if root is None:
                 verdict = Verdict(Status.SKIPPED, reason=Reason.NOT_HTML)
             else:
-                self._stats.inc_value(names.STAT_THREADED)
-                # Nobody else has the tree while the thread reads it: the response is handed on when all is done. (Two
-                # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
-                reading = await run_in_thread(self._read, root, response.url, _language(response))
-                if isinstance(reading, Exception):
-                    raise reading
-                # Here again, and to the end without another await: look-up and insert are one step.
-                verdict = self.detector.conclude(reading, response.url, key=self._request_key(request))
-        except Exception:
-            verdict = self._give_up(response)
-        _erase(request)  # a request that was sent twice may have been marked meanwhile
+                verdict = await self._judge_waiting(root, request, response, is_large)
+        except Exception as error:
+            verdict = self._give_up(error, response)
+        erase_marks(request)  # a request that was sent twice may have been marked meanwhile
         return self._settle(verdict, request, response)
+
+    async def _judge_waiting(
+        self, root: Any, request: Request, response: Response, is_large: bool
+    ) -> Verdict:
+        if is_large:
+            self._stats.inc_value(names.STAT_THREADED)
+            # Nobody else has the tree while the thread reads it: the response is handed on when all is done. (Two
+            # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
+            reading = await run_in_thread(self._read, root, response.url, _language(response))
+            if isinstance(reading, Exception):
+                raise reading
+        else:
+            reading = self.detector.fingerprinter.read(
+                root, response.url, content_language=_language(response)
+            )
+        if not is_async(self.detector.store):
+            # Here again, and to the end without another await: look-up and insert are one step.
+            return self._conclude(reading, request, response)
+        verdict = await self.detector.conclude_async(
+            reading, response.url, key=self._request_key(request), remember=self._remembers
+        )
+        self._outage.answered(self.crawler.spider)
+        return verdict
 
     def _read(self, root: Any, url: str, language: str) -> Reading | Exception:
         """Return the reading, or what went wrong: asyncio cannot carry each exception out of a thread.
@@ -187,8 +255,11 @@ class SimhashDownloaderMiddleware:
         except Exception as error:
             return error
 
-    def _give_up(self, response: Response) -> Verdict:
+    def _give_up(self, error: Exception, response: Response) -> Verdict:
         """Return the verdict on a page that could not be judged; call it where the exception is handled."""
+        if isinstance(error, StoreError):
+            self._outage.failed(error, self.crawler.spider)
+            return Verdict(Status.UNKNOWN, reason=Reason.STORE)
         logger.log(
             logging.DEBUG if self._has_warned else logging.WARNING,
             "Could not tell whether %(response)s is a near-duplicate: it goes on unmarked. Further"
@@ -202,7 +273,7 @@ class SimhashDownloaderMiddleware:
 
     def _settle(self, verdict: Verdict, request: Request, response: Response) -> Response:
         """Return *response*, its verdict made known: in meta, in the stats, and by a signal if it repeats another."""
-        self._write(verdict, request)
+        write_marks(verdict, request)
         self._count(verdict)
         if verdict.is_duplicate:
             self._announce(verdict, request, response)
@@ -214,31 +285,17 @@ class SimhashDownloaderMiddleware:
             raise RuntimeError("the crawler has no request fingerprinter yet")
         return fingerprinter.fingerprint(request)
 
-    @staticmethod
-    def _write(verdict: Verdict, request: Request) -> None:
-        """Put *verdict* into meta as plain values, which a disk queue can pickle."""
-        values: dict[str, Any] = {
-            names.META_STATUS: verdict.status.value,
-            names.META_REASON: verdict.reason and verdict.reason.value,
-            names.META_VALUE: verdict.fingerprint and verdict.fingerprint.value,
-            names.META_DUPLICATE_OF: verdict.duplicate_of,
-            names.META_DISTANCE: verdict.distance,
-            names.META_SIMILARITY: verdict.similarity and round(verdict.similarity, 3),
-            names.META_CLUSTER: verdict.cluster,
-        }
-        request.meta.update({name: value for name, value in values.items() if value is not None})
-
     def _count(self, verdict: Verdict) -> None:
         if verdict.status is Status.SKIPPED and verdict.reason is not None:
             self._stats.inc_value(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
             return
         if verdict.status is Status.UNKNOWN:
-            self._stats.inc_value(names.STAT_ERRORS)
+            self._stats.inc_value(names.STAT_ERRORS if verdict.reason is None else names.STAT_STORE_ERRORS)
             return
         self._stats.inc_value(names.STAT_PROCESSED)
         self._stats.inc_value(_STAT_OF[verdict.status])
-        if verdict.reason is Reason.CHANGED:
-            self._stats.inc_value(names.STAT_REVISITS_CHANGED)
+        if verdict.status is Status.REVISIT and verdict.reason is not None:
+            self._stats.inc_value(f"{names.STAT_REVISITS}/{verdict.reason.value}")
         self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
 
     def _announce(self, verdict: Verdict, request: Request, response: Response) -> None:
@@ -284,9 +341,3 @@ def _tree(response: Response) -> Any:
 
 def _language(response: Response) -> str:
     return (response.headers.get(b"Content-Language") or b"").decode("latin-1")
-
-
-def _erase(request: Request) -> None:
-    """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
-    for name in names.META_OUT:
-        request.meta.pop(name, None)

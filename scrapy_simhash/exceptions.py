@@ -1,7 +1,12 @@
 """The errors of scrapy-simhash.
 
     SimhashError                  everything below
-    └── SettingError              a setting or argument that breaks a rule   (also ValueError)
+    ├── SettingError              a setting or argument that breaks a rule   (also ValueError)
+    └── StoreError                a store that cannot be used
+        ├── StoreMismatch         it holds fingerprints of another kind than are asked of it
+        ├── StoreLocked           another crawl is writing to it
+        ├── StoreDamaged          it is not, or not any more, what a store should be
+        └── StoreUnavailable      it does not answer just now; nothing of that call was stored
 
     NearDuplicate                 a page that SIMHASH_ACTION = "drop_page" dropped   (scrapy's IgnoreRequest)
 
@@ -17,3 +22,23 @@ class SimhashError(Exception):
 
 class SettingError(SimhashError, ValueError):
     """A setting whose value breaks a rule; the message names setting, rule and value."""
+
+
+class StoreError(SimhashError):
+    """A store that cannot be used; the message names the store and says what to do."""
+
+
+class StoreMismatch(StoreError):
+    """A store whose fingerprints were made or compared by other settings; nothing in it was changed."""
+
+
+class StoreLocked(StoreError):
+    """A store that another crawl is writing to."""
+
+
+class StoreDamaged(StoreError):
+    """A store that cannot be read as one: another kind of file, a newer version, damage. Nothing was changed."""
+
+
+class StoreUnavailable(StoreError):
+    """A store that does not answer just now, or cannot write: a server away, a full disk. It may work again later."""

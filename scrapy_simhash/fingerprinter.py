@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.config import Config
-from scrapy_simhash.features import features, shingle_counts, short_text
+from scrapy_simhash.features import features, says_something, shingle_counts, whole_text
 from scrapy_simhash.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
 from scrapy_simhash.language import primary_subtag
 from scrapy_simhash.rule import Rule
@@ -24,7 +24,11 @@ class Reading(NamedTuple):
     fingerprint: Fingerprint | None
     """None when the main text is too short."""
     text_hash: int | None
-    """Only where there is no fingerprint: the hash of title and main text, None for a page that says nothing."""
+    """64-bit hash of title and main text: two pages with the same hash have the same words in the same order.
+
+    None for a page that says nothing: it has no fingerprint, and fewer than
+    :data:`~scrapy_simhash.features.text.LEAST_TOKENS` tokens of main text.
+    """
 
 
 class PageFingerprinter:
@@ -90,7 +94,7 @@ class PageFingerprinter:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Reading:
-        """Return the fingerprint of a page, or the hash of a short one; arguments as in extract().
+        """Return the fingerprint of a page and the hash of its text; arguments as in extract().
 
         A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
         meanwhile. With the compiled kernel other threads run while it works on a long text.
@@ -100,9 +104,7 @@ class PageFingerprinter:
             read = self._compiled.read(root, primary_subtag(content_language), self._settings)
             if read is not None:
                 return Reading(_fingerprint(read), read.text_hash)
-        document = extract(root, content_language)
-        fingerprint = self.from_document(document)
-        return Reading(fingerprint, None if fingerprint else text_hash(document))
+        return self.read_document(extract(root, content_language))
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
@@ -128,6 +130,13 @@ class PageFingerprinter:
             self.from_document(plain_text(text, language)) if read is None else _fingerprint(read)
             for text, read in zip(texts, reads, strict=True)
         ]
+
+    def read_document(self, document: Document) -> Reading:
+        """Return the fingerprint of *document* and the hash of its text; see read()."""
+        fingerprint = self.from_document(document)
+        # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
+        has_hash = fingerprint is not None or says_something(document)
+        return Reading(fingerprint, text_hash(document) if has_hash else None)
 
     def from_document(self, document: Document) -> Fingerprint | None:
         """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles."""
@@ -160,10 +169,9 @@ def _fingerprint(read: Read) -> Fingerprint | None:
     return None if read.value is None else Fingerprint(read.value, read.features, read.sketch)
 
 
-def text_hash(document: Document) -> int | None:
-    """Return the 64-bit hash of title and main text, for pages too short to have a fingerprint.
+def text_hash(document: Document) -> int:
+    """Return the 64-bit hash of title and main text, the same whatever the settings.
 
-    None for a page that says nothing: see :func:`~scrapy_simhash.features.short_text`.
+    Of what, exactly: see :func:`~scrapy_simhash.features.whole_text`.
     """
-    text = short_text(document)
-    return None if text is None else number(text)
+    return number(whole_text(document))

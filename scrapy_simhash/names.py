@@ -17,6 +17,8 @@ META_DUPLICATE_OF = "simhash_duplicate_of"
 META_DISTANCE = "simhash_distance"
 META_SIMILARITY = "simhash_similarity"
 META_CLUSTER = "simhash_cluster"
+META_LAST_SEEN = "simhash_last_seen"
+META_SETTLED = "simhash_settled"
 META_OUT = frozenset(
     (
         META_STATUS,
@@ -26,6 +28,8 @@ META_OUT = frozenset(
         META_DISTANCE,
         META_SIMILARITY,
         META_CLUSTER,
+        META_LAST_SEEN,
+        META_SETTLED,
     )
 )
 
@@ -36,8 +40,7 @@ FLAG = "near-duplicate"
 STAT_PROCESSED = "simhash/processed"
 STAT_NEW = "simhash/new"
 STAT_NEAR_DUPLICATES = "simhash/near_duplicates"
-STAT_REVISITS = "simhash/revisits"
-STAT_REVISITS_CHANGED = "simhash/revisits/changed"
+STAT_REVISITS = "simhash/revisits"  # and /<reason>
 STAT_SKIPPED = "simhash/skipped"  # /<reason>
 STAT_ITEMS_DROPPED = "simhash/items_dropped"
 STAT_REQUESTS_DROPPED = "simhash/requests_dropped"
@@ -45,5 +48,6 @@ STAT_PAGES_DROPPED = "simhash/pages_dropped"
 STAT_ITEMS_UNMARKED = "simhash/items_unmarked"
 STAT_BAD_ACTION = "simhash/bad_action"
 STAT_ERRORS = "simhash/errors"
+STAT_STORE_ERRORS = "simhash/store_errors"
 STAT_THREADED = "simhash/threaded"
 STAT_INDEX_SIZE = "simhash/index_size"

@@ -12,6 +12,8 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy_simhash import names
 from scrapy_simhash.config import ACTIONS, Config
 from scrapy_simhash.crawling import is_crawl
+from scrapy_simhash.marks import erase_marks
+from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +47,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         self._item_field = config.item_field
         self._acts = is_crawl(crawler)
         self._action = config.action
+        self._drops_unchanged = config.revisit_action == "drop_items"
         self._has_warned: set[str] = set()
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -65,13 +68,12 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, marked if the settings name a field for it; None when it is to be dropped."""
-        action = self._action_on(response)
-        if response is None or action is None or item is None:  # a callback may yield None
+        if response is None or response.request is None or item is None:  # a callback may yield None
             return item
-        if action == "drop_items":
+        if self._action_on(response) == "drop_items" or self._has_this_already(response):
             self._stats.inc_value(names.STAT_ITEMS_DROPPED)
             return None
-        if self._item_field is not None:
+        if self._item_field is not None and _has_a_tale(response):
             self._mark(item, self._item_field, response)
         return item
 
@@ -82,11 +84,8 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
             return None
         # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
         # yielded again as a retry, keeps them: the callback may still read them.
-        if (response is None or request is not response.request) and not names.META_OUT.isdisjoint(
-            request.meta
-        ):
-            for name in names.META_OUT:
-                request.meta.pop(name, None)
+        if response is None or request is not response.request:
+            erase_marks(request)
         return request
 
     @property
@@ -108,6 +107,16 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         action = meta.get(names.META_ACTION)
         return str(action) if action in ACTIONS else self._action
 
+    def _has_this_already(self, response: Response) -> bool:
+        """Tell whether an earlier crawl, which ended in order, made its items of the very text of this page."""
+        meta = response.meta
+        return (
+            self._drops_unchanged
+            and self._acts
+            and meta.get(names.META_REASON) == Reason.UNCHANGED.value
+            and meta.get(names.META_SETTLED) is True
+        )
+
     def _check_action(self, response: Response) -> None:
         """Count and warn of an action that there is not, on whatever page: it must not wait for a duplicate."""
         action = response.meta.get(names.META_ACTION)
@@ -124,11 +133,16 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         meta = response.meta
         verdict = {
             "status": meta.get(names.META_STATUS),
-            "duplicate_of": meta[names.META_DUPLICATE_OF],
+            "duplicate_of": meta.get(names.META_DUPLICATE_OF),
             "distance": meta.get(names.META_DISTANCE),
             "similarity": meta.get(names.META_SIMILARITY),
             "cluster": meta.get(names.META_CLUSTER),
         }
+        if verdict["status"] == Status.REVISIT.value:
+            verdict |= {
+                "reason": meta.get(names.META_REASON),
+                "last_seen": meta.get(names.META_LAST_SEEN),
+            }
         try:
             ItemAdapter(item)[field] = verdict
         except Exception:  # an undeclared field, a frozen item, an object that is no item
@@ -142,6 +156,12 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if about not in self._has_warned:
             self._has_warned.add(about)
             logger.warning(message, extra={"spider": self.crawler.spider})
+
+
+def _has_a_tale(response: Response) -> bool:
+    """Tell whether there is something to say about the page: it repeats another one, or was seen before."""
+    meta = response.meta
+    return names.META_DUPLICATE_OF in meta or meta.get(names.META_STATUS) == Status.REVISIT.value
 
 
 def _asks_again(request: Request, response: Response | None) -> bool:

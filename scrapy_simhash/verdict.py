@@ -21,12 +21,16 @@ class Status(str, Enum):
 
 
 class Reason(str, Enum):
-    """Why a page was skipped, or how a revisited page has fared."""
+    """Why a page was skipped, how a revisited page has fared, or why nobody knows."""
 
     UNCHANGED = "unchanged"
-    """A revisit whose fingerprint is the same as last time."""
+    """A revisit with the very text of last time, title included."""
+    SMALL_CHANGE = "small_change"
+    """A revisit whose text is another, but still a near-duplicate of what its cluster began with."""
     CHANGED = "changed"
-    """A revisit whose fingerprint differs from last time."""
+    """A revisit that says something else than last time, and nothing that another page said first."""
+    NOW_NEAR_DUPLICATE = "now_near_duplicate"
+    """A revisit that says something else than last time: what another page said first."""
 
     OPTED_OUT = "opted_out"
     """The request said ``simhash: False``."""
@@ -43,6 +47,9 @@ class Reason(str, Enum):
     SHORT_TEXT = "short_text"
     """Fewer than ``SIMHASH_MIN_SHINGLES`` shingles of main text; a near-duplicate if its text and title are exactly
     those of another such page."""
+
+    STORE = "store"
+    """Unknown, since the store did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,12 @@ class Verdict:
     cluster: int | None = None
     """Number of the cluster: the number, counted from 0, of the page that was its first."""
     reason: Reason | None = None
-    """Set for ``skipped`` and ``revisit``, and for near-duplicates that are too short for a fingerprint."""
+    """Set for ``skipped`` and ``revisit``, for near-duplicates that are too short for a fingerprint, and for
+    ``unknown`` pages of which the store could not be asked."""
+    last_seen: int | None = None
+    """When a revisited page was seen last, in seconds of Unix time."""
+    is_settled: bool = False
+    """Whether what was made of a revisited page last time is safe; see :class:`~scrapy_simhash.store.Visit`."""
 
     @property
     def is_duplicate(self) -> bool:

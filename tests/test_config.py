@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from dataclasses import FrozenInstanceError, fields
 from math import comb
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,8 +94,19 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"enabled": None}, "SIMHASH_ENABLED must be True or False, got None"),
         ({"mask_digits": "some"}, "SIMHASH_MASK_DIGITS must be True or False, got 'some'"),
         ({"debug": []}, "SIMHASH_DEBUG must be True or False, got []"),
-        ({"item_field": 7}, "SIMHASH_ITEM_FIELD must be the name of a field, got 7"),
-        ({"item_field": True}, "SIMHASH_ITEM_FIELD must be the name of a field, got True"),
+        (
+            {"revisit_action": "drop_page"},
+            "SIMHASH_REVISIT_ACTION must be one of mark, drop_items, got 'drop_page'",
+        ),
+        (
+            {"store": "sqllite"},
+            "SIMHASH_STORE must be one of memory, sqlite, redis, or the import path of a class, got 'sqllite'",
+        ),
+        ({"redis_prefix": ""}, "SIMHASH_REDIS_PREFIX must not be empty, got ''"),
+        ({"redis_expire": -1}, "SIMHASH_REDIS_EXPIRE must be a number of seconds, or 0 for never, got -1"),
+        ({"dir": b"bytes"}, "SIMHASH_DIR must be a string, got b'bytes'"),
+        ({"item_field": 7}, "SIMHASH_ITEM_FIELD must be a string, got 7"),
+        ({"item_field": True}, "SIMHASH_ITEM_FIELD must be a string, got True"),
     ],
 )
 def test_a_broken_rule_is_named_with_setting_and_value(given: dict[str, Any], message: str) -> None:
@@ -185,6 +197,13 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_MAXSIZE": "1000",
         "SIMHASH_THREAD_SIZE": "100",
         "SIMHASH_ITEM_FIELD": "simhash",
+        "SIMHASH_REVISIT_ACTION": "drop_items",
+        "SIMHASH_STORE": "my.Store",
+        "SIMHASH_DIR": Path("seen"),
+        "SIMHASH_RESET": "yes",
+        "SIMHASH_REDIS_URL": "redis://localhost",
+        "SIMHASH_REDIS_PREFIX": "pages",
+        "SIMHASH_REDIS_EXPIRE": "3600",
         "SIMHASH_DEBUG": "true",
     }
     config = Config.from_settings(Settings(given))
@@ -203,6 +222,13 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_MAXSIZE": 1000,
         "SIMHASH_THREAD_SIZE": 100,
         "SIMHASH_ITEM_FIELD": "simhash",
+        "SIMHASH_REVISIT_ACTION": "drop_items",
+        "SIMHASH_STORE": "my.Store",
+        "SIMHASH_DIR": "seen",
+        "SIMHASH_RESET": True,
+        "SIMHASH_REDIS_URL": "redis://localhost",
+        "SIMHASH_REDIS_PREFIX": "pages",
+        "SIMHASH_REDIS_EXPIRE": 3600,
         "SIMHASH_DEBUG": True,
     }
 

@@ -13,12 +13,13 @@ from tests.golden.texts import TEXTS
 
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 ENGLISH, GERMAN = (f"<main><p>{TEXTS[language]}</p></main>" for language in ("en", "de"))
+NOW = 1_790_000_000
 FAR = 0xFFFF_0000_FFFF_0000
 
 
 @pytest.fixture
 def detector() -> NearDuplicateDetector:
-    return NearDuplicateDetector()
+    return NearDuplicateDetector(clock=lambda: NOW)
 
 
 def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict:
@@ -36,10 +37,12 @@ def judged(detector: NearDuplicateDetector, *visits: tuple[int, str]) -> Verdict
         ([(0, A), (0b1111, B)], Status.NEW, None, None, 1, None),
         ([(0, A), (0b111, B), (0b111111, C)], Status.NEW, None, None, 2, None),  # no chains
         ([(0, A), (0, A)], Status.REVISIT, None, 0, 0, Reason.UNCHANGED),
-        ([(0, A), (0b11, A)], Status.REVISIT, None, 2, 0, Reason.CHANGED),
+        ([(0, A), (0b11, A)], Status.REVISIT, None, 2, 0, Reason.SMALL_CHANGE),
         ([(0, A), (FAR, A)], Status.REVISIT, None, 32, 0, Reason.CHANGED),
         ([(0, A), (1, B), (1, B)], Status.REVISIT, A, 0, 0, Reason.UNCHANGED),
-        ([(0, A), (FAR, B), (1, B)], Status.REVISIT, A, 33, 0, Reason.CHANGED),  # from its former self
+        # From its former self.
+        # From its former self.
+        ([(0, A), (FAR, B), (1, B)], Status.REVISIT, A, 33, 0, Reason.NOW_NEAR_DUPLICATE),
         ([(0, A), (1, B), (FAR, B)], Status.REVISIT, None, 33, 1, Reason.CHANGED),
     ],
 )
@@ -56,13 +59,22 @@ def test_verdicts(
     value = visits[-1][0]
     # None of these has a sketch: told by bits alone, under the default rule too. A is 0.
     similarity = None if duplicate_of is None else 1 - value.bit_count() / 64
-    expected = Verdict(status, Fingerprint(value), duplicate_of, distance, similarity, cluster, reason)
+    expected = Verdict(
+        status,
+        Fingerprint(value),
+        duplicate_of,
+        distance,
+        similarity,
+        cluster,
+        reason,
+        last_seen=NOW if status is Status.REVISIT else None,
+    )
     assert found == expected
     assert found.is_duplicate == (duplicate_of is not None)
 
 
 def test_a_page_checked_is_a_page_judged(detector: NearDuplicateDetector) -> None:
-    other = NearDuplicateDetector()
+    other = NearDuplicateDetector(clock=lambda: NOW)
     for html, url in [(ENGLISH, A), (GERMAN, B), (ENGLISH, C), (ENGLISH, A), (GERMAN, A)]:
         fingerprint = other.fingerprinter.from_html(html)
         assert fingerprint is not None
@@ -266,7 +278,7 @@ def test_a_short_page_visited_again_is_no_duplicate_of_itself_and_its_copy_a_rev
     assert (again.status, again.reason, again.duplicate_of) == (Status.REVISIT, Reason.UNCHANGED, A)
     assert detector.check(STORE, B).status is Status.SKIPPED
     back = detector.check(LOFT, B)
-    assert (back.status, back.reason, back.duplicate_of) == (Status.REVISIT, Reason.CHANGED, A)
+    assert (back.status, back.reason, back.duplicate_of) == (Status.REVISIT, Reason.NOW_NEAR_DUPLICATE, A)
 
 
 def test_a_page_that_grew_out_of_a_short_one_is_new(detector: NearDuplicateDetector) -> None:
@@ -292,27 +304,39 @@ def test_the_store_given_is_the_store_used_an_empty_one_too() -> None:
     assert NearDuplicateDetector(store=store).check(ENGLISH, B).duplicate_of == A
 
 
-class OneAnswer:
-    """A store of somebody else: the protocol is all it has."""
-
-    index_size = 0
+class OneAnswer(MemoryStore):
+    """A store of somebody else."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.postings: list[Posting] = []
-
-    def __len__(self) -> int:
-        return len(self.postings)
 
     def claim(self, posting: Posting) -> Claim:
         self.postings.append(posting)
-        return Claim(None, 7, "https://seen.example/", 2, 0.9)
+        return Claim(None, 7, 7, "https://seen.example/", 2, 0.9)
 
 
 def test_any_store_of_the_protocol_will_do_and_is_asked_once_a_page() -> None:
     store = OneAnswer()
-    detector = NearDuplicateDetector(Config(scope="host"), store)
+    detector = NearDuplicateDetector(Config(scope="host"), store, clock=lambda: NOW + 0.9)
     found = detector.judge(Fingerprint(5), "https://www.example.com/x")
     assert found == Verdict(Status.NEAR_DUPLICATE, Fingerprint(5), "https://seen.example/", 2, 0.9, 7)
-    assert store.postings == [
-        Posting(b"https://www.example.com/x", "https://www.example.com/x", "www.example.com", Fingerprint(5))
-    ]
+    url = "https://www.example.com/x"
+    assert store.postings == [Posting(url.encode(), url, "www.example.com", Fingerprint(5), seen=NOW)]
+
+
+def test_a_page_is_unchanged_when_its_text_is_and_not_when_its_fingerprint_is() -> None:
+    detector = NearDuplicateDetector()
+    reading = detector.fingerprinter.read(ENGLISH)
+    detector.conclude(reading, A)
+    assert detector.conclude(reading, A).reason is Reason.UNCHANGED
+    # A price that changes may leave all 64 bits as they are.
+    assert detector.conclude(reading._replace(text_hash=1), A).reason is Reason.SMALL_CHANGE
+
+
+def test_who_only_looks_leaves_no_trace(detector: NearDuplicateDetector) -> None:
+    detector.check(ENGLISH, A)
+    reading = detector.fingerprinter.read(ENGLISH)
+    for _ in range(2):
+        assert detector.conclude(reading, B, remember=False).status is Status.NEAR_DUPLICATE
+    assert len(detector.store) == 1

@@ -114,7 +114,7 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
 def test_meta_says_how_alike_two_pages_are_to_three_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     for similarity, written in ((0.87654321, 0.877), (1.0, 1.0), (0.0, 0.0)):
         verdict = Verdict(Status.NEAR_DUPLICATE, None, URL, 7, similarity, 0)
-        monkeypatch.setattr(NearDuplicateDetector, "check", lambda *_, verdict=verdict, **__: verdict)
+        monkeypatch.setattr(NearDuplicateDetector, "conclude", lambda *_, verdict=verdict, **__: verdict)
         marks = judged(middleware(), page())
         assert marks["similarity"] == written
         assert marks["distance"] == 7
@@ -176,7 +176,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
     def fail(*arguments: object, **keywords: object) -> None:
         raise error("no verdict today")
 
-    monkeypatch.setattr(NearDuplicateDetector, "check", fail)
+    monkeypatch.setattr(NearDuplicateDetector, "conclude", fail)
     subject = middleware()
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2

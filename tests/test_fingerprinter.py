@@ -6,10 +6,12 @@ import pytest
 from lxml import etree
 from magazine.page import Page
 from scrapy.http import HtmlResponse
+from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.fingerprint import SKETCH_BYTES, similarity
-from scrapy_simhash.fingerprinter import SCHEME, text_hash
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.language import normalize, tokenize
 from scrapy_simhash.text import parse
 from tests.golden.texts import TEXTS
 
@@ -180,15 +182,45 @@ def test_the_rule_is_that_of_the_settings(config: Config, is_near: bool) -> None
     assert own.is_near_duplicate(Fingerprint(0), Fingerprint(0b1111)) is is_near
 
 
-# --- Pages too short for a fingerprint.
+# --- The hash of the text.
+
+LOFT = "<title>The loft</title><p>In the rain"
 
 
-def hash_of(html: str) -> int | None:
-    return text_hash(fingerprinter.extract(html))
+def hash_of(html: str, way: PageFingerprinter = fingerprinter) -> int | None:
+    return way.read(html).text_hash
+
+
+def test_the_text_hash_is_of_the_words_of_title_and_main_text(pages: list[Page]) -> None:
+    wrong = []
+    for page in pages:
+        document = fingerprinter.extract(page.body(), content_type=page.content_type)
+        lines = [
+            tokenize(normalize(document.title)),
+            [token for part in document.main for token in part.tokens],
+        ]
+        text = "\n".join(map(" ".join, lines))
+        expected = xxh3_64_intdigest(text.encode()) if len(lines[1]) > 2 else None
+        if fingerprinter.read(page.body(), content_type=page.content_type).text_hash != expected:
+            wrong.append(page.address.key)
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (LOFT, 0x1AF1A5E219E84F16),
+        (HTML, 0xA752E7C1A01D0132),
+        (f"<title>\u5317\u4eac</title><p>{TEXTS['zh']}", 0x671567BB2234D0E4),
+    ],
+    ids=["short", "long", "without spaces"],
+)
+def test_text_hashes_are_kept_by_stores_and_never_change(page: str, expected: int) -> None:
+    assert hash_of(page) == expected
 
 
 def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else() -> None:
-    loft = hash_of("<title>The loft</title><p>In the rain")
+    loft = hash_of(LOFT)
     assert loft == hash_of("<title>THE LOFT!</title><nav><a href=/>Home</a></nav><main><b>In</b> the rain.")
     assert loft is not None
     assert 0 <= loft < 2**64
@@ -198,9 +230,59 @@ def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else(
     assert len({loft, *map(hash_of, others)}) == 1 + len(others)
 
 
-@pytest.mark.parametrize(("text", "has_hash"), [("", False), ("Two words", False), ("Now three words", True)])
-def test_less_than_three_words_have_no_hash(text: str, has_hash: bool) -> None:
-    assert (hash_of(f"<title>A title of many words</title><p>{text}") is not None) is has_hash
+def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_not() -> None:
+    before = fingerprinter.read(HTML)
+    in_another_skin = HTML.replace("<main>", "<nav><a href=/>Home</a> <a href=/news>News</a></nav><main>")
+    assert fingerprinter.read(in_another_skin) == before
+    # The same paragraphs in another order have the same features.
+    there, turned_round = ("".join(f"<p>{part}</p>" for part in parts) for parts in (STORY, STORY[::-1]))
+    turned = fingerprinter.read(HTML.replace(there, turned_round))
+    assert turned.fingerprint == before.fingerprint
+    assert len({before.text_hash, turned.text_hash, None}) == 3
+
+
+def test_numbers_make_another_text_also_where_they_are_masked() -> None:
+    masking = PageFingerprinter(Config(mask_digits=True))
+    page = HTML.replace("In the morning", "In the morning of day {}")
+    monday, tuesday = (masking.read(page.format(day)) for day in (12, 13))
+    assert monday.fingerprint == tuesday.fingerprint
+    assert monday.text_hash != tuesday.text_hash
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Config(shingle_size=5, min_shingles=1),
+        Config(mask_digits=True),
+        Config(min_similarity=0, max_distance=3),
+    ],
+    ids=["shingles", "mask_digits", "no sketch"],
+)
+def test_the_text_hash_is_the_same_whatever_the_settings(config: Config) -> None:
+    own = PageFingerprinter(config)
+    for page in (LOFT, HTML):
+        assert hash_of(page, own) == hash_of(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "min_shingles", "has"),
+    [
+        ("", 12, (False, False)),
+        ("Two words", 12, (False, False)),
+        ("Now three words", 12, (False, True)),
+        ("", 1, (False, False)),
+        # What has a fingerprint has a hash.
+        ("Word", 1, (True, True)),
+    ],
+)
+def test_less_than_three_words_have_no_hash_unless_they_have_a_fingerprint(
+    text: str, min_shingles: int, has: tuple[bool, bool]
+) -> None:
+    own = PageFingerprinter(Config(min_shingles=min_shingles))
+    page = f"<title>A title of many words</title><p>{text}"
+    reading = own.read(page)
+    assert (reading.fingerprint is not None, reading.text_hash is not None) == has
+    assert own.read_document(own.extract(page)) == reading
 
 
 def test_many_texts_have_the_fingerprints_they_have_one_by_one() -> None:

@@ -83,7 +83,7 @@ class Build:
 def python_files() -> set[str]:
     """Return what every wheel has."""
     package = ROOT / "scrapy_simhash"
-    found = [path for kind in ("*.py", "*.pyi", "*.txt", "py.typed") for path in package.rglob(kind)]
+    found = [path for kind in ("*.py", "*.pyi", "*.txt", "*.lua", "py.typed") for path in package.rglob(kind)]
     return {path.relative_to(ROOT).as_posix() for path in found}
 
 

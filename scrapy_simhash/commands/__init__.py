@@ -1,6 +1,9 @@
-"""What ``scrapy-simhash`` does, one module a sub-command; none of it knows of Scrapy or of a page.
+"""What ``scrapy-simhash`` and ``scrapy simhash`` do, one module a sub-command.
 
 A command is a module that has ``add_arguments(parser)`` and ``run(options) -> int``, an exit status; ``cli`` lists
-them. Around them stand ``arguments`` (what several of them take), ``hashes`` (lines in), ``answers`` (what is
-written), ``output`` (lines out, all of them or none), ``progress``, and ``failures`` (what ends a run).
+them. Those that search files of hashes know the index only: around them stand ``arguments`` (what several of them
+take), ``hashes`` (lines in) and ``answers`` (what is written). Those about stores know one kind of store, and what a
+posting is as text: ``places`` opens all kinds, ``postings`` and ``feeds`` read lines, ``pages`` reads pages, ``walk``
+goes through a store, ``intake`` claims. For all there are ``input``, ``output`` (all lines or none), ``progress`` and
+``failures`` (what ends a run). Only ``pages`` and ``project`` know Scrapy, and are imported when they are needed.
 """

@@ -13,7 +13,8 @@ from typing import Literal
 from scrapy_simhash.commands import answers
 from scrapy_simhash.commands.arguments import AUTO, add_search_arguments, chosen_plan
 from scrapy_simhash.commands.failures import Refused
-from scrapy_simhash.commands.hashes import STDIN, read_hashes
+from scrapy_simhash.commands.hashes import read_hashes
+from scrapy_simhash.commands.input import STDIN
 from scrapy_simhash.commands.output import opened
 from scrapy_simhash.commands.progress import Progress
 from scrapy_simhash.index.index import SimhashIndex

@@ -14,29 +14,22 @@ The second way decides, and knows which line is wrong; the first takes nothing t
 from __future__ import annotations
 
 import re
-import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
-from pathlib import Path
 from typing import BinaryIO
 
-from scrapy_simhash.commands.failures import Failed, Refused, failing
+from scrapy_simhash.commands.failures import Refused, failing
+from scrapy_simhash.commands.input import BYTE_ORDER_MARK, opened
 
 #: Bytes read at once. Larger ones are no faster, and their lines no longer fit the cache.
 CHUNK = 1 << 18
-#: The path that stands for standard input.
-STDIN = "-"
-#: How a message calls it.
-STDIN_NAME = "<stdin>"
 
 _MOST = 2**64 - 1
 #: Decimal and hexadecimal digits of the greatest hash; zeros before it are not counted.
 _MOST_DIGITS = {10: 20, 16: 16}
 #: What a message shows of a line.
 _SHOWN = 40
-#: What editors on Windows write before the first line.
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _DECIMAL_CHUNK = b"0123456789\n"
 _HEX_CHUNK = b"0123456789abcdefABCDEFxX\n"
@@ -53,13 +46,8 @@ def read_hashes(path: str, on_read: Callable[[int], None], is_hex: bool = False)
 
     Raises Refused for the first line that is something else, with its number, and Failed if the file cannot be read.
     """
-    if path != STDIN:
-        with failing(f"read {path}"), Path(path).open("rb", buffering=0) as file:
-            return parse(file, path, on_read, is_hex)
-    if sys.stdin is None:
-        raise Failed("cannot read standard input: it is closed")
-    with failing("read standard input"):
-        return parse(sys.stdin.buffer, STDIN_NAME, on_read, is_hex)
+    with opened(path, buffering=0) as given, failing(f"read {given.source}"):
+        return parse(given.stream, given.name, on_read, is_hex)
 
 
 def parse(
@@ -95,10 +83,10 @@ def _whole_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while chunk := stream.read(CHUNK):
         chunk = rest + chunk
         if is_first:
-            if len(chunk) < len(_BYTE_ORDER_MARK) and _BYTE_ORDER_MARK.startswith(chunk):
+            if len(chunk) < len(BYTE_ORDER_MARK) and BYTE_ORDER_MARK.startswith(chunk):
                 rest = chunk
                 continue
-            chunk = chunk.removeprefix(_BYTE_ORDER_MARK)
+            chunk = chunk.removeprefix(BYTE_ORDER_MARK)
             is_first = False
         end = chunk.rfind(b"\n") + 1
         # No hash is as long as a chunk: what has no end by then is refused now, not when memory is full.

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from scrapy_simhash.compiled.characters import char_block
 from scrapy_simhash.features import weight
 from scrapy_simhash.features.extract import LEAST_PROSE
-from scrapy_simhash.features.short import LEAST_TOKENS
+from scrapy_simhash.features.text import LEAST_TOKENS
 from scrapy_simhash.fingerprint.fold import TIE_MASK
 from scrapy_simhash.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.fingerprint.sketch import SCATTER as MARK_SCATTER

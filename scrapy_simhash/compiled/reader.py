@@ -23,12 +23,13 @@ class FoldSettings(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What the kernel makes of a page: a fingerprint in parts, or the hash of a short text."""
+    """What the kernel makes of a page: a fingerprint in parts, and the hash of its text."""
 
     value: int | None
     features: int
     sketch: bytes
     text_hash: int | None
+    """Of pages only: nobody asks for that of a plain text."""
 
 
 class CompiledReader:
@@ -61,6 +62,6 @@ class CompiledReader:
         return None if found is None else Read(*found)
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
-        """Return what the pure path makes of each plain text; with no *language* its words tell."""
+        """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""
         found = self._reader.read_texts(texts, language, settings)
         return [None if read is None else Read(*read) for read in found]

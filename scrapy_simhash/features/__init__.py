@@ -2,7 +2,16 @@
 
 from scrapy_simhash.features.extract import features, shingle_counts
 from scrapy_simhash.features.shingles import shingle, with_stopword
-from scrapy_simhash.features.short import short_text
+from scrapy_simhash.features.text import says_something, whole_text
 from scrapy_simhash.features.weights import ZONES, weight
 
-__all__ = ["ZONES", "features", "shingle", "shingle_counts", "short_text", "weight", "with_stopword"]
+__all__ = [
+    "ZONES",
+    "features",
+    "says_something",
+    "shingle",
+    "shingle_counts",
+    "weight",
+    "whole_text",
+    "with_stopword",
+]

@@ -66,7 +66,7 @@ cdef extern from "page.h" nogil:
         int language_source, language_place
     ctypedef struct fold_settings:
         int64_t shingle_size, min_shingles
-        bint mask_digits, with_sketch
+        bint mask_digits, with_sketch, with_text_hash
     ctypedef struct reading:
         bint has_fingerprint, has_text_hash
         uint64_t value, text_hash

@@ -208,11 +208,11 @@ cdef class Reader:
             self._give_back(p)
 
     def read_texts(self, list texts not None, language, settings not None):
-        """Return, for each of *texts*, what read_tree() does; without a *language* the words tell.
+        """Return, for each of *texts*, what read_tree() does, but no text hash; without a *language* the words tell.
 
         Other threads run meanwhile, unless there is little to do. The list must not change before the call returns.
         """
-        cdef fold_settings by = settings_of(settings)
+        cdef fold_settings by = settings_of(settings, False)
         cdef declaration declared = self._declaration(language)
         cdef bint detects = language is None
         cdef size_t i, n = len(texts), characters = 0
@@ -292,7 +292,7 @@ cdef class Reader:
         return language or "" if raise_for(why, self.rules) else None
 
     cdef tuple _read(self, page *p, settings):
-        cdef fold_settings by = settings_of(settings)
+        cdef fold_settings by = settings_of(settings, True)
         cdef reading result
         cdef int why
         if page_length(p) < LARGE:
@@ -321,8 +321,9 @@ cdef void run_jobs(page *p, job *jobs, size_t n, declaration declared, bint dete
             jobs[i].outcome = page_read(p, by, &jobs[i].result)
 
 
-cdef fold_settings settings_of(settings) except *:
+cdef fold_settings settings_of(settings, bint with_text_hash) except *:
     cdef fold_settings by
+    by.with_text_hash = with_text_hash
     shingle_size, min_shingles, by.mask_digits, by.with_sketch = settings
     # No text has more tokens than that.
     by.shingle_size, by.min_shingles = min(shingle_size, MOST_ELEMENTS), min(min_shingles, MOST_ELEMENTS)
@@ -330,10 +331,11 @@ cdef fold_settings settings_of(settings) except *:
 
 
 cdef tuple result_of(const reading *result, bint with_sketch):
+    text_hash = result.text_hash if result.has_text_hash else None
     if not result.has_fingerprint:
-        return None, 0, b"", result.text_hash if result.has_text_hash else None
+        return None, 0, b"", text_hash
     sketch = PyBytes_FromStringAndSize(<const char *>result.sketch, SKETCH_BYTES) if with_sketch else b""
-    return result.value, result.features, sketch, None
+    return result.value, result.features, sketch, text_hash
 
 
 cdef str string_of(const char *text, size_t n):

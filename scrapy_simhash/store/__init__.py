@@ -1,6 +1,7 @@
 """Who was seen: the store protocol and the stores."""
 
-from scrapy_simhash.store.base import Claim, Posting, Store
+from scrapy_simhash.store.base import AsyncStore, Claim, Page, Posting, Run, Store, Visit
+from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.memory import MemoryStore
 
-__all__ = ["Claim", "MemoryStore", "Posting", "Store"]
+__all__ = ["AsyncStore", "Claim", "Header", "MemoryStore", "Page", "Posting", "Run", "Store", "Visit"]

@@ -1,10 +1,23 @@
-"""Store: the memory of who was seen. One small protocol, whatever keeps it."""
+"""Store: the memory of who was seen. One small protocol, whatever keeps it.
+
+A *page* is what has a key. A *content* is what can be found: what a page said first, and no other page before it.
+Each page has one content at a time, its own or that of another page, which it repeats; the page that a content came
+from gives its number to the *cluster*::
+
+    page 0  /ferry          --> content 0, of page 0      cluster 0
+    page 1  /ferry?print=1  --> content 0, of page 0      cluster 0
+    page 2  /pilot          --> content 1, of page 2      cluster 2
+
+A *run* is one crawl, or one import, that wrote to the store: from its opening to its closing.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import AsyncIterator, Iterator
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.store.header import Header
 
 
 class Posting(NamedTuple):
@@ -13,19 +26,42 @@ class Posting(NamedTuple):
     key: bytes
     """What makes a page itself: Scrapy's request fingerprint, not the URL's text."""
     url: str
+    """Where it was found; of a page that came again, the latest."""
     scope: str
     """Pages are compared with those of their own scope only."""
     fingerprint: Fingerprint
+    """Its value and its sketch are kept; the number of its features is not."""
     is_exact: bool = False
     """Whether only an equal value is a match: a page too short for a fingerprint, whose value is the hash of its
     text. Exact postings are compared with exact ones only."""
+    text_hash: int | None = None
+    """64-bit hash of title and main text, by which an unchanged page is told; None when nobody knows it."""
+    seen: int = 0
+    """When the page was fetched, in whole seconds of Unix time."""
+    is_handed_on: bool = True
+    """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*."""
+
+
+class Visit(NamedTuple):
+    """What the store kept of a page's last visit."""
+
+    value: int
+    text_hash: int | None
+    seen: int
+    """Seconds of Unix time."""
+    content: int
+    """Number of the content it had."""
+    is_settled: bool
+    """Whether this very text was handed on in a run that has ended in order: what was made of it is safe."""
 
 
 class Claim(NamedTuple):
     """What the store knew when a page asked."""
 
-    former: int | None
-    """The value that the same page had last time; None at its first visit."""
+    former: Visit | None
+    """The last visit of the same page; None at its first."""
+    content: int
+    """Number of the content, counted from 0 in the order in which contents came."""
     cluster: int
     """Number of the page whose content this is: its own when the content is new."""
     original: str | None
@@ -36,23 +72,145 @@ class Claim(NamedTuple):
     """How alike the two are by the rule, 0-1, None when it is the page itself."""
 
 
+class Page(NamedTuple):
+    """A page as the store knows it."""
+
+    number: int
+    """Counted from 0, in the order of first visits."""
+    posting: Posting
+    """The latest; ``is_handed_on`` says whether it is settled by now."""
+    content: int
+    cluster: int
+    original: str | None
+    """URL of the page that it repeats; None when it is an original, or when that page was removed."""
+
+
+class Run(NamedTuple):
+    """One crawl, or one import, that wrote to the store."""
+
+    number: int
+    """Counted from 1."""
+    started: int
+    """Seconds of Unix time."""
+    ended: int | None
+    """None while it goes on, and for ever if it was killed."""
+    reason: str | None
+    """Why it ended, in Scrapy's words: ``finished``, ``shutdown``, ``closespider_pagecount``, ..."""
+
+
+@runtime_checkable
 class Store(Protocol):
-    """Keeps postings and answers which of them a new one repeats."""
+    """Keeps postings and answers which of them a new one repeats. One thread at a time.
 
-    def claim(self, posting: Posting) -> Claim:
-        """Look *posting* up and remember it, in one step that nothing comes between.
+    Whatever goes wrong while it works raises StoreUnavailable, and then nothing of that call was stored: the caller
+    goes on without an answer and may ask again later.
+    """
 
-        Content that is a near-duplicate, by the rule of the store, of what another page had first belongs to that
-        page's cluster and is not stored as an original: clusters do not drift along chains A ~ B ~ C. A page that
-        changed is compared again; its earlier content stays known as its own.
-        """
+    @property
+    def header(self) -> Header:
+        """What the fingerprints in here were made and compared by."""
+        ...
+
+    @property
+    def index_size(self) -> int:
+        """How many fingerprints can be found: contents that are not exact ones."""
         ...
 
     def __len__(self) -> int:
         """Return how many pages are known, whatever became of them."""
         ...
 
+    def claim(self, posting: Posting) -> Claim:
+        """Look *posting* up and remember it, in one step that nothing comes between.
+
+        Content that is a near-duplicate, by the rule of the header, of what another page had first belongs to that
+        page's cluster and is not stored as an original: clusters do not drift along chains A ~ B ~ C. Among several
+        such contents the page's own goes first, then those of the cluster it was in, then the most alike, then
+        the nearest, then the oldest. A page that changed is compared again; its earlier content stays known as its
+        own.
+        """
+        ...
+
+    def look(self, posting: Posting) -> Claim:
+        """Return what ``claim`` would, and store nothing. New content has the numbers that it would get."""
+        ...
+
+    def get(self, key: bytes) -> Page | None:
+        """Return what is known about a page, None if nothing is."""
+        ...
+
+    def remove(self, key: bytes) -> bool:
+        """Forget a page, and return whether it was known.
+
+        The contents that came from it are not found any more. Pages that repeat them stay, without an
+        original, and are compared anew at their next visit. Numbers are not used again.
+        """
+        ...
+
+    def __iter__(self) -> Iterator[Posting]:
+        """Yield a posting for every content and every page: claimed in this order they make a store like this.
+
+        Page after page by number; of one page, the contents that it had before come first. The store must not change
+        meanwhile.
+        """
+        ...
+
+    def runs(self) -> list[Run]:
+        """Return the runs, oldest first, the present one included."""
+        ...
+
+    def close(self, reason: str = "finished") -> None:
+        """End the run, in order, and let go of whatever is held. Closing again does nothing."""
+        ...
+
+
+@runtime_checkable
+class AsyncStore(Protocol):
+    """A `Store` somewhere else: the same methods with the same meaning, but those that wait are coroutines.
+
+    Any number of claims may wait at once. Look-up and insert are one step at the other end, so that two machines that
+    ask at once never both hear "new". Where no answer comes, StoreUnavailable is all that is known: the other end may
+    have stored the claim, and whoever asks again may hear of a revisit.
+    """
+
+    @property
+    def header(self) -> Header:
+        """See :attr:`Store.header`."""
+        ...
+
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found."""
+        """See :attr:`Store.index_size`; as of the last answer."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many pages are known, as of the last answer."""
+        ...
+
+    async def claim(self, posting: Posting) -> Claim:
+        """See :meth:`Store.claim`."""
+        ...
+
+    async def look(self, posting: Posting) -> Claim:
+        """See :meth:`Store.look`."""
+        ...
+
+    async def get(self, key: bytes) -> Page | None:
+        """See :meth:`Store.get`."""
+        ...
+
+    async def remove(self, key: bytes) -> bool:
+        """See :meth:`Store.remove`."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Posting]:
+        """See :meth:`Store.__iter__`."""
+        ...
+
+    async def runs(self) -> list[Run]:
+        """See :meth:`Store.runs`."""
+        ...
+
+    async def close(self, reason: str = "finished") -> None:
+        """See :meth:`Store.close`."""
         ...

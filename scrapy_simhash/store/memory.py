@@ -2,105 +2,212 @@
 
 from __future__ import annotations
 
-from array import array
-from typing import NamedTuple
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from struct import Struct
+from typing import Any
 
 from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
-from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
-from scrapy_simhash.rule import Rule
-from scrapy_simhash.store.base import Claim, Posting
+from scrapy_simhash.store.base import Page, Posting, Run, Visit
+from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.urls import Urls
 
 
-class _Kin(NamedTuple):
-    """A content that a page repeats."""
+class _Rows:
+    """Rows of numbers side by side, without the weight of Python's objects."""
 
-    cluster: int
-    distance: int
-    similarity: float
-
-
-class MemoryStore:
-    """A :class:`~scrapy_simhash.store.base.Store` in memory; gone with the process.
-
-    One index per scope: classic tables of *blocks* for a rule without a second look, otherwise one for wide
-    distances. A page costs its key and 16 bytes; one whose content is new its URL, a posting and 136 bytes more.
-    """
-
-    def __init__(self, rule: Rule | None = None, blocks: int = 6) -> None:
-        self._rule = rule or Rule()
-        self._blocks = blocks
-        self._indexes: dict[str, HammingIndex] = {}
-        self._exact: dict[tuple[str, int], int] = {}
-        self._numbers: dict[bytes, int] = {}
-        # By page number: the latest value, and the cluster it was put in.
-        self._values = array("Q")
-        self._clusters = array("Q")
-        self._urls: dict[int, str] = {}
-        # By content number, the key of the indexes: the page that had it first, and its sketch.
-        self._pages = array("Q")
-        self._sketches = bytearray()
+    def __init__(self, form: str) -> None:
+        self._row = Struct(form)
+        self._data = bytearray()
 
     def __len__(self) -> int:
+        return len(self._data) // self._row.size
+
+    def __getitem__(self, number: int) -> tuple[Any, ...]:
+        return self._row.unpack_from(self._data, number * self._row.size)
+
+    def __setitem__(self, number: int, row: tuple[Any, ...]) -> None:
+        """Put *row* in the place of another, or after the last."""
+        if number == len(self):
+            self._data += self._row.pack(*row)
+        else:
+            self._row.pack_into(self._data, number * self._row.size, *row)
+
+
+#: By page: value, hash of the text and whether it has one, time, content, sketch.
+_PAGE = "<QQ?qQQ"
+#: By content: value, hash of the text and whether it has one, time, page it came from, sketch, scope, whether only an
+#: equal value is a match.
+_CONTENT = "<QQ?qQQI?"
+#: Two rows that hold no sketch. Of a page: it is as its content is.
+_AS_CONTENT = 0
+_NO_SKETCH = 1
+
+
+class MemoryStore(LocalStore):
+    """A :class:`~scrapy_simhash.store.base.Store` in memory; gone with the process.
+
+    A claim costs one look-up, one insert and a few microseconds. Nothing in here is ever settled: what is not
+    kept cannot be relied on by a later crawl.
+    """
+
+    def __init__(self, header: Header | None = None, blocks: int = BLOCKS) -> None:
+        """Make an empty store for fingerprints of *header*, the default one if None."""
+        super().__init__(header or Header(), blocks)
+        self._run = Run(1, int(time.time()), None, None)
+        self._numbers: dict[bytes, int] = {}
+        self._pages, self._contents = _Rows(_PAGE), _Rows(_CONTENT)
+        self._urls = Urls()
+        self._sketches = _Rows(f"{SKETCH_BYTES}s")
+        self._sketches[_AS_CONTENT] = self._sketches[_NO_SKETCH] = (b"",)
+        self._scopes: list[str] = []
+        self._scope_numbers: dict[str, int] = {}
+        self._exact_contents: dict[tuple[str, int], int] = {}
+        self._removed: set[int] = set()
+
+    def __str__(self) -> str:
+        """Return where it is."""
+        return "memory"
+
+    def __len__(self) -> int:
+        """Return how many pages are known. O(1)."""
         return len(self._numbers)
 
-    @property
-    def index_size(self) -> int:
-        """How many fingerprints can be found."""
+    def get(self, key: bytes) -> Page | None:
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. O(1)."""
+        number = self._numbers.get(key)
+        return None if number is None else self._page(key, number)
+
+    def __iter__(self) -> Iterator[Posting]:
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. O(n)."""
+        contents = defaultdict(list)
+        for content in range(len(self._contents)):
+            contents[self._contents[content][4]].append(content)
+        for key, number in self._numbers.items():
+            page = self._page(key, number)
+            for content in contents.get(number, ()):
+                former = self._first(content, key, page.posting.url)
+                # Fingerprints are equal when their values are; what is kept of them may differ all the same.
+                kept, latest = former.fingerprint.to_bytes(), page.posting.fingerprint.to_bytes()
+                if content != page.content or kept != latest:
+                    yield former
+            yield page.posting
+
+    def runs(self) -> list[Run]:
+        """Return the one run there is."""
+        return [self._run]
+
+    def close(self, reason: str = "finished") -> None:
+        """End the run; all else stays, as long as the store does."""
+        if self._run.ended is None:
+            self._run = self._run._replace(ended=int(time.time()), reason=reason)
+
+    # --- The ledger.
+
+    def _next_page(self) -> int:
         return len(self._pages)
 
-    def claim(self, posting: Posting) -> Claim:
-        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. Costs one look-up and one insert."""
-        value = posting.fingerprint.value
-        number = self._numbers.get(posting.key)
-        former = None
+    def _next_content(self) -> int:
+        return len(self._contents)
+
+    def _visit(self, key: bytes) -> tuple[int, Visit] | None:
+        number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[posting.key] = len(self._values)
-            self._values.append(value)
-            self._clusters.append(number)
-        else:
-            former = self._values[number]
-        kin = (self._find_exact if posting.is_exact else self._find)(posting, number)
-        cluster = number if kin is None else kin.cluster
-        self._values[number] = value
-        self._clusters[number] = cluster
-        if kin is None:
-            self._urls[number] = posting.url
-        if kin is None or cluster == number:
-            return Claim(former, number, None, None, None)
-        return Claim(former, cluster, self._urls[cluster], kin.distance, kin.similarity)
+            return None
+        value, text_hash, has_hash, seen, content, _ = self._pages[number]
+        return number, Visit(value, text_hash if has_hash else None, seen, content, False)
 
-    def _find(self, posting: Posting, number: int) -> _Kin | None:
-        """Return the content that *posting* repeats; if there is none, store it as page *number*'s."""
+    def _content(self, number: int) -> tuple[int, bytes]:
+        row = self._contents[number]
+        return row[4], self._sketch(row[5])
+
+    def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
+        row = self._contents[content]
+        return row[0] == fingerprint.value and self._sketch(row[5]) == fingerprint.sketch
+
+    def _exact(self, scope: str, value: int) -> int | None:
+        return self._exact_contents.get((scope, value))
+
+    def _url(self, number: int) -> str:
+        return self._urls[number]
+
+    def _write(self, entry: Entry) -> None:
+        number, posting, content = entry.number, entry.posting, entry.content
         fingerprint = posting.fingerprint
-        index = self._index(posting.scope)
-        found = []
-        for match in index.find(fingerprint.value):
-            similarity = self._rule.similarity(fingerprint, self._content(match.key, match.value))
-            if similarity is not None:
-                found.append(_Kin(self._pages[match.key], match.distance, similarity))
-        if found:
-            # The page itself, else the cluster it is in, else the most alike.
-            own = (number, self._clusters[number])
-            return min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
-        index.add(fingerprint.value, len(self._pages))
-        self._pages.append(number)
-        if self._rule.min_similarity:
-            self._sketches += fingerprint.sketch or bytes(SKETCH_BYTES)
-        return None
+        head = (fingerprint.value, posting.text_hash or 0, posting.text_hash is not None, posting.seen)
+        if entry.is_new_content:
+            scope = self._scope_numbers.setdefault(posting.scope, len(self._scopes))
+            if scope == len(self._scopes):
+                self._scopes.append(posting.scope)
+            sketch = self._keep(fingerprint.sketch)
+            self._contents[content] = (*head, number, sketch, scope, posting.is_exact)
+            if posting.is_exact:
+                self._exact_contents[posting.scope, fingerprint.value] = content
+        slot = _AS_CONTENT
+        if entry.has_own_sketch:
+            # A page that changes again and again takes no more room each time.
+            former = _AS_CONTENT if entry.former is None else self._pages[number][5]
+            slot = self._keep(fingerprint.sketch, former)
+        self._pages[number] = (*head, content, slot)
+        if entry.former is None:
+            self._numbers[posting.key] = number
+            self._urls.append(posting.url)
+        else:
+            self._urls[number] = posting.url
 
-    def _find_exact(self, posting: Posting, number: int) -> _Kin | None:
-        first = self._exact.setdefault((posting.scope, posting.fingerprint.value), number)
-        return None if first == number else _Kin(first, 0, 1.0)
+    def _erase(self, page: Page) -> list[tuple[int, Posting]]:
+        key, number = page.posting.key, page.number
+        del self._numbers[key]
+        self._removed.add(number)
+        contents = [content for content in range(len(self._contents)) if self._contents[content][4] == number]
+        postings = [(content, self._first(content, key, page.posting.url)) for content in contents]
+        for _, posting in postings:
+            if posting.is_exact:
+                self._exact_contents.pop((posting.scope, posting.fingerprint.value), None)
+        return postings
 
-    def _content(self, number: int, value: int) -> Fingerprint:
-        # Nothing at all without a second look, zeros for a fingerprint that came without a sketch.
-        sketch = bytes(self._sketches[number * SKETCH_BYTES : (number + 1) * SKETCH_BYTES])
-        return Fingerprint(value, sketch=sketch if any(sketch) else b"")
+    def _page(self, key: bytes, number: int) -> Page:
+        value, text_hash, has_hash, seen, content, slot = self._pages[number]
+        _, _, _, _, cluster, content_slot, scope, is_exact = self._contents[content]
+        sketch = self._sketch(content_slot if slot == _AS_CONTENT else slot)
+        posting = Posting(
+            key,
+            self._urls[number],
+            self._scopes[scope],
+            Fingerprint(value, sketch=sketch),
+            is_exact,
+            text_hash if has_hash else None,
+            seen,
+            is_handed_on=False,
+        )
+        is_original = cluster == number or cluster in self._removed
+        return Page(number, posting, content, cluster, None if is_original else self._urls[cluster])
 
-    def _index(self, scope: str) -> HammingIndex:
-        index = self._indexes.get(scope)
-        if index is None:
-            reach = self._rule.reach
-            index = ProbingIndex(reach) if self._rule.min_similarity else SimhashIndex(reach, self._blocks)
-            self._indexes[scope] = index
-        return index
+    def _first(self, content: int, key: bytes, url: str) -> Posting:
+        """Return the posting that a content came with."""
+        value, text_hash, has_hash, seen, _, slot, scope, is_exact = self._contents[content]
+        return Posting(
+            key,
+            url,
+            self._scopes[scope],
+            Fingerprint(value, sketch=self._sketch(slot)),
+            is_exact,
+            text_hash if has_hash else None,
+            seen,
+            is_handed_on=False,
+        )
+
+    def _keep(self, sketch: bytes, slot: int = _AS_CONTENT) -> int:
+        """Keep *sketch*, in the place of the one in *slot* if there is one, and return its slot."""
+        if not sketch:
+            return _NO_SKETCH
+        slot = slot if slot > _NO_SKETCH else len(self._sketches)
+        self._sketches[slot] = (sketch,)
+        return slot
+
+    def _sketch(self, slot: int) -> bytes:
+        sketch: bytes = self._sketches[slot][0]
+        return sketch if slot > _NO_SKETCH else b""

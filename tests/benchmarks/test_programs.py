@@ -10,7 +10,23 @@ from benchmarks import ROOT
 
 @pytest.mark.parametrize(
     "name",
-    ["index", "hamming", "plans", "pairs", "kernel", "page", "crawl", "quality", "ladders", "ablation"],
+    [
+        "index",
+        "hamming",
+        "plans",
+        "pairs",
+        "kernel",
+        "page",
+        "crawl",
+        "crawlers",
+        "stores",
+        "kills",
+        "stores_redis",
+        "claimers",
+        "quality",
+        "ladders",
+        "ablation",
+    ],
 )
 @pytest.mark.parametrize("way", [["benchmarks/{}.py"], ["-m", "benchmarks.{}"]], ids=["file", "module"])
 def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from scrapy_simhash import PageFingerprinter, kernel
 from scrapy_simhash.compiled import CompiledReader, Read, compiled_reader
-from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.fingerprinter import Reading, text_hash
 from scrapy_simhash.text import Document, extract, parse
+
+READ = CompiledReader.read
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +38,26 @@ def other_read(*arguments: object) -> Read:
     return Read(1, 1, b"", None)
 
 
+def other_hash(self: CompiledReader, *arguments: Any) -> Read | None:
+    found = READ(self, *arguments)
+    return found and found._replace(text_hash=1)
+
+
 def fail(*arguments: object) -> None:
     raise RuntimeError("built against another lxml")
 
 
-@pytest.fixture(params=["document", "read", "read_texts"])
+@pytest.fixture(
+    params=[
+        ("document", other_document),
+        ("read", other_read),
+        ("read", other_hash),
+        ("read_texts", lambda *given: [other_read()]),
+    ],
+    ids=["document", "read", "text hash", "read_texts"],
+)
 def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {"document": other_document, "read": other_read, "read_texts": lambda *given: [other_read()]}
-    monkeypatch.setattr(CompiledReader, request.param, answers[request.param])
+    monkeypatch.setattr(CompiledReader, *request.param)
 
 
 def test_a_kernel_that_agrees_is_used() -> None:
@@ -88,7 +103,8 @@ def test_without_the_kernel_pages_are_read_as_before() -> None:
     root = parse("<title>T</title><p>one two three")
     assert page.extract(root) == extract(root)
     text = "<p>The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy."
-    assert page.read(text) == Reading(page.from_document(extract(parse(text))), None)
+    document = extract(parse(text))
+    assert page.read(text) == Reading(page.from_document(document), text_hash(document))
 
 
 def test_the_check_is_made_once() -> None:

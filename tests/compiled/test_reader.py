@@ -225,9 +225,26 @@ def test_what_is_no_element_is_refused(reader: CompiledReader) -> None:
             reader.read(wrong, None, SETTINGS)  # type: ignore[arg-type]
 
 
-def test_a_page_that_says_nothing_has_neither_fingerprint_nor_hash(reader: CompiledReader) -> None:
-    read = reader.read(parse("<p>two words"), None, SETTINGS)
+@pytest.mark.parametrize(
+    ("page", "min_shingles", "has"),
+    [
+        ("<p>two words", 12, (False, False)),
+        ("<p>now three words", 12, (False, True)),
+        ("<p>word", 1, (True, True)),
+        ("<title>a title alone</title>", 1, (False, False)),
+        (f"<title>T</title><p>{SENTENCE}", 12, (True, True)),
+    ],
+)
+def test_whoever_has_a_fingerprint_or_three_words_has_a_text_hash(
+    reader: CompiledReader, page: str, min_shingles: int, has: tuple[bool, bool]
+) -> None:
+    root = parse(page)
+    read = reader.read(root, None, SETTINGS._replace(min_shingles=min_shingles))
     assert read is not None
-    few = reader.read(parse("<p>two words"), None, SETTINGS._replace(min_shingles=12))
-    assert few is not None
-    assert (few.value, few.text_hash) == (None, text_hash(extract(parse("<p>two words"))))
+    assert (read.value is not None, read.text_hash is not None) == has
+    assert read.text_hash in (None, text_hash(extract(root)))
+
+
+def test_a_plain_text_has_no_text_hash(reader: CompiledReader) -> None:
+    for text in (SENTENCE, "now three words"):
+        assert read_text(reader, text).text_hash is None

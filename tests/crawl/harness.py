@@ -14,12 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+from scrapy import version_info
+
 from scrapy_simhash.kernel import VARIABLE
 
 ROOT = Path(__file__).parents[2]
 ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
 #: Requests are sent, and pages judged, in the order in which they are written down.
 IN_ORDER = {"CONCURRENT_REQUESTS": 1, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+#: The event loop ``none``, where Scrapy has it.
+WITHOUT_REACTOR = pytest.param(
+    "none",
+    marks=pytest.mark.skipif(
+        version_info < (2, 19),
+        reason="Scrapy before 2.19 has no reactorless mode (2.13, 2.14) or none without httpx",
+    ),
+)
 # Longer than any of these crawls takes on a busy machine: reached only by one that hangs.
 _PATIENCE = 120
 

@@ -105,6 +105,7 @@ def test_the_stats_count_every_page_once(crawls: dict[str, Crawl]) -> None:
         "new": 2,
         "near_duplicates": 2,
         "revisits": 2,
+        "revisits/unchanged": 2,
         "skipped/not_html": 1,
     }
     assert crawls["plain"].stat("index_size") == 2

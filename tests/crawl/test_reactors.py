@@ -1,22 +1,11 @@
 """The same crawl on every kind of event loop that Scrapy runs on."""
 
 import pytest
-import scrapy
 
-from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawl.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl
 from tests.crawl.site import Answer, Routes, article, links, serve
 
-REACTORS = (
-    "asyncio",
-    "select",
-    pytest.param(
-        "none",
-        marks=pytest.mark.skipif(
-            scrapy.version_info < (2, 19),
-            reason="Scrapy before 2.19 has no reactorless mode (2.13, 2.14) or none without httpx",
-        ),
-    ),
-)
+REACTORS = ("asyncio", "select", WITHOUT_REACTOR)
 PAGES: Routes = {
     "/": article(0, before=links("/copy", "/moved", "/file")),
     "/copy": article(0, before=links("/lost")),

@@ -127,7 +127,13 @@ def test_only_the_last_answer_to_a_request_is_judged(roundabout: Crawl) -> None:
         "/tired": "new",
         "/broken": "skipped/status",  # after all retries
     }
-    assert roundabout.simhash_stats == {"processed": 5, "new": 4, "revisits": 1, "skipped/status": 1}
+    assert roundabout.simhash_stats == {
+        "processed": 5,
+        "new": 4,
+        "revisits": 1,
+        "revisits/unchanged": 1,
+        "skipped/status": 1,
+    }
     (complaint,) = roundabout.complaints
     assert "Gave up retrying" in complaint
     assert roundabout.found == []

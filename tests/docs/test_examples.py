@@ -25,6 +25,7 @@ from scrapy_simhash.config import PREFIX, unknown_settings
 from tests.docs.reader import ROOT, Block, all_blocks
 
 EXAMPLE = ROOT / "example_project"
+PYPROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
 PYTHON = [block for block in all_blocks("python") if ">>>" not in block.text]
 TRIED = [block for block in all_blocks("python") if ">>>" in block.text]
 COMMANDS = [
@@ -34,6 +35,8 @@ COMMANDS = [
     if (command := line.removeprefix("$ ") if block.language == "console" and line[:2] == "$ " else line)
     and (block.language == "sh" or line.startswith("$ "))
 ]
+#: Settings of scrapy-redis that are read here.
+SCRAPY_REDIS = {"REDIS_URL", "REDIS_PARAMS"}
 #: Variables that stand before a command, and what they may be.
 VARIABLES = {
     "SCRAPY_SIMHASH_BUILD": {"auto", "require", "pure"},
@@ -83,8 +86,8 @@ def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
     Config.from_settings(settings)
     assert unknown_settings(settings) == {}
     for name, value in settings.items():
-        assert name.startswith(PREFIX) or hasattr(default_settings, name)
-        if isinstance(value, dict):
+        assert name.startswith(PREFIX) or hasattr(default_settings, name) or name in SCRAPY_REDIS
+        if isinstance(value, dict) and name not in SCRAPY_REDIS:
             assert all(load_object(path) for path in value)
     BaseSettings(settings)
 
@@ -107,8 +110,12 @@ def try_part(block: Block, command: str) -> None:
             assert target in makefile_targets()
         case "cd", [folder]:
             assert (ROOT / folder).is_dir()
-        case "pip", ["install", *_, "."]:
-            assert (ROOT / "pyproject.toml").is_file()
+        case "pip", ["install", *_, what] if what[0] == ".":
+            extras = re.search(
+                r"(?s)^\[project.optional-dependencies\](.+?)^\[", PYPROJECT, flags=re.MULTILINE
+            )
+            assert extras
+            assert set(re.findall(r"[\w-]+", what)) <= set(re.findall(r"(?m)^([\w-]+) =", extras[1]))
         case "python", ["-c", code]:
             subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
         case "python", ["-m", "pytest", path]:
@@ -117,6 +124,10 @@ def try_part(block: Block, command: str) -> None:
             assert {option for option in options if option.startswith("-")} <= options_of("-m", module)
         case "python", [script, *options]:
             assert {option for option in options if option.startswith("-")} <= options_of(script)
+        case "scrapy", ["simhash", verb, *options]:
+            theirs = {"-s", "--set"}  # of all commands of Scrapy
+            known = options_of("-m", "scrapy_simhash", verb) | theirs
+            assert {option for option in options if option.startswith("-")} <= known
         case "scrapy", [verb, *_]:
             assert verb in {info.name for info in pkgutil.iter_modules(scrapy.commands.__path__)}
             importlib.import_module(f"scrapy.commands.{verb}")

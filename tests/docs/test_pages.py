@@ -12,7 +12,7 @@ import pytest
 from tests.docs.reader import DOCS, PACKAGE, README, ROOT, TEXTS
 
 #: What a reader makes, what a command makes, and how our stats begin.
-MADE = ("archive/", "out/", ".venv/", "simhash/")
+MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
 
 
 def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:

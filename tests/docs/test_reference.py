@@ -11,16 +11,21 @@ from typing import Any
 import pytest
 
 import scrapy_simhash
-from scrapy_simhash import Config, Reason, Status, names
+from scrapy_simhash import Config, Reason, Status, exceptions, names
 from scrapy_simhash.config import PREFIX, setting_names
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
 META = {value for name, value in vars(names).items() if name.startswith("META_") and name != "META_OUT"}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
-#: Why a page may be skipped; the last of the three is not counted.
-SKIPPED = set(Reason) - {Reason.UNCHANGED, Reason.CHANGED, Reason.NO_CALLBACK}
-SKIPPED_STATS = {f"{names.STAT_SKIPPED}/{reason.value}" for reason in SKIPPED}
+#: How a page has fared that was seen before.
+FATES = {Reason.UNCHANGED, Reason.SMALL_CHANGE, Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE}
+#: Why a page may be skipped, if it is counted.
+SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
+BY_REASON = {
+    names.STAT_SKIPPED: {f"{names.STAT_SKIPPED}/{reason.value}" for reason in SKIPPED},
+    names.STAT_REVISITS: {f"{names.STAT_REVISITS}/{reason.value}" for reason in FATES},
+}
 #: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
 ENVIRONMENT = {"SIMHASH_EVAL_PACK"}
 
@@ -63,13 +68,21 @@ def test_every_status_and_every_reason_is_described_in_its_section(
 
 def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
     documented = entries(REFERENCE / "stats.rst")
-    assert set(documented) == STATS - {names.STAT_SKIPPED} | {f"{names.STAT_SKIPPED}/<reason>"}
+    assert set(documented) == STATS - {names.STAT_SKIPPED} | {f"{stat}/<reason>" for stat in BY_REASON}
     assert all(documented.values())
 
 
-def test_the_stats_of_skipped_pages_are_those_of_the_reasons_that_are_counted() -> None:
-    entry = entries(REFERENCE / "stats.rst")[f"{names.STAT_SKIPPED}/<reason>"]
-    assert named(r"simhash/skipped/\w+", entry) == SKIPPED_STATS
+@pytest.mark.parametrize("stat", BY_REASON)
+def test_the_stats_by_reason_are_those_of_the_reasons_that_are_counted(stat: str) -> None:
+    entry = entries(REFERENCE / "stats.rst")[f"{stat}/<reason>"]
+    assert named(rf"{stat}/\w+", entry) == BY_REASON[stat]
+
+
+def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
+    page = sections(REFERENCE / "signals-and-exceptions.rst")["Exceptions"]
+    drawn = re.findall(r"^ +[\u2500-\u257f ]*(\w+) {2,}\S", page, flags=re.MULTILINE)
+    errors = [error for error in vars(exceptions).values() if isinstance(error, type)]
+    assert sorted(drawn) == sorted(error.__name__ for error in [*errors, scrapy_simhash.NearDuplicate])
 
 
 def test_the_flag_is_described() -> None:
@@ -88,7 +101,7 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     # The message about a setting that there is not shows one.
     text = "\n".join(line for line in lines if "did you mean" not in line)
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
-    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z_]+)?", text) <= STATS | SKIPPED_STATS
+    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z_]+)?", text) <= STATS.union(*BY_REASON.values())
     assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META
 
 

@@ -1,4 +1,5 @@
-"""What every store must do. A backend's test file subclasses ``StoreContract`` and ``StoreMachine``.
+"""What every store must do. A backend's test file subclasses ``StoreContract`` and ``StoreMachine``, or, when the
+store keeps what it is told, ``PersistentContract`` and ``PersistentMachine``.
 
 The machine lives the life of a store beside ``NaiveStore``, which remembers everything and looks at all of it.
 """
@@ -14,15 +15,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from scrapy_simhash import Fingerprint
+from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.fingerprint import digest, sketch
 from scrapy_simhash.rule import Rule
-from scrapy_simhash.store import Claim, Posting, Store
+from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
 CLASSIC = Rule(min_similarity=0)
 SECOND_LOOK = Rule()
 
 SHINGLES = 400
+
+
+def header(rule: Rule) -> Header:
+    """Return the header of fingerprints that are compared by *rule*."""
+    return Header("web-1", rule.max_distance, rule.candidate_distance, rule.min_similarity)
 
 
 @cache
@@ -33,34 +40,65 @@ def content(value: int, edited: int = 0, subject: str = "night pilots", text: st
     """
     names = [f"{text}{i}{'edited' if i < edited else ''}" for i in range(SHINGLES)]
     shingles = [int.from_bytes(digest(name), "big") for name in names]
-    return Fingerprint(value, SHINGLES, sketch(shingles, subject.split()))
+    # Without the number of its features, which stores do not keep.
+    return Fingerprint(value, sketch=sketch(shingles, subject.split()))
 
 
-def posting(key: str, what: int | Fingerprint, scope: str = "", is_exact: bool = False) -> Posting:
+def posting(
+    key: str,
+    what: int | Fingerprint,
+    scope: str = "",
+    is_exact: bool = False,
+    text_hash: int | None = None,
+    seen: int = 0,
+    is_handed_on: bool = True,
+) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
-    return Posting(key.encode(), f"https://example.com/{key}", scope, fingerprint, is_exact)
+    url = f"https://example.com/{key}"
+    return Posting(key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on)
+
+
+def whole(posting: Posting) -> tuple[object, ...]:
+    """Return all that a store keeps of *posting*: fingerprints are equal when their values are."""
+    return (*posting, posting.fingerprint.sketch)
 
 
 def url(key: str) -> str:
     return posting(key, 0).url
 
 
-def original(cluster: int, former: int | None = None) -> Claim:
-    """Return the claim of a page whose content is its own."""
-    return Claim(former, cluster, None, None, None)
+class Answer(NamedTuple):
+    """A claim without what numbers contents."""
+
+    former: int | None
+    """The value of the last visit."""
+    cluster: int
+    original: str | None
+    distance: int | None
+    similarity: float | None
 
 
-def copy(of: str, cluster: int, distance: int, former: int | None = None) -> Claim:
-    """Return the claim of a page that repeats another one; neither has a sketch."""
-    return Claim(former, cluster, url(of), distance, 1 - distance / 64)
+def ask(store: Store, posting: Posting) -> Answer:
+    """Claim *posting*."""
+    claim = store.claim(posting)
+    former = None if claim.former is None else claim.former.value
+    return Answer(former, claim.cluster, claim.original, claim.distance, claim.similarity)
+
+
+def original(cluster: int, former: int | None = None) -> Answer:
+    """Return the answer to a page whose content is its own."""
+    return Answer(former, cluster, None, None, None)
+
+
+def copy(of: str, cluster: int, distance: int, former: int | None = None) -> Answer:
+    """Return the answer to a page that repeats another one; neither has a sketch."""
+    return Answer(former, cluster, url(of), distance, 1 - distance / 64)
 
 
 class Original(NamedTuple):
-    """A content that can be found, and the page whose content it was first."""
+    """A content, and the page whose content it was first."""
 
-    scope: str
-    fingerprint: Fingerprint
-    is_exact: bool
+    posting: Posting
     page: int
 
 
@@ -69,50 +107,126 @@ class NaiveStore:
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
-        self.pages: list[bytes] = []
-        self.urls: dict[int, str] = {}
-        self.latest: dict[int, Fingerprint] = {}
-        self.cluster: dict[int, int] = {}
+        self.ended: set[int] = set()
+        self.run = 1
+        #: By page number. A page that was removed is None.
+        self.pages: list[Posting | None] = []
+        self.content: list[int] = []
+        self.first_run: list[int] = []
+        #: By content number.
         self.originals: list[Original] = []
 
-    def claim(self, posting: Posting) -> Claim:
-        is_new = posting.key not in self.pages
-        if is_new:
-            self.pages.append(posting.key)
-        page = self.pages.index(posting.key)
-        former = None if is_new else self.latest[page].value
-        self.latest[page] = posting.fingerprint
+    def number(self, key: bytes) -> int | None:
+        numbers = [number for number, page in enumerate(self.pages) if page is not None and page.key == key]
+        return numbers[0] if numbers else None
+
+    def visit(self, number: int) -> Visit | None:
+        page = self.pages[number]
+        if page is None:
+            return None
+        settled = self.first_run[number] in self.ended
+        return Visit(page.fingerprint.value, page.text_hash, page.seen, self.content[number], settled)
+
+    def look(self, posting: Posting) -> Claim:
+        number = self.number(posting.key)
+        page = len(self.pages) if number is None else number
+        former = None if number is None else self.visit(number)
+        cluster = None if former is None else self.originals[former.content].page
         kin = sorted(self.kin(posting))
         # Its own content before that of its cluster, before the most alike, before the nearest, before the oldest.
         of_itself = [match for match in kin if match[-1] == page]
-        of_cluster = [match for match in kin if match[-1] == self.cluster.get(page)]
+        of_cluster = [match for match in kin if match[-1] == cluster]
         chosen = next(iter(of_itself or of_cluster or kin), None)
         if chosen is None:
-            self.originals.append(Original(posting.scope, posting.fingerprint, posting.is_exact, page))
-            self.urls[page] = posting.url
-        difference, distance, _, cluster = chosen or (0, None, 0, page)
-        self.cluster[page] = cluster
-        if cluster == page:
-            return Claim(former, page, None, None, None)
-        return Claim(former, cluster, self.urls[cluster], distance, -difference)
+            return Claim(former, len(self.originals), page, None, None, None)
+        difference, distance, content, owner = chosen
+        if owner == page:
+            return Claim(former, content, page, None, None, None)
+        original = self.pages[owner]
+        assert original is not None
+        return Claim(former, content, owner, original.url, distance, -difference)
+
+    def claim(self, posting: Posting) -> Claim:
+        claim = self.look(posting)
+        number = self.number(posting.key)
+        page = len(self.pages) if number is None else number
+        if claim.content == len(self.originals):
+            self.originals.append(Original(posting, page))
+        run = self.run if posting.is_handed_on else 0
+        if number is None:
+            self.pages.append(posting)
+            self.content.append(claim.content)
+            self.first_run.append(run)
+            return claim
+        former = claim.former
+        assert former is not None
+        unchanged = (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash)
+        if not (unchanged and former.is_settled):
+            self.first_run[page] = run
+        self.pages[page], self.content[page] = posting, claim.content
+        return claim
 
     def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
-        """Return minus the similarity, the distance, the age and the page of every content that will do."""
+        """Return minus the similarity, the distance, the number and the page of every content that will do."""
         found = []
-        for age, (scope, other, is_exact, page) in enumerate(self.originals):
-            if (scope, is_exact) != (posting.scope, posting.is_exact):
+        for number, (other, page) in enumerate(self.originals):
+            if self.pages[page] is None or (other.scope, other.is_exact) != (posting.scope, posting.is_exact):
                 continue
-            distance = (other.value ^ posting.fingerprint.value).bit_count()
-            alike = self.rule.similarity(posting.fingerprint, other)
-            if is_exact:
+            distance = (other.fingerprint.value ^ posting.fingerprint.value).bit_count()
+            alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
+            if posting.is_exact:
                 alike = None if distance else 1.0
             if alike is not None:
-                found.append((-alike, distance, age, page))
+                found.append((-alike, distance, number, page))
         return found
+
+    def get(self, key: bytes) -> Page | None:
+        number = self.number(key)
+        if number is None:
+            return None
+        posting, content = self.pages[number], self.content[number]
+        assert posting is not None
+        cluster = self.originals[content].page
+        first = self.pages[cluster]
+        settled = self.first_run[number] in self.ended
+        original = None if cluster == number or first is None else first.url
+        return Page(number, posting._replace(is_handed_on=settled), content, cluster, original)
+
+    def remove(self, key: bytes) -> bool:
+        number = self.number(key)
+        if number is not None:
+            self.pages[number] = None
+        return number is not None
+
+    def postings(self) -> list[Posting]:
+        found = []
+        for number, latest in enumerate(self.pages):
+            if latest is None:
+                continue
+            settled = self.first_run[number] in self.ended
+            for content, (first, owner) in enumerate(self.originals):
+                is_latest = content == self.content[number] and (
+                    first.fingerprint.to_bytes() == latest.fingerprint.to_bytes()
+                )
+                if owner == number and not is_latest:
+                    # Of an earlier content its URL is not kept, but the page's of today.
+                    found.append(first._replace(url=latest.url, is_handed_on=settled))
+            found.append(latest._replace(is_handed_on=settled))
+        return found
+
+    def end_run(self, in_order: bool) -> None:
+        if in_order:
+            self.ended.add(self.run)
+        self.run += 1
 
     @property
     def index_size(self) -> int:
-        return sum(not entry.is_exact for entry in self.originals)
+        return sum(
+            not entry.posting.is_exact and self.pages[entry.page] is not None for entry in self.originals
+        )
+
+    def __len__(self) -> int:
+        return sum(page is not None for page in self.pages)
 
 
 class StoreContract(ABC):
@@ -122,24 +236,24 @@ class StoreContract(ABC):
     """
 
     @abstractmethod
-    def make(self, rule: Rule) -> Store:
+    def make(self, header: Header) -> Store:
         """Return an empty store of the kind under test: all that a subclass has to say."""
 
     @pytest.fixture(params=[CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
     def store(self, request: pytest.FixtureRequest) -> Store:
-        return self.make(request.param)
+        return self.make(header(request.param))
 
     @pytest.fixture
     def careful(self) -> Store:
         """A store that takes a second look."""
-        return self.make(SECOND_LOOK)
+        return self.make(header(SECOND_LOOK))
 
     def test_an_empty_store_knows_nothing(self, store: Store) -> None:
         assert (len(store), store.index_size) == (0, 0)
 
     def test_new_content_is_the_page_s_own(self, store: Store) -> None:
-        assert store.claim(posting("a", 0)) == original(0)
-        assert store.claim(posting("b", FAR)) == original(1)
+        assert ask(store, posting("a", 0)) == original(0)
+        assert ask(store, posting("b", FAR)) == original(1)
         assert (len(store), store.index_size) == (2, 2)
 
     @pytest.mark.parametrize(("value", "distance"), [(0, 0), (0b1, 1), (1 << 63 | 0b11, 3)])
@@ -147,19 +261,19 @@ class StoreContract(ABC):
         self, store: Store, value: int, distance: int
     ) -> None:
         store.claim(posting("a", 0))
-        assert store.claim(posting("b", value)) == copy("a", 0, distance)
+        assert ask(store, posting("b", value)) == copy("a", 0, distance)
         assert (len(store), store.index_size) == (2, 1)
 
     def test_content_beyond_the_distance_is_new(self, store: Store) -> None:
         store.claim(posting("a", 0))
-        assert store.claim(posting("b", 0b1111)) == original(1)
+        assert ask(store, posting("b", 0b1111)) == original(1)
 
     def test_clusters_do_not_drift_along_a_chain(self, store: Store) -> None:
         store.claim(posting("a", 0b000000))
         assert store.claim(posting("b", 0b000111)).cluster == 0
         # Near b, which is no original, but not near a.
-        assert store.claim(posting("c", 0b111111)) == original(2)
-        assert store.claim(posting("d", 0b011111)) == copy("c", 2, 1)
+        assert ask(store, posting("c", 0b111111)) == original(2)
+        assert ask(store, posting("d", 0b011111)) == copy("c", 2, 1)
 
     def test_of_several_originals_the_nearest_decides_then_the_first(self, store: Store) -> None:
         store.claim(posting("a", 0b000000))
@@ -169,34 +283,34 @@ class StoreContract(ABC):
 
     def test_a_page_is_never_a_duplicate_of_itself(self, store: Store) -> None:
         store.claim(posting("a", 5))
-        assert store.claim(posting("a", 5)) == original(0, former=5)
-        assert store.claim(posting("a", 7)) == original(0, former=5)
+        assert ask(store, posting("a", 5)) == original(0, former=5)
+        assert ask(store, posting("a", 7)) == original(0, former=5)
         assert (len(store), store.index_size) == (1, 1)
 
     def test_a_revisit_tells_the_fingerprint_of_last_time_not_of_the_first(self, store: Store) -> None:
-        formers = [store.claim(posting("a", value)).former for value in (0, 1, FAR, 0)]
+        formers = [ask(store, posting("a", value)).former for value in (0, 1, FAR, 0)]
         assert formers == [None, 0, 1, FAR]
 
     def test_a_duplicate_stays_one_at_a_revisit(self, store: Store) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("b", 1))
-        assert store.claim(posting("b", 1)) == copy("a", 0, 1, former=1)
-        assert store.claim(posting("b", 0b11)) == copy("a", 0, 2, former=1)
+        assert ask(store, posting("b", 1)) == copy("a", 0, 1, former=1)
+        assert ask(store, posting("b", 0b11)) == copy("a", 0, 2, former=1)
         assert len(store) == 2
 
     def test_a_page_that_changed_keeps_its_earlier_content_too(self, store: Store) -> None:
         store.claim(posting("a", 0))
-        assert store.claim(posting("a", FAR)) == original(0, former=0)
+        assert ask(store, posting("a", FAR)) == original(0, former=0)
         assert store.index_size == 2
-        assert store.claim(posting("a", 0)) == original(0, former=FAR)
-        assert store.claim(posting("b", 0)) == copy("a", 0, 0)
-        assert store.claim(posting("c", FAR ^ 1)) == copy("a", 0, 1)
+        assert ask(store, posting("a", 0)) == original(0, former=FAR)
+        assert ask(store, posting("b", 0)) == copy("a", 0, 0)
+        assert ask(store, posting("c", FAR ^ 1)) == copy("a", 0, 1)
 
     def test_a_page_can_become_a_duplicate_and_be_itself_again(self, store: Store) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("b", FAR))
-        assert store.claim(posting("b", 1)) == copy("a", 0, 1, former=FAR)
-        assert store.claim(posting("b", FAR)) == original(1, former=1)
+        assert ask(store, posting("b", 1)) == copy("a", 0, 1, former=FAR)
+        assert ask(store, posting("b", FAR)) == original(1, former=1)
 
     def test_content_like_its_own_is_its_own_though_the_page_was_a_duplicate_of_late(
         self, store: Store
@@ -204,26 +318,26 @@ class StoreContract(ABC):
         store.claim(posting("a", 0b0000))
         store.claim(posting("b", 0b1111))
         assert store.claim(posting("b", 0b0000)).cluster == 0
-        assert store.claim(posting("b", 0b0001)) == original(1, former=0)
+        assert ask(store, posting("b", 0b0001)) == original(1, former=0)
 
     def test_a_duplicate_can_become_an_original(self, store: Store) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("b", 1))
-        assert store.claim(posting("b", FAR)) == original(1, former=1)
-        assert store.claim(posting("c", FAR)) == copy("b", 1, 0)
+        assert ask(store, posting("b", FAR)) == original(1, former=1)
+        assert ask(store, posting("c", FAR)) == copy("b", 1, 0)
 
     def test_a_page_stays_in_its_cluster_though_another_is_nearer(self, store: Store) -> None:
         store.claim(posting("a", 0b000000))
         store.claim(posting("b", 0b000111))
         store.claim(posting("c", 0b111111))
-        assert store.claim(posting("b", 0b001111)) == copy("c", 2, 2, former=0b000111)
+        assert ask(store, posting("b", 0b001111)) == copy("c", 2, 2, former=0b000111)
         # Now as near to a as to c.
-        assert store.claim(posting("b", 0b000111)) == copy("c", 2, 3, former=0b001111)
+        assert ask(store, posting("b", 0b000111)) == copy("c", 2, 3, former=0b001111)
 
     def test_pages_of_different_scopes_have_nothing_in_common(self, store: Store) -> None:
         store.claim(posting("a", 5, scope="a.example"))
-        assert store.claim(posting("b", 5, scope="b.example")) == original(1)
-        assert store.claim(posting("c", 5, scope="b.example")) == copy("b", 1, 0)
+        assert ask(store, posting("b", 5, scope="b.example")) == original(1)
+        assert ask(store, posting("c", 5, scope="b.example")) == copy("b", 1, 0)
         assert store.index_size == 2
 
     def test_all_64_bits_and_any_key_can_be_kept(self, store: Store) -> None:
@@ -232,12 +346,12 @@ class StoreContract(ABC):
             value = (2**64 - 1) ^ (0xFF << 16 * number)
             claim = store.claim(Posting(key, "https://é.example/漢?\x00", "", Fingerprint(value)))
             assert claim.cluster == number
-        again = store.claim(Posting(keys[0], "https://é.example/", "", Fingerprint(0)))
+        again = ask(store, Posting(keys[0], "https://é.example/", "", Fingerprint(0)))
         assert again.former == (2**64 - 1) ^ 0xFF
 
     @pytest.mark.parametrize("max_distance", [0, 1, 5])
     def test_the_distance_is_the_one_asked_for(self, max_distance: int) -> None:
-        store = self.make(Rule(max_distance, min_similarity=0))
+        store = self.make(header(Rule(max_distance, min_similarity=0)))
         store.claim(posting("a", 0))
         assert store.claim(posting("at it", 2**max_distance - 1)).cluster == 0
         assert store.claim(posting("beyond", 2 ** (max_distance + 1) - 1 << 30)).cluster == 2
@@ -265,15 +379,15 @@ class StoreContract(ABC):
         expected = original(1)
         if is_kin:
             distance = (first.value ^ second.value).bit_count()
-            expected = Claim(None, 0, url("a"), distance, SECOND_LOOK.similarity(first, second))
-        assert careful.claim(posting("b", second)) == expected
+            expected = Answer(None, 0, url("a"), distance, SECOND_LOOK.similarity(first, second))
+        assert ask(careful, posting("b", second)) == expected
         assert (len(careful), careful.index_size) == (2, 1 if is_kin else 2)
 
     def test_without_a_second_look_sketches_say_nothing(self) -> None:
-        store = self.make(CLASSIC)
+        store = self.make(header(CLASSIC))
         store.claim(posting("a", content(0)))
-        assert store.claim(posting("b", content(0b111, text="of another page"))) == copy("a", 0, 3)
-        assert store.claim(posting("c", content(0b1111))) == original(2)
+        assert ask(store, posting("b", content(0b111, text="of another page"))) == copy("a", 0, 3)
+        assert ask(store, posting("c", content(0b1111))) == original(2)
 
     def test_of_several_originals_the_most_alike_decides_not_the_nearest(self, careful: Store) -> None:
         careful.claim(posting("a", content(0, edited=60)))
@@ -286,8 +400,8 @@ class StoreContract(ABC):
         one, other = content(7, text="one"), content(7, text="other")
         careful.claim(posting("a", one))
         careful.claim(posting("b", other))
-        assert careful.claim(posting("c", other)) == Claim(None, 1, url("b"), 0, 1.0)
-        assert careful.claim(posting("d", one)) == Claim(None, 0, url("a"), 0, 1.0)
+        assert ask(careful, posting("c", other)) == Answer(None, 1, url("b"), 0, 1.0)
+        assert ask(careful, posting("d", one)) == Answer(None, 0, url("a"), 0, 1.0)
 
     def test_clusters_do_not_drift_along_a_chain_of_like_texts(self, careful: Store) -> None:
         a, b, c = content(0), content(0b1, edited=35), content(0b11, edited=70)
@@ -296,43 +410,196 @@ class StoreContract(ABC):
         assert SECOND_LOOK.similarity(a, c) is None
         careful.claim(posting("a", a))
         assert careful.claim(posting("b", b)).cluster == 0
-        assert careful.claim(posting("c", c)) == original(2)
+        assert ask(careful, posting("c", c)) == original(2)
 
     def test_a_page_without_a_sketch_is_told_from_one_with_by_bits(self, careful: Store) -> None:
         careful.claim(posting("a", content(0)))
-        assert careful.claim(posting("b", 0b111)) == copy("a", 0, 3)
-        assert careful.claim(posting("c", 0b1111)) == original(2)
+        assert ask(careful, posting("b", 0b111)) == copy("a", 0, 3)
+        assert ask(careful, posting("c", 0b1111)) == original(2)
         # And a page with one from the page without.
-        assert careful.claim(posting("d", content(0b1111, text="x"))) == copy("c", 2, 0)
+        assert ask(careful, posting("d", content(0b1111, text="x"))) == copy("c", 2, 0)
 
     # --- Exact postings: pages too short for a fingerprint.
 
     def test_of_exact_postings_only_equal_ones_match(self, store: Store) -> None:
-        assert store.claim(posting("a", 8, is_exact=True)) == original(0)
-        assert store.claim(posting("b", 8, is_exact=True)) == copy("a", 0, 0)
-        assert store.claim(posting("c", 9, is_exact=True)) == original(2)
-        assert store.claim(posting("a", 8, is_exact=True)) == original(0, former=8)
-        assert store.claim(posting("b", 8, is_exact=True)) == copy("a", 0, 0, former=8)
+        assert ask(store, posting("a", 8, is_exact=True)) == original(0)
+        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0)
+        assert ask(store, posting("c", 9, is_exact=True)) == original(2)
+        assert ask(store, posting("a", 8, is_exact=True)) == original(0, former=8)
+        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0, former=8)
         assert len(store) == 3
 
     def test_exact_postings_and_fingerprints_have_nothing_in_common(self, store: Store) -> None:
         store.claim(posting("a", 8))
-        assert store.claim(posting("b", 8, is_exact=True)) == original(1)
-        assert store.claim(posting("c", 8)) == copy("a", 0, 0)
-        assert store.claim(posting("d", 8, is_exact=True)) == copy("b", 1, 0)
+        assert ask(store, posting("b", 8, is_exact=True)) == original(1)
+        assert ask(store, posting("c", 8)) == copy("a", 0, 0)
+        assert ask(store, posting("d", 8, is_exact=True)) == copy("b", 1, 0)
         assert store.index_size == 1, "exact ones are in no index"
 
     def test_exact_postings_of_different_scopes_have_nothing_in_common(self, store: Store) -> None:
         store.claim(posting("a", 8, "a.example", is_exact=True))
-        assert store.claim(posting("b", 8, "b.example", is_exact=True)) == original(1)
-        assert store.claim(posting("c", 8, "b.example", is_exact=True)) == copy("b", 1, 0)
+        assert ask(store, posting("b", 8, "b.example", is_exact=True)) == original(1)
+        assert ask(store, posting("c", 8, "b.example", is_exact=True)) == copy("b", 1, 0)
 
     def test_an_exact_posting_that_changed_is_compared_again(self, store: Store) -> None:
         store.claim(posting("a", 8, is_exact=True))
-        assert store.claim(posting("b", 9, is_exact=True)) == original(1)
-        assert store.claim(posting("b", 8, is_exact=True)) == copy("a", 0, 0, former=9)
-        assert store.claim(posting("b", 9, is_exact=True)) == original(1, former=8)
-        assert store.claim(posting("a", 9, is_exact=True)) == copy("b", 1, 0, former=8)
+        assert ask(store, posting("b", 9, is_exact=True)) == original(1)
+        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0, former=9)
+        assert ask(store, posting("b", 9, is_exact=True)) == original(1, former=8)
+        assert ask(store, posting("a", 9, is_exact=True)) == copy("b", 1, 0, former=8)
+
+    # --- The rest of the protocol.
+
+    def test_a_look_stores_nothing(self, store: Store) -> None:
+        store.claim(posting("a", 0))
+        for _ in range(2):
+            assert store.look(posting("b", 1)) == Claim(None, 0, 0, url("a"), 1, 1 - 1 / 64)
+            assert store.look(posting("b", FAR)) == Claim(None, 1, 1, None, None, None)
+        assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0, False)
+        assert (len(store), store.index_size) == (1, 1)
+
+    def test_a_page_can_be_looked_up(self, store: Store) -> None:
+        first, second = posting("a", 5, text_hash=2**64 - 1, seen=1_700_000_000), posting("b", 7, text_hash=0)
+        store.claim(first)
+        store.claim(second)
+        unsettled = second._replace(is_handed_on=False)
+        assert store.get(b"a") == Page(0, first._replace(is_handed_on=False), 0, 0, None)
+        assert store.get(b"b") == Page(1, unsettled, 0, 0, url("a"))
+        assert store.get(b"c") is None
+
+    def test_the_sketch_of_a_page_is_its_own(self, careful: Store) -> None:
+        first, second, third = content(0), content(0b1, edited=20), content(0b1, edited=30)
+        for what in (first, second, third):
+            careful.claim(posting("a", first))
+            careful.claim(posting("b", what))
+            page = careful.get(b"b")
+            assert page is not None
+            assert page.posting.fingerprint.to_bytes() == what.to_bytes()
+        careful.claim(posting("b", 0b11))
+        page = careful.get(b"b")
+        assert page is not None
+        assert page.posting.fingerprint.sketch == b"", "not that of its content"
+
+    def test_a_revisit_tells_time_and_text_of_the_last_one(self, store: Store) -> None:
+        store.claim(posting("a", 5, text_hash=1, seen=100))
+        assert store.claim(posting("a", 5, text_hash=2, seen=200)).former == Visit(5, 1, 100, 0, False)
+        assert store.claim(posting("a", 5, seen=300)).former == Visit(5, 2, 200, 0, False)
+        assert store.claim(posting("a", 5)).former == Visit(5, None, 300, 0, False)
+
+    def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Store) -> None:
+        store.claim(posting("a", 0))
+        store.claim(posting("a", FAR))
+        store.claim(posting("b", 8, is_exact=True))
+        assert store.remove(b"a")
+        assert store.remove(b"b")
+        assert not store.remove(b"a")
+        assert not store.remove(b"c")
+        assert (len(store), store.index_size, store.get(b"a")) == (0, 0, None)
+        assert ask(store, posting("c", FAR)) == original(2)
+        assert ask(store, posting("d", 8, is_exact=True)) == original(3)
+        assert ask(store, posting("a", 0)) == original(4), "numbers are not used again"
+
+    def test_who_repeats_a_page_that_was_removed_stays_and_is_compared_anew(self, store: Store) -> None:
+        store.claim(posting("a", 0))
+        store.claim(posting("b", 1))
+        store.remove(b"a")
+        page = store.get(b"b")
+        assert page is not None
+        assert (page.cluster, page.original) == (0, None)
+        assert ask(store, posting("b", 1)) == original(1, former=1)
+        assert ask(store, posting("c", 1)) == copy("b", 1, 0)
+
+    def test_postings_make_a_store_like_the_one_they_come_from(self, careful: Store) -> None:
+        visits = [
+            posting("a", content(0), seen=1, text_hash=1),
+            posting("b", content(1, edited=20), seen=2, text_hash=2),
+            posting("c", 9, "x.example", is_exact=True, seen=3),
+            posting("d", FAR, "x.example", seen=4),
+            posting("a", content(FAR, text="x"), seen=5, text_hash=3),
+            posting("d", FAR ^ 1, "x.example", seen=6),
+        ]
+        for visit in visits:
+            careful.claim(visit)
+        a, b, c, d, a_again, d_again = visits
+        kept = [whole(p._replace(is_handed_on=True)) for p in careful]
+        assert kept == [whole(visit) for visit in (a, a_again, b, c, d, d_again)]
+
+    def test_a_store_says_what_it_compares_by(self) -> None:
+        wanted = header(Rule(2, 8, 0.9))
+        assert self.make(wanted).header == wanted
+
+    def test_a_run_is_noted_with_its_end(self, store: Store) -> None:
+        (run,) = store.runs()
+        assert (run.number, run.ended, run.reason) == (1, None, None)
+        assert run.started > 1_700_000_000
+
+
+#: What may be asked of a run when it is over.
+ENDINGS = {"ended in order": True, "killed": False}
+
+
+class PersistentContract(StoreContract):
+    """Tests of a store that keeps what it is told."""
+
+    @abstractmethod
+    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
+        """Close *store*, or let it end as a kill would, and open it again, for another *header* if given."""
+
+    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
+    def test_what_was_claimed_is_still_there(self, careful: Store, in_order: bool) -> None:
+        careful.claim(posting("a", content(0), seen=1, text_hash=1))
+        careful.claim(posting("b", content(1, edited=20)))
+        careful.claim(posting("c", 9, "x.example", is_exact=True))
+        careful.claim(posting("gone", content(FAR, text="x")))
+        careful.remove(b"gone")
+        before = [whole(p)[:-2] for p in careful]
+        again = self.reopen(careful, in_order)
+        assert [whole(p)[:-2] for p in again] == before
+        assert (len(again), again.index_size) == (3, 1)
+        assert ask(again, posting("d", content(0))) == Answer(None, 0, url("a"), 0, 1.0)
+        assert ask(again, posting("e", 9, "x.example", is_exact=True)) == copy("c", 2, 0)
+        assert ask(again, posting("gone", content(FAR, text="x"))) == original(6), (
+            "numbers are not used again"
+        )
+
+    def test_a_text_is_settled_when_the_run_that_handed_it_on_has_ended_in_order(self, store: Store) -> None:
+        def settled(store: Store, text_hash: int = 1) -> bool:
+            former = store.claim(posting("a", 5, text_hash=text_hash)).former
+            assert former is not None
+            return former.is_settled
+
+        store.claim(posting("a", 5, text_hash=1))
+        assert not settled(store)
+        store = self.reopen(store, in_order=False)
+        assert not settled(store), "nobody knows what the killed run did with it"
+        store = self.reopen(store, in_order=True)
+        assert settled(store)
+        assert settled(store), "it was unchanged, so that what the earlier run did still counts"
+        store = self.reopen(store, in_order=False)
+        assert settled(store, text_hash=2)
+        assert not settled(store, text_hash=2), "changed in this run"
+        store = self.reopen(store, in_order=True)
+        store.claim(posting("a", 5, text_hash=3, is_handed_on=False))
+        store = self.reopen(store, in_order=True)
+        assert not settled(store, text_hash=3)
+
+    def test_runs_are_counted_and_told_with_their_ends(self, store: Store) -> None:
+        store = self.reopen(store, in_order=True)
+        store = self.reopen(store, in_order=False)
+        first, second, third = store.runs()
+        assert (first.number, second.number, third.number) == (1, 2, 3)
+        assert first.ended is not None
+        assert first.ended >= first.started
+        assert first.reason == "finished"
+        assert (second.ended, second.reason, third.ended) == (None, None, None)
+
+    def test_a_store_of_other_fingerprints_is_refused_and_left_as_it_is(self, store: Store) -> None:
+        store.claim(posting("a", 0))
+        right = store.header
+        for wrong in (Header("web-0"), header(Rule(2, 8, 0.9))):
+            with pytest.raises(StoreMismatch, match="Nothing was changed"):
+                self.reopen(store, True, wrong)
+        assert ask(self.reopen(store, True, right), posting("b", 0)) == copy("a", 0, 0)
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -341,7 +608,7 @@ class StoreMachine(RuleBasedStateMachine):
     seen = Bundle("seen")
 
     @abstractmethod
-    def make(self, rule: Rule) -> Store:
+    def make(self, header: Header) -> Store:
         """Return an empty store of the kind under test: all that a subclass has to say."""
 
     @initialize(
@@ -353,12 +620,23 @@ class StoreMachine(RuleBasedStateMachine):
         )
     )
     def start(self, rule: Rule) -> None:
-        self.store = self.make(rule)
+        self.store = self.make(header(rule))
         self.naive = NaiveStore(rule)
+        self.clock = 0
 
-    def claim(self, key: str, scope: str, what: Fingerprint, is_exact: bool = False) -> Fingerprint:
-        visit = posting(key, what, scope, is_exact)
-        assert self.store.claim(visit) == self.naive.claim(visit)
+    def claim(
+        self,
+        key: str,
+        scope: str,
+        what: Fingerprint,
+        text_hash: int | None = None,
+        is_handed_on: bool = True,
+        is_exact: bool = False,
+    ) -> Fingerprint:
+        self.clock += 1
+        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on)
+        expected = self.naive.claim(visit)
+        assert self.store.claim(visit) == expected
         return what
 
     @rule(
@@ -367,9 +645,14 @@ class StoreMachine(RuleBasedStateMachine):
         scope=st.sampled_from(["", "x"]),
         value=st.integers(0, 2**64 - 1),
         has_sketch=st.booleans(),
+        text_hash=st.sampled_from([None, 0, 2**64 - 1]),
+        is_handed_on=st.booleans(),
     )
-    def visit_with_any_content(self, key: str, scope: str, value: int, has_sketch: bool) -> Fingerprint:
-        return self.claim(key, scope, content(value) if has_sketch else Fingerprint(value))
+    def visit_with_any_content(
+        self, key: str, scope: str, value: int, has_sketch: bool, text_hash: int | None, is_handed_on: bool
+    ) -> Fingerprint:
+        what = content(value) if has_sketch else Fingerprint(value)
+        return self.claim(key, scope, what, text_hash, is_handed_on)
 
     @rule(
         target=seen,
@@ -394,11 +677,45 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(key=st.sampled_from("abcdefgh"))
     def visit_again_unchanged(self, key: str) -> None:
-        if key.encode() in self.naive.pages:
-            page = self.naive.pages.index(key.encode())
-            self.claim(key, "", self.naive.latest[page])
+        page = self.naive.get(key.encode())
+        if page is not None:
+            last = page.posting
+            self.claim(key, last.scope, last.fingerprint, last.text_hash, True, is_exact=last.is_exact)
+
+    @rule(key=st.sampled_from("abcdefgh"), like=seen)
+    def look(self, key: str, like: Fingerprint) -> None:
+        visit = posting(key, like)
+        assert self.store.look(visit) == self.naive.look(visit)
+
+    @rule(key=st.sampled_from("abcdefgh"))
+    def remove(self, key: str) -> None:
+        assert self.store.remove(key.encode()) == self.naive.remove(key.encode())
+
+    @rule(key=st.sampled_from("abcdefgh"))
+    def get(self, key: str) -> None:
+        page, expected = self.store.get(key.encode()), self.naive.get(key.encode())
+        assert page == expected
+        if page is not None and expected is not None:
+            assert whole(page.posting) == whole(expected.posting)
+
+    @rule()
+    def go_through_all(self) -> None:
+        assert [whole(posting) for posting in self.store] == [whole(p) for p in self.naive.postings()]
 
     @invariant()
     def both_hold_as_much(self) -> None:
-        assert len(self.store) == len(self.naive.pages)
+        assert len(self.store) == len(self.naive)
         assert self.store.index_size == self.naive.index_size
+
+
+class PersistentMachine(StoreMachine):
+    """The same, and the store is opened again and again."""
+
+    @abstractmethod
+    def reopen(self, store: Store, in_order: bool) -> Store:
+        """Close *store*, or let it end as a kill would, and open it again."""
+
+    @rule(in_order=st.booleans())
+    def open_again(self, in_order: bool) -> None:
+        self.store = self.reopen(self.store, in_order)
+        self.naive.end_run(in_order)

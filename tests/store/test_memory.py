@@ -6,8 +6,8 @@ from hypothesis import settings
 from scrapy_simhash.index import ProbingIndex, SimhashIndex
 from scrapy_simhash.index.plans import growth
 from scrapy_simhash.rule import Rule
-from scrapy_simhash.store import MemoryStore, Store
-from tests.store.contract import CLASSIC, SECOND_LOOK, StoreContract, StoreMachine, content, posting
+from scrapy_simhash.store import Header, MemoryStore, Store
+from tests.store.contract import CLASSIC, SECOND_LOOK, StoreContract, StoreMachine, content, header, posting
 
 SETTINGS = settings(max_examples=150, stateful_step_count=30, deadline=None)
 
@@ -19,8 +19,8 @@ def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:
 
 
 class TestMemoryStore(StoreContract):
-    def make(self, rule: Rule) -> Store:
-        return MemoryStore(rule, blocks=rule.max_distance + 3)
+    def make(self, header: Header) -> Store:
+        return MemoryStore(header, blocks=header.max_distance + 3)
 
 
 class TestMemoryStoreBeyondTheScan(TestMemoryStore):
@@ -32,8 +32,8 @@ class TestMemoryStoreBeyondTheScan(TestMemoryStore):
 
 
 class MemoryStoreMachine(StoreMachine):
-    def make(self, rule: Rule) -> Store:
-        return MemoryStore(rule, blocks=rule.max_distance + 2)
+    def make(self, header: Header) -> Store:
+        return MemoryStore(header, blocks=header.max_distance + 2)
 
 
 class PromotedStoreMachine(MemoryStoreMachine):
@@ -59,7 +59,7 @@ def test_a_scope_has_the_index_of_the_rule_to_itself(
     rule: Rule, kind: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scan_up_to(4, monkeypatch)
-    store = MemoryStore(rule)
+    store = MemoryStore(header(rule))
     for number in range(6):
         store.claim(posting(str(number), content(0xFFFF << 8 * number, text=str(number)), "large"))
     store.claim(posting("small", content(0), "small"))

@@ -32,7 +32,11 @@ class PagesSpider(scrapy.Spider):
         """Yield the page, then follow its links."""
         if not isinstance(response, HtmlResponse):
             return
-        yield {"url": response.url, "title": (response.css("title::text").get() or "").strip()}
+        yield self.item(response)
         for link in self.links.extract_links(response):
             if urlsplit(link.url).port == self.port:
                 yield response.follow(link)
+
+    def item(self, response: Response) -> dict[str, Any]:
+        """Return what is kept of a page."""
+        return {"url": response.url, "title": (response.css("title::text").get() or "").strip()}

@@ -13,7 +13,7 @@ static uint32_t zero_of(page *p)
     return p->run.at[--p->run.n];
 }
 
-/* Returns the tokens of a block with numbers as one; the page keeps its own, for the subject and the short text. */
+/* Returns the tokens of a block with numbers as one; the page keeps its own, for the subject and the hash of the text. */
 static const uint32_t *mask_digits(page *p, const block *b, uint32_t zero)
 {
     p->rows.n = 0;
@@ -24,8 +24,6 @@ static const uint32_t *mask_digits(page *p, const block *b, uint32_t zero)
     }
     return p->rows.at;
 }
-
-static bool is_main(const block *b) { return b->reason == KEPT; }
 
 /* How many sequences a run of tokens can lead to: its shingles, and what they begin with. */
 static uint64_t most_sequences(uint64_t tokens, uint64_t size)
@@ -267,29 +265,4 @@ bool fold_features(page *p, const fold_settings *settings, reading *result)
     if (settings->with_sketch)
         sketch(p, result->sketch);
     return true;
-}
-
-/* The hash of title and main text, for pages too short to have a fingerprint. */
-void hash_short_text(page *p, reading *result)
-{
-    uint64_t tokens = 0;
-    for (size_t i = 0; i < p->blocks.n; i++)
-        tokens += is_main(&p->blocks.at[i]) ? p->blocks.at[i].tokens : 0;
-    if ((int64_t)tokens < p->rules->least_tokens)
-        return;
-    size_t before = p->run.n;
-    words_of(p, p->text.at + p->title, p->title_n, p->title_is_ascii);
-    p->joined.n = 0;
-    for (size_t i = before; i < p->run.n; i++)
-        append_word(p, p->run.at[i], i > before);
-    RESERVE(&p->way_out, p->joined, 1);
-    p->joined.at[p->joined.n++] = '\n';
-    bool first = true;
-    for (size_t i = 0; i < p->blocks.n; i++)
-        for (uint32_t k = 0; is_main(&p->blocks.at[i]) && k < p->blocks.at[i].tokens; k++) {
-            append_word(p, p->run.at[p->blocks.at[i].run + k], !first);
-            first = false;
-        }
-    result->text_hash = xxh3(p->joined.at, p->joined.n);
-    result->has_text_hash = true;
 }

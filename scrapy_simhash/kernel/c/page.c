@@ -122,8 +122,9 @@ static void read_page(page *p, const fold_settings *settings, reading *result)
 {
     memset(result, 0, sizeof *result);
     result->has_fingerprint = fold_features(p, settings, result);
-    if (!result->has_fingerprint)
-        hash_short_text(p, result);
+    result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || says_something(p));
+    if (result->has_text_hash)
+        result->text_hash = hash_text(p);
 }
 
 outcome page_read(page *p, const fold_settings *settings, reading *result) { TRY(read_page(p, settings, result)); }

@@ -8,6 +8,7 @@
  *     prose.c, main_text.c, furniture.c   blocks -> which are main text, and why the others are not
  *     subject.c              title and headings -> what the page is about
  *     features.c, fold.c     main text -> fingerprint and sketch
+ *     text.c                 title and main text -> their hash
  *
  * Each of these is the twin of the module of that name under text/, language/, features/ and fingerprint/, which is
  * the definition. Its words, limits and weights come from there too (struct rules). What is a pattern there is written
@@ -189,10 +190,10 @@ typedef struct {
     name_memo names[NAMES_REMEMBERED];
 } page;
 
-/* Settings that change what is folded. */
+/* Settings that change what is folded, and whether the text is hashed besides. */
 typedef struct {
     int64_t shingle_size, min_shingles;
-    bool mask_digits, with_sketch;
+    bool mask_digits, with_sketch, with_text_hash;
 } fold_settings;
 
 enum { SKETCH_BINS = 448, SKETCH_MINHASH = 112, SKETCH_SUBJECT = 8, SKETCH_BYTES = 128 };
@@ -232,7 +233,8 @@ void find_subject(page *p);
 void measure_prose(page *p);
 uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
-void hash_short_text(page *p, reading *result);
+bool says_something(const page *p);
+uint64_t hash_text(page *p); /* of title and main text; some of the latter there must be */
 
 /* Appends the text of `from` with white space folded to single spaces; bad UTF-8 escapes. */
 typedef struct {
@@ -265,6 +267,8 @@ static inline uint64_t placed(const rules *r, uint64_t key)
 {
     return xxh3_mul_fold(key ^ r->seeds[0], r->seeds[1]);
 }
+
+static inline bool is_main(const block *b) { return b->reason == KEPT; }
 
 /* For callers that know no arrays. */
 static inline size_t page_length(const page *p) { return p->text.n; }

@@ -1,0 +1,317 @@
+"""Measure what a store on disk costs beside the one in memory: a claim, a page, an opening.
+
+    python benchmarks/stores.py
+    python benchmarks/stores.py --sizes 1000000 10000000 --only open
+
+Three questions, ``--only`` some of them:
+
+``claims``
+    Every page is claimed by each store, in random order: in memory, in SQLite as a crawl does it, with a thread that
+    makes the checkpoints, and in SQLite with those that it makes by itself, in the claim that comes after a thousand
+    pages of log. There are ``--rounds``, in a process each with new stores, and ``--claims`` pages a round, a third
+    of them copies of earlier ones. Of the time of a claim, in microseconds: median, 99th and 99.9th percentile, and
+    the longest of all; and how much more the median is than that in memory, the median of the rounds. Before each
+    page one of some twenty sentences is read, so that the processor has had other things in mind, as in a crawl;
+    with ``--hurry`` none is, which is faster, and hard on the checkpoints. On Linux the time is left out for which
+    no processor was free.
+``bytes``
+    What a page takes once it is claimed, on disk (the file, closed) and in memory (the growth of the resident
+    set), for pages of new content and for copies of one of twenty, in a process each. URLs have 60 characters.
+``open``
+    How long it takes to open a file of ``--sizes`` pages, and how much memory, in a process each: the median of
+    three. The file was just written, so that the system has it in memory. Its rows are what claims would have
+    written, but were written at one go.
+
+Fingerprints are uniform random numbers with sketches of random bytes and a fixed seed: real ones have more
+candidates, and each costs SQLite one query more.
+Not measured: a disk that others use, network drives, Redis.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter, perf_counter_ns
+from typing import Any
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.index import resident_bytes
+from benchmarks.prose_site import page
+from benchmarks.report import environment, progress, table
+from scrapy_simhash import Fingerprint, PageFingerprinter
+from scrapy_simhash.fingerprint import SKETCH_BYTES
+from scrapy_simhash.store import MemoryStore, Posting, Store
+from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.store.sqlite.rows import signed
+from scrapy_simhash.store.sqlite.store import NEW_CONTENT, NEW_PAGE, NEW_SKETCH
+
+QUESTIONS = ("claims", "bytes", "open")
+SEED = 6
+#: Pages that are copied where pages are copies.
+COPIED = 20
+OPENINGS = 3
+#: Different pages that are read between claims.
+TEXTS = 100
+#: Rows that are written at a time, and KiB of memory that may be used meanwhile.
+CHUNK, FILLING_CACHE = 10_000, 2_000_000
+MEMORY, THREAD, ITSELF = "memory", "sqlite", "sqlite, no thread"
+#: What is shown of many times: name and share of the times that are less.
+RANKS = {"median": 0.5, "99 %": 0.99, "99.9 %": 0.999}
+
+
+def pages(count: int, copies: float) -> Iterator[Posting]:
+    """Yield *count* postings of different pages; a share of *copies* repeats one of the first twenty."""
+    draw = random.Random(SEED)
+    first: list[Fingerprint] = []
+    for number in range(count):
+        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(SKETCH_BYTES))
+        if len(first) < COPIED:
+            first.append(fingerprint)
+        elif draw.random() < copies:
+            copied = first[draw.randrange(COPIED)]
+            fingerprint = Fingerprint(copied.value ^ 1 << draw.randrange(64), sketch=copied.sketch)
+        url = f"https://www.example.com/section-{draw.randrange(100):02}/{number:020}.html"
+        yield Posting(
+            draw.randbytes(20), url, "", fingerprint, False, draw.getrandbits(64), 1_800_000_000 + number
+        )
+
+
+def processor_waits() -> Callable[[], int]:
+    """Return what tells for how many nanoseconds this thread has waited for a processor so far; 0 if nobody knows."""
+    file = Path("/proc/thread-self/schedstat")
+    if not file.exists():
+        return lambda: 0
+    descriptor = os.open(file, os.O_RDONLY)
+    return lambda: int(os.pread(descriptor, 100, 0).split()[1])
+
+
+def claims(folder: Path, count: int, hurry: bool) -> dict[str, list[int]]:
+    """Return the nanoseconds of *count* claims, by store."""
+    waits, shuffle, fingerprinter = processor_waits(), random.Random(SEED).shuffle, PageFingerprinter()
+    itself = SqliteStore(folder / "itself.sqlite")
+    assert itself._checkpoints is not None
+    itself._checkpoints.stop()
+    itself._execute("PRAGMA wal_autocheckpoint = 1000").fetchall()
+    stores: dict[str, Store] = {
+        MEMORY: MemoryStore(),
+        THREAD: SqliteStore(folder / "thread.sqlite"),
+        ITSELF: itself,
+    }
+    times: dict[str, list[int]] = {name: [] for name in stores}
+    order = list(stores)
+    for number, posting in enumerate(pages(count, 1 / 3)):
+        if not hurry:
+            fingerprinter.from_html(page(number % TEXTS, TEXTS))
+        shuffle(order)
+        for name in order:
+            store = stores[name]
+            waited, start = waits(), perf_counter_ns()
+            store.claim(posting)
+            end = perf_counter_ns()
+            times[name].append(end - start - (waits() - waited))
+        if number % 1000 == 0:
+            progress(f"claims: {number:,} of {count:,}")
+    for store in stores.values():
+        store.close()
+    return times
+
+
+def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
+    """Return what a page takes in the store *way*, in bytes, of *count* pages of which a *share* are copies."""
+    file = folder / "weighed.sqlite"
+    store: Store = MemoryStore() if way == MEMORY else SqliteStore(file)
+    stream = pages(count, share)
+    # What every store takes once, and the interpreter with it.
+    for posting in islice(stream, COPIED):
+        store.claim(posting)
+    before = resident_bytes()
+    for posting in stream:
+        store.claim(posting)
+    resident = resident_bytes() - before
+    found = store.index_size
+    store.close()
+    on_disk = file.stat().st_size if way == THREAD else 0
+    return {
+        "store": way,
+        "copies": share,
+        "pages": count,
+        "contents": found,
+        "resident_bytes": resident / count,
+        "disk_bytes": on_disk / count,
+    }
+
+
+def fill(file: Path, count: int) -> None:
+    """Make a store of *count* pages of new content: the rows that claims would write, all at once."""
+    SqliteStore(file).close()
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{FILLING_CACHE}"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO scopes VALUES (0, '')")
+        stream = enumerate(pages(count, 0))
+        while chunk := list(islice(stream, CHUNK)):
+            progress(f"open: making {chunk[-1][0] + 1:,} of {count:,} pages")
+            _insert(connection, chunk)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+
+
+def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]) -> None:
+    heads = [(signed(p.fingerprint.value), signed(p.text_hash or 0), p.seen) for _, p in chunk]
+    rows = list(zip(chunk, heads, strict=True))
+    connection.executemany(NEW_PAGE, ((n, p.key, p.url, *head, 1, n, None) for (n, p), head in rows))
+    connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False) for (n, _), head in rows))
+    connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch) for n, p in chunk))
+
+
+def open_it(file: Path) -> dict[str, Any]:
+    """Return what it costs to open the store in *file*: seconds, and bytes a page by which the process grew."""
+    before, start = resident_bytes(), perf_counter()
+    store = SqliteStore(file)
+    seconds = perf_counter() - start
+    resident = resident_bytes() - before
+    index = sum(index.nbytes for index in store._indexes.values())
+    size = len(store)
+    store.close()
+    return {"seconds": seconds, "resident_bytes": resident / size, "index_bytes": index / size, "pages": size}
+
+
+def alone(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what *function* returns in a process of its own: memory that was freed before would hide growth."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def measure_claims(folder: Path, rounds: int, count: int, hurry: bool) -> list[dict[str, Any]]:
+    """Return the times of claims by store, over all rounds, and what the median is more than in memory."""
+    done: list[dict[str, list[int]]] = []
+    for number in range(rounds):
+        progress(f"claims: round {number + 1} of {rounds} ...")
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            done.append(alone(claims, Path(name), count, hurry))
+    medians = [{way: median(times) for way, times in one.items()} for one in done]
+    results = []
+    for way in done[0]:
+        times = sorted(time for one in done for time in one[way])
+        results.append(
+            {
+                "store": way,
+                "claims": len(times),
+                **{name: times[int(rank * len(times))] / 1000 for name, rank in RANKS.items()},
+                "longest": times[-1] / 1000,
+                "more": median((one[way] - one[MEMORY]) / 1000 for one in medians),
+            }
+        )
+    return results
+
+
+def measure_bytes(folder: Path, count: int) -> list[dict[str, Any]]:
+    """Return what a page takes, by store and by what pages are."""
+    results = []
+    for share in (0.0, 1.0):
+        for way in (MEMORY, THREAD):
+            progress(f"bytes: {way}, {count:,} pages ...")
+            with tempfile.TemporaryDirectory(dir=folder) as name:
+                results.append(alone(weigh, way, share, count, Path(name)))
+    return results
+
+
+def measure_openings(folder: Path, sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Return what an opening costs, by size."""
+    results = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            file = Path(name) / "opened.sqlite"
+            fill(file, size)
+            progress(f"open: {size:,} pages ...")
+            done = [alone(open_it, file) for _ in range(OPENINGS)]
+            results.append(
+                {
+                    "pages": size,
+                    "file_bytes": file.stat().st_size / size,
+                    **{
+                        name: median(one[name] for one in done)
+                        for name in ("seconds", "resident_bytes", "index_bytes")
+                    },
+                }
+            )
+    return results
+
+
+def as_text(result: dict[str, Any]) -> str:
+    """Return *result* as a person reads it."""
+    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}"]
+    if "claims" in result:
+        head = ["microseconds a claim", *RANKS, "longest", "more than in memory"]
+        rows = [
+            [one["store"], *(f"{one[name]:,.1f}" for name in [*RANKS, "longest", "more"])]
+            for one in result["claims"]
+        ]
+        parts.append(table(head, rows))
+    if "bytes" in result:
+        head = ["bytes a page", "pages are", "pages", "contents", "in memory", "on disk"]
+        rows = [
+            [
+                one["store"],
+                "copies" if one["copies"] else "new",
+                *(f"{one[name]:,}" for name in ("pages", "contents")),
+                *(f"{one[name]:,.0f}" for name in ("resident_bytes", "disk_bytes")),
+            ]
+            for one in result["bytes"]
+        ]
+        parts.append(table(head, rows))
+    if "open" in result:
+        head = ["opening", "seconds", "bytes a page in memory", "of the index", "on disk"]
+        rows = [
+            [
+                f"{one['pages']:,} pages",
+                f"{one['seconds']:.2f}",
+                *(f"{one[name]:,.1f}" for name in ("resident_bytes", "index_bytes", "file_bytes")),
+            ]
+            for one in result["open"]
+        ]
+        parts.append(table(head, rows))
+    return "\n\n".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, measure, print tables or JSON."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all three")
+    parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: 20000)")
+    parser.add_argument("--hurry", action="store_true", help="claim without reading pages in between")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of claims (default: 5)")
+    parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (default: 200000)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000], help="default: 1000000")
+    parser.add_argument("--folder", type=Path, help="where the files are made (default: for temporary ones)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    options = parser.parse_args(given)
+    result: dict[str, Any] = environment(__file__, given)
+    if "claims" in options.only:
+        result["claims"] = measure_claims(options.folder, options.rounds, options.claims, options.hurry)
+    if "bytes" in options.only:
+        result["bytes"] = measure_bytes(options.folder, options.pages)
+    if "open" in options.only:
+        result["open"] = measure_openings(options.folder, options.sizes)
+    progress("")
+    print(json.dumps(result, indent=2) if options.json else as_text(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+"""The settings of spiders that share one queue and one index. The first three lines are all of ours."""
+
+import os
+
+from crawler.settings import *  # noqa: F403 - whatever does not follow is as for one spider
+
+ADDONS = {"scrapy_simhash.Addon": 500}
+SIMHASH_STORE = "redis"  # in the server of scrapy-redis's settings
+SIMHASH_REDIS_PREFIX = "harbour-lamp:simhash"  # the default has the spider's name in it: an index for each
+
+# scrapy-redis. Its keys, too, have the spider's name in them unless told otherwise.
+REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+SCHEDULER = "scrapy_redis.scheduler.Scheduler"
+SCHEDULER_QUEUE_CLASS = "scrapy_redis.queue.FifoQueue"
+SCHEDULER_QUEUE_KEY = "harbour-lamp:requests"
+DUPEFILTER_CLASS = "scrapy_redis.dupefilter.RFPDupeFilter"
+SCHEDULER_DUPEFILTER_KEY = "harbour-lamp:dupefilter"
+SCHEDULER_PERSIST = True  # else the spider that ends first throws away what the other still needs

@@ -1,0 +1,246 @@
+"""Postings as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/export-format.rst``.
+
+The first line says what the fingerprints were made and compared by; each further line is one posting::
+
+    {"format": "scrapy-simhash postings", "version": 1, "scheme": "web-1", "settings": {...}}
+    {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
+
+Nothing outside ASCII, so that no editor and no pipe changes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from scrapy_simhash.commands.failures import Refused, failing
+from scrapy_simhash.commands.input import Input
+from scrapy_simhash.config import PREFIX, Config
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.times import parsed, written
+
+FORMAT = "scrapy-simhash postings"
+VERSION = 1
+#: Bytes of a line beyond which it is no posting: a URL takes some thousands.
+LONGEST = 1 << 20
+#: Bytes of a key, or of a scope, that every store keeps.
+LONGEST_NAME = 0xFFFF
+
+_VALUE = re.compile(r"[0-9a-fA-F]{16}")
+_KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_SETTINGS = {PREFIX + field.name.upper(): field.name for field in fields(Header) if field.name != "scheme"}
+_T = TypeVar("_T")
+
+
+def header_line(header: Header) -> str:
+    """Return the first line of an export."""
+    line = {"format": FORMAT, "version": VERSION, "scheme": header.scheme, "settings": settings_of(header)}
+    return f"{json.dumps(line)}\n"
+
+
+def settings_of(header: Header) -> dict[str, object]:
+    """Return the settings in a header, by the names that they have in a project."""
+    facts = header.to_dict()
+    return {setting: facts[name] for setting, name in _SETTINGS.items()}
+
+
+def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
+    """Return the line of *posting*; *duplicate_of* is for people, and what is as usual is left out."""
+    fingerprint = posting.fingerprint
+    line: dict[str, Any] = {
+        "key": posting.key.hex(),
+        "url": posting.url,
+        "scope": posting.scope,
+        "value": fingerprint.hex,
+    }
+    if fingerprint.sketch:
+        line["sketch"] = b64encode(fingerprint.sketch).decode("ascii")
+    if posting.is_exact:
+        line["exact"] = True
+    if posting.text_hash is not None:
+        line["text_hash"] = f"{posting.text_hash:016x}"
+    line["seen"] = written(posting.seen)
+    if not posting.is_handed_on:
+        line["handed_on"] = False
+    if duplicate_of is not None:
+        line["duplicate_of"] = duplicate_of
+    return f"{json.dumps(line)}\n"
+
+
+def parsed_header(text: str) -> Header:
+    """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
+
+    >>> parsed_header(header_line(Header("web-1", max_distance=2))).max_distance
+    2
+    """
+    line = _object(text)
+    if line.get("format") != FORMAT:
+        raise ValueError(f'is not the first line of an export, which begins with {{"format": "{FORMAT}"')
+    version = line.get("version")
+    if version != VERSION:
+        raise ValueError(
+            f"is the first line of an export of version {version!r}, and this program reads version {VERSION}:"
+            " install a later one"
+        )
+    scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
+    if set(settings) != set(_SETTINGS):
+        different = sorted(set(settings) ^ set(_SETTINGS))
+        raise ValueError(f"has too few or too many settings: {', '.join(map(repr, different))}")
+    try:
+        # Any number of blocks above the distance will do: they are no part of a header.
+        distance = settings[f"{PREFIX}MAX_DISTANCE"]
+        blocks = distance + 1 if isinstance(distance, int) else distance
+        return Header.of(Config.from_settings({**settings, f"{PREFIX}BLOCKS": blocks}), scheme)
+    except SettingError as error:
+        raise ValueError(f"is wrong: {error}") from None
+
+
+def parsed_posting(text: str) -> Posting:
+    """Return the posting in a line. Raises ValueError, which says what is wrong.
+
+    Names that mean nothing here are passed over, ``duplicate_of`` among them.
+
+    >>> posting = Posting(b"a", "https://example.com/", "", Fingerprint(5))
+    >>> parsed_posting(posting_line(posting)) == posting
+    True
+    >>> parsed_posting('{"key": "61"}')
+    Traceback (most recent call last):
+        ...
+    ValueError: has no 'url'
+    """
+    line = _object(text)
+    key, url, scope = _field(line, "key", _key), _field(line, "url", _text), _field(line, "scope", _scope)
+    value = _field(line, "value", _value)
+    sketch = _field(line, "sketch", _sketch, b"")
+    return Posting(
+        key,
+        url,
+        scope,
+        Fingerprint(value, sketch=sketch),
+        _field(line, "exact", _truth, False),
+        _field(line, "text_hash", _value, None),
+        _field(line, "seen", _seen),
+        _field(line, "handed_on", _truth, True),
+    )
+
+
+class Export:
+    """An export that is read: its header first, then posting after posting, once."""
+
+    def __init__(self, given: Input) -> None:
+        """Read the header. Raises Refused, with the number of the line, if it is none, and Failed if it can't."""
+        self._given = given
+        self._lines = enumerate(iter(self._line, b""), 1)
+        self.header = self._parsed(parsed_header, *next(self._lines, (1, b"")))
+
+    def __iter__(self) -> Iterator[Posting]:
+        """Yield the postings. Raises Refused for the first line that is none, with its number."""
+        for number, line in self._lines:
+            yield self._parsed(parsed_posting, number, line)
+
+    def _line(self) -> bytes:
+        with failing(f"read {self._given.source}"):
+            return self._given.stream.readline(LONGEST)
+
+    def _parsed(self, parse: Callable[[str], _T], number: int, line: bytes) -> _T:
+        try:
+            if len(line) == LONGEST:
+                raise ValueError(f"has more than {LONGEST:,} bytes")
+            return parse(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except UnicodeDecodeError:
+            problem = "is not UTF-8"
+        except ValueError as error:
+            problem = str(error)
+        raise Refused(f"{self._given.name}:{number}: the line {problem}")
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    """Return the JSON object in *text*, or raise ValueError."""
+    try:
+        line = json.loads(text)
+    # Braces in thousands are more than the decoder's stack holds.
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+    if not isinstance(line, dict):
+        raise ValueError("is not a JSON object")
+    return line
+
+
+_REQUIRED: Any = object()
+
+
+def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], default: _T = _REQUIRED) -> _T:
+    """Return what *parse* makes of a field, or raise ValueError, which names it."""
+    if name not in line:
+        if default is _REQUIRED:
+            raise ValueError(f"has no {name!r}")
+        return default
+    try:
+        return parse(line[name])
+    except ValueError as error:
+        raise ValueError(f"has in {name!r} what {error}") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is not a string")
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("is not an object")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("is neither true nor false")
+    return value
+
+
+def _key(value: Any) -> bytes:
+    if not isinstance(value, str) or not _KEY.fullmatch(value):
+        raise ValueError("is not hexadecimal, two digits a byte")
+    return _short(bytes.fromhex(value))
+
+
+def _scope(value: Any) -> str:
+    _short(_text(value).encode("utf-8", "surrogatepass"))
+    return str(value)
+
+
+def _short(name: bytes) -> bytes:
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"has more than {LONGEST_NAME:,} bytes")
+    return name
+
+
+def _value(value: Any) -> int:
+    if not isinstance(value, str) or not _VALUE.fullmatch(value):
+        raise ValueError("is not 16 hexadecimal digits")
+    return int(value, 16)
+
+
+def _sketch(value: Any) -> bytes:
+    try:
+        # What is outside ASCII is a ValueError as well.
+        sketch = b64decode(_text(value), validate=True)
+    except ValueError:
+        sketch = b""
+    if len(sketch) != SKETCH_BYTES:
+        raise ValueError(f"is not {SKETCH_BYTES} bytes in base64")
+    return sketch
+
+
+def _seen(value: Any) -> int:
+    # What has no date is a number, of 64 bits.
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+        return value
+    return parsed(value)

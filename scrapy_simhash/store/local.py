@@ -1,0 +1,191 @@
+"""LocalStore: claims over indexes in this process. Who keeps the pages only keeps them: all is decided here."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.indexes import BLOCKS, index_for
+
+
+class Kin(NamedTuple):
+    """A content that a page repeats."""
+
+    content: int
+    cluster: int
+    distance: int
+    similarity: float
+
+
+class Entry(NamedTuple):
+    """What is to be written about a page: all that a claim changes."""
+
+    number: int
+    """Of the page: the next one if it is new."""
+    posting: Posting
+    former: Visit | None
+    content: int
+    is_new_content: bool
+    has_own_sketch: bool
+    """Whether value or sketch differ from the content's, so that they must be kept beside it."""
+    keeps_run: bool
+    """Whether the text was handed on in an earlier run already, which stays noted."""
+
+
+class LocalStore(ABC):
+    """A :class:`~scrapy_simhash.store.base.Store` whose indexes are here, one for each scope.
+
+    A subclass is the *ledger*: it keeps pages and contents, and writes an entry as a whole or raises
+    StoreUnavailable. Only then does the index learn of it. *blocks* is for `index_for`.
+    """
+
+    def __init__(self, header: Header, blocks: int = BLOCKS) -> None:
+        self._header = header
+        self._rule = header.rule
+        self._blocks = blocks
+        self._indexes: dict[str, HammingIndex] = {}
+
+    @property
+    def header(self) -> Header:
+        """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`."""
+        return self._header
+
+    @property
+    def index_size(self) -> int:
+        """How many fingerprints can be found."""
+        return sum(map(len, self._indexes.values()))
+
+    def claim(self, posting: Posting) -> Claim:
+        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
+        number, claim = self._decide(posting)
+        is_new_content = claim.content == self._next_content()
+        former = claim.former
+        self._write(
+            Entry(
+                number,
+                posting,
+                former,
+                claim.content,
+                is_new_content,
+                not is_new_content and not self._is_as(claim.content, posting.fingerprint),
+                former is not None
+                and former.is_settled
+                and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
+            )
+        )
+        if is_new_content and not posting.is_exact:
+            self._index(posting.scope).add(posting.fingerprint.value, claim.content)
+        return claim
+
+    def look(self, posting: Posting) -> Claim:
+        """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
+        return self._decide(posting)[1]
+
+    def remove(self, key: bytes) -> bool:
+        """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`."""
+        page = self.get(key)
+        if page is None:
+            return False
+        for content, posting in self._erase(page):
+            if not posting.is_exact:
+                self._index(posting.scope).discard(posting.fingerprint.value, content)
+        return True
+
+    def _decide(self, posting: Posting) -> tuple[int, Claim]:
+        """Return the number of the page, the next one if it is new, and the answer to it."""
+        known = self._visit(posting.key)
+        number, former = (self._next_page(), None) if known is None else known
+        kin = self._exact_kin(posting) if posting.is_exact else self._near_kin(posting, number, former)
+        if kin is None:
+            return number, Claim(former, self._next_content(), number, None, None, None)
+        if kin.cluster == number:
+            return number, Claim(former, kin.content, number, None, None, None)
+        original = self._url(kin.cluster)
+        return number, Claim(former, kin.content, kin.cluster, original, kin.distance, kin.similarity)
+
+    def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Kin | None:
+        """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
+        fingerprint = posting.fingerprint
+        found = []
+        for match in self._index(posting.scope).find(fingerprint.value):
+            cluster, sketch = self._content(match.key)
+            similarity = self._rule.similarity(fingerprint, Fingerprint(match.value, sketch=sketch))
+            if similarity is not None:
+                found.append(Kin(match.key, cluster, match.distance, similarity))
+        if len(found) < 2:
+            return found[0] if found else None
+        own = (number, None if former is None else self._content(former.content)[0])
+        return min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
+
+    def _exact_kin(self, posting: Posting) -> Kin | None:
+        content = self._exact(posting.scope, posting.fingerprint.value)
+        return None if content is None else Kin(content, self._content(content)[0], 0, 1.0)
+
+    def _index(self, scope: str) -> HammingIndex:
+        index = self._indexes.get(scope)
+        if index is None:
+            index = self._indexes[scope] = index_for(self._rule, self._blocks)
+        return index
+
+    # --- The ledger.
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how many pages are known."""
+
+    @abstractmethod
+    def get(self, key: bytes) -> Page | None:
+        """Return what is known about a page, None if nothing is."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Posting]:
+        """Yield a posting for every content and every page."""
+
+    @abstractmethod
+    def runs(self) -> list[Run]:
+        """Return the runs, oldest first."""
+
+    @abstractmethod
+    def close(self, reason: str = "finished") -> None:
+        """End the run, in order, and let go of whatever is held."""
+
+    @abstractmethod
+    def _next_page(self) -> int:
+        """Return the number that the next new page will have."""
+
+    @abstractmethod
+    def _next_content(self) -> int:
+        """Return the number that the next new content will have."""
+
+    @abstractmethod
+    def _visit(self, key: bytes) -> tuple[int, Visit] | None:
+        """Return the number of a page and its last visit, None if it is not known."""
+
+    @abstractmethod
+    def _content(self, number: int) -> tuple[int, bytes]:
+        """Return the page that a content came from, also if it was removed since, and the sketch, empty for none."""
+
+    @abstractmethod
+    def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
+        """Return whether value and sketch of a content are those of *fingerprint*."""
+
+    @abstractmethod
+    def _exact(self, scope: str, value: int) -> int | None:
+        """Return the number of an exact content that can be found, None if there is none."""
+
+    @abstractmethod
+    def _url(self, number: int) -> str:
+        """Return the URL of a page."""
+
+    @abstractmethod
+    def _write(self, entry: Entry) -> None:
+        """Keep *entry*, all of it or nothing. Raises StoreUnavailable when that is not possible now."""
+
+    @abstractmethod
+    def _erase(self, page: Page) -> list[tuple[int, Posting]]:
+        """Forget *page*, and return the contents that came from it, which must not be found any more."""

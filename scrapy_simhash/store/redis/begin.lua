@@ -1,0 +1,64 @@
+-- What every script of the store begins with: put before its own text, see scripts.py.
+-- docs/reference/redis-layout.rst has the keys and the bytes of the records.
+local HEADER, PAGES, CONTENTS, EVENTS, EXACT, RUNS = unpack(KEYS)
+
+-- A page: number, content, latest content of its own + 1, run, flags, stamp; then its sketch if it has one, its URL.
+local PAGE, PAGE_HEAD = '>I8I8I8I4Bc24', 53
+-- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
+-- key and scope; then the page's key, the scope, its sketch if it has one.
+local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
+-- An event: kind, content, value; then the scope, and a mark that ties it to all events before it.
+local EVENT, EVENT_HEAD, MARK = '>c1I8c8', 17, 4
+-- A run: the token of who began it, when it began, when it ended; then why.
+local RUN = '>c8i8i8'
+-- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
+local VALUE_END, TEXT_HASH_BEGIN = 8, 17
+
+local HAS_TEXT_HASH, HAS_SKETCH, IS_EXACT, IS_REMOVED, HAS_OWN = 1, 2, 4, 8, 16
+local SKETCH = 128
+local NEVER = -1
+
+-- Lua prints great numbers as 1e+15.
+local function field(number)
+  return string.format('%.0f', number)
+end
+
+local function has(flags, flag)
+  return flags % (2 * flag) >= flag
+end
+
+-- Return the events after the first `known`, at most `most`, and the mark of the one before them.
+-- Nothing at all if this is not the store `id`, or if its log is not the one whose first `known` events end with
+-- `mark`: the server has lost something.
+local function news(id, known, mark, most)
+  if (redis.call('HGET', HEADER, 'id') or ('\0'):rep(8)) ~= id then return end
+  local events = redis.call('LRANGE', EVENTS, math.max(known - 1, 0), known + most - 1)
+  if known == 0 then return events, id end
+  local last = table.remove(events, 1)
+  if last and last:sub(-MARK) == mark then return events, mark end
+end
+
+-- Return events as one string, each after its length.
+local function packed(events)
+  local parts = {}
+  for i, event in ipairs(events) do parts[i] = struct.pack('>I4', #event) .. event end
+  return table.concat(parts)
+end
+
+-- Add an event to the log and to `events`, which has what came after the event marked `mark`. What else is to be told
+-- by its mark, if not by itself, is in `about`: a replica keeps more of a content than its value.
+local function log(events, mark, kind, content, value, scope, about)
+  local event = struct.pack(EVENT, kind, content, value) .. scope
+  local before = #events > 0 and events[#events]:sub(-MARK) or mark
+  event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
+  events[#events + 1] = event
+  redis.call('RPUSH', EVENTS, event)
+end
+
+-- Let everything be forgotten after so many seconds, 0 for never: all keys at the same moment.
+local function expire(seconds)
+  local moment = redis.call('TIME')[1] + seconds
+  for _, key in ipairs(KEYS) do
+    if seconds > 0 then redis.call('EXPIREAT', key, field(moment)) else redis.call('PERSIST', key) end
+  end
+end

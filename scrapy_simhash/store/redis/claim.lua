@@ -1,0 +1,154 @@
+-- claim: look a page up and remember it, in one step. Everything is read before anything is written, so that an
+-- error leaves nothing half done.
+--
+-- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
+-- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
+local id, known, mark, run, token, expiry, reach, is_look, is_exact, is_handed_on =
+  struct.unpack('>c8I8c4I4c8I4BBBB', ARGV[1])
+local key, flags, stamp, scope, sketch, url, kin =
+  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local value = stamp:sub(1, VALUE_END)
+-- Who is further behind is told so, and catches up in steps.
+local MOST = 1000
+
+local band, shift = bit.band, bit.rshift
+
+-- Return how many bits of a 32-bit number are set: counted in twos, fours, eights, then the four bytes added up.
+local function bits(number)
+  number = number - band(shift(number, 1), 0x55555555)
+  number = band(number, 0x33333333) + band(shift(number, 2), 0x33333333)
+  return band(number + shift(number, 4), 0x0F0F0F0F) % 255
+end
+
+local high, low = struct.unpack('>I4I4', value)
+
+local function is_near(event)
+  local its_high, its_low = struct.unpack('>I4I4', event, EVENT_HEAD - VALUE_END + 1)
+  -- Most are too far by one half alone.
+  local left = reach - bits(bit.bxor(high, its_high))
+  return left >= 0 and bits(bit.bxor(low, its_low)) <= left
+    and event:sub(EVENT_HEAD + 1, -MARK - 1) == scope and event:sub(1, 1) == '+'
+end
+
+-- Return who had a content first, its flags and its record.
+local function content_of(number)
+  local record = redis.call('HGET', CONTENTS, field(number))
+  if not record then return nil, IS_REMOVED end
+  local owner, _, its_flags = struct.unpack(CONTENT, record)
+  return owner, its_flags, record
+end
+
+-- Among the contents in `candidates`, each 8 bytes, best first: that of the page `own`, else of `cluster`, else
+-- the first. Return its place, number, owner and record.
+local function choose(candidates, own, cluster)
+  local chosen, rank = {}, 4
+  for place = 1, #candidates / 8 do
+    local number = struct.unpack('>I8', candidates, 8 * place - 7)
+    local owner, its_flags, record = content_of(number)
+    local its_rank = owner == own and 1 or owner == cluster and 2 or 3
+    if its_rank < rank and not has(its_flags, IS_REMOVED) then
+      chosen, rank = {place, number, owner, record}, its_rank
+    end
+  end
+  return unpack(chosen)
+end
+
+-- Return whether a run has ended in order, and the token of who began it.
+local function run_of(number)
+  local record = redis.call('HGET', RUNS, field(number))
+  if not record then return false end
+  local its_token, _, ended = struct.unpack(RUN, record)
+  return ended ~= NEVER, its_token
+end
+
+-- Return the URL of the page that had a content first.
+local function url_of(record)
+  local _, _, _, _, length = struct.unpack(CONTENT, record)
+  local page = redis.call('HGET', PAGES, record:sub(CONTENT_HEAD + 1, CONTENT_HEAD + length))
+  if not page then return '' end
+  local _, _, _, _, its_flags = struct.unpack(PAGE, page)
+  return page:sub(PAGE_HEAD + 1 + (has(its_flags, HAS_SKETCH) and SKETCH or 0))
+end
+
+-- Return whether the sketch of a content is that of this page.
+local function has_its_sketch(record)
+  local _, _, its_flags = struct.unpack(CONTENT, record)
+  return (has(its_flags, HAS_SKETCH) and record:sub(-SKETCH) or '') == sketch
+end
+
+-- --- Read.
+
+local events, last = news(id, known, mark, MOST + 1)
+if not events then return 'L' end
+if is_look == 0 then
+  local _, its_token = run_of(run)
+  if its_token ~= token then return 'L' end
+end
+if #events > MOST then return 'B' end
+if is_exact == 0 then
+  for _, event in ipairs(events) do
+    if is_near(event) then return 'R' .. packed(events) end
+  end
+end
+
+local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
+local number, own, former_run = tonumber(counts[1] or 0), 0, 0
+local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
+local cluster
+local page = redis.call('HGET', PAGES, key)
+if page then
+  number, former_content, own, former_run, former_flags, former_stamp = struct.unpack(PAGE, page)
+  former = run_of(former_run) and 2 or 1
+  cluster = content_of(former_content)
+end
+if is_exact == 1 then
+  local content = redis.call('HGET', EXACT, value .. scope)
+  kin = content and struct.pack('>I8', tonumber(content)) or ''
+end
+local place, content, owner, record = choose(kin, number, cluster)
+local original = ''
+if place and owner ~= number then original = url_of(record) end
+if not place then place, content, owner = 0, tonumber(counts[2] or 0), number end
+
+-- --- Write.
+
+if is_look == 0 then
+  if not page then redis.call('HINCRBY', HEADER, 'pages', 1) end
+  local sketch_flag = #sketch > 0 and HAS_SKETCH or 0
+  local is_first_of_kind = false
+  if place == 0 then
+    redis.call('HINCRBY', HEADER, 'contents', 1)
+    local content_flags = flags + sketch_flag + (is_exact == 1 and IS_EXACT or 0)
+    redis.call('HSET', CONTENTS, field(content),
+      struct.pack(CONTENT, number, own, content_flags, stamp, #key, #scope) .. key .. scope .. sketch)
+    if is_exact == 1 then
+      redis.call('HSET', EXACT, value .. scope, field(content))
+      is_first_of_kind = redis.call('HLEN', EXACT) == 1
+    else
+      log(events, last, '+', content, value, scope, key .. sketch)
+      is_first_of_kind = known + #events == 1
+    end
+    own = content + 1
+  end
+  local page_flags, own_sketch = flags, ''
+  if place > 0 and not has_its_sketch(record) then
+    page_flags, own_sketch = flags + HAS_OWN + sketch_flag, sketch
+  end
+  -- The text was handed on in an earlier run already, which has ended: that stays noted.
+  local is_kept = former == 2 and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
+    and former_stamp:sub(1, VALUE_END) == value
+    and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
+  local its_run = is_kept and former_run or is_handed_on == 1 and run or 0
+  redis.call('HSET', PAGES, key,
+    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. own_sketch .. url)
+  if expiry > 0 then
+    -- Now and then, and when a key has come that has no end yet.
+    local left = redis.call('TTL', HEADER)
+    if is_first_of_kind or redis.call('HLEN', PAGES) == 1 or left < expiry - math.min(60, expiry / 10) then
+      expire(expiry)
+    end
+  end
+end
+
+return struct.pack('>c1I8I8I8I8I4BBI8c24I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, former,
+  former_flags, former_content, former_stamp, #original) .. original .. packed(events)

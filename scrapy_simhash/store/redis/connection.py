@@ -1,0 +1,117 @@
+"""Server: where a Redis is, and how to speak to it. The one place that imports redis-py."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from scrapy_simhash.exceptions import SettingError, StoreError
+
+_SCHEMES = ("redis://", "rediss://", "unix://")
+#: What redis-py takes and a store can use. The rest says how answers are read, which is ours to say, or is the
+#: business of who holds many connections.
+_OPTIONS = {"client_name", "credential_provider", "db", "password", "username"}
+_TIMES = {"socket_connect_timeout", "socket_timeout"}
+_TCP_OPTIONS = {"socket_keepalive", "socket_keepalive_options", "socket_type"}
+_TLS_OPTIONS = {
+    *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
+    *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
+}
+_SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
+
+
+@dataclass(frozen=True)
+class Server:
+    """A Redis or Valkey server.
+
+    >>> str(Server("redis://:secret@db.example:6380/1"))
+    'redis://db.example:6380/1'
+    """
+
+    url: str
+    """``redis://``, ``rediss://`` (TLS) or ``unix://``, as ``redis.Redis.from_url`` takes it."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What the URL does not say, as ``redis.Redis`` takes it. What does not suit a store is passed over."""
+
+    def __post_init__(self) -> None:
+        if not self.url.startswith(_SCHEMES):
+            raise SettingError(
+                f"the URL of a Redis server must begin with redis://, rediss:// or unix://, got {self}"
+            )
+
+    def __str__(self) -> str:
+        """Return the URL without what nobody shall read in a log."""
+        return re.sub("//.*@", "//", self.url.partition("?")[0])
+
+    def client(self, timeout: float, *, is_async: bool) -> Any:
+        """Return a client of redis-py that tries everything once and takes answers as bytes.
+
+        *timeout* is for every answer, in seconds, unless the server's options have one. Connects at the first
+        command. Raises StoreError if redis-py is missing or too old, SettingError for options that it does not take.
+        """
+        redis = library()
+        kind = redis.asyncio if is_async else redis
+        address, _, query = self.url.partition("?")
+        suitable = _OPTIONS | _TIMES
+        if not address.startswith("unix:"):
+            suitable |= _TCP_OPTIONS
+        if address.startswith("rediss:"):
+            suitable |= _TLS_OPTIONS
+        query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
+        options = {name: value for name, value in self.options.items() if name in suitable}
+        times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
+        # The same claim sent again would find itself.
+        once = kind.retry.Retry(redis.backoff.NoBackoff(), 0)
+        try:
+            return kind.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times, **options)
+        except (TypeError, ValueError) as error:
+            raise SettingError(f"the Redis server {self} cannot be asked: {error}") from error
+
+
+def library() -> Any:
+    """Return redis-py. Raises StoreError, which names the extra, if it is not there or too old."""
+    how = "pip install scrapy-simhash[redis]"
+    try:
+        import redis.asyncio.retry
+        import redis.retry
+    except ImportError as error:
+        raise StoreError(f"a store in Redis needs redis-py: {how}") from error
+    if int(redis.__version__.partition(".")[0]) < 5:
+        raise StoreError(f"a store in Redis needs redis-py 5.0 or later, found {redis.__version__}: {how}")
+    return redis
+
+
+def server_from_settings(settings: Mapping[str, Any]) -> Server | None:
+    """Return the server of ``SIMHASH_REDIS_URL``, else that of scrapy-redis's settings, None if nothing names one.
+
+    Of scrapy-redis: ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in
+    ``REDIS_PARAMS``, with passwords and the like.
+
+    >>> server_from_settings({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380, "encoding": "utf-8"}}).url
+    'redis://db.example:6380'
+    """
+    if url := settings.get("SIMHASH_REDIS_URL"):
+        return Server(str(url))
+    params = settings.get("REDIS_PARAMS") or {}
+    options: dict[str, Any] = json.loads(params) if isinstance(params, str) else dict(params)
+    options |= {name: settings[setting] for setting, name in _SCRAPY_REDIS.items() if settings.get(setting)}
+    url, host, port, path = (options.pop(name, None) for name in ("url", "host", "port", "unix_socket_path"))
+    is_tls = str(options.pop("ssl", "")).lower() in {"true", "1", "yes"}
+    if url:
+        # ``ssl`` beside an address without it is meant.
+        url = str(url).replace("redis://", "rediss://", 1) if is_tls else str(url)
+    elif path:
+        url = f"unix://{quote(str(path))}"
+    elif host or port or options:
+        name = str(host or "localhost")
+        name = f"[{name}]" if ":" in name else name
+        url = f"redis{'s' if is_tls else ''}://{name}:{int(port or 6379)}"
+    else:
+        return None
+    if "db" in options:
+        options["db"] = int(options["db"])
+    return Server(url, options)

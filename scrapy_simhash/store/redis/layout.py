@@ -1,0 +1,180 @@
+"""The bytes in Redis: which keys there are, and what their records hold. ``begin.lua`` has the other half.
+
+``docs/reference/redis-layout.rst`` draws the records. All numbers are big endian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import NamedTuple
+
+from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.store.base import Posting, Run, Visit
+
+#: Of the layout. A store with another one is not touched.
+VERSION = 1
+#: In the order in which the scripts take them.
+KEYS = ("header", "pages", "contents", "events", "exact", "runs")
+#: Of the random names of stores and runs.
+ID_BYTES = 8
+MARK_BYTES = 4
+
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_EXACT, _IS_REMOVED, _HAS_OWN = 1, 2, 4, 8, 16
+# Value, time, hash of the text; before it, where a posting travels, its flags.
+_STAMP = Struct(">QqQ")
+_PAGE = Struct(">QQQIB24s")
+_CONTENT = Struct(">QQB24sHH")
+# An event travels after its length.
+_LENGTH_BYTES = 4
+_EVENT = Struct(">IcQQ")
+#: The kind of an event: a content came. The other is ``-``.
+CAME = b"+"
+_RUN = Struct(f">{ID_BYTES}sqq")
+_NEVER = -1
+_LONGEST = 0xFFFF
+
+
+class PageRecord(NamedTuple):
+    """A page as it is kept under its key."""
+
+    number: int
+    content: int
+    own: int
+    """One more than the number of the latest content that came from it, 0 if none did."""
+    run: int
+    """In which its text was handed on, 0 when nobody knows."""
+    value: int
+    text_hash: int | None
+    seen: int
+    sketch: bytes | None
+    """None when it is as its content is."""
+    url: str
+
+
+class ContentRecord(NamedTuple):
+    """A content as it is kept under its number."""
+
+    page: int
+    """Number of the page it came from."""
+    before: int
+    """One more than the number of the content that came from that page before this one, 0 if none did."""
+    value: int
+    text_hash: int | None
+    seen: int
+    is_exact: bool
+    is_removed: bool
+    key: bytes
+    """Of the page it came from."""
+    scope: str
+    sketch: bytes
+
+
+def names_of(prefix: str) -> list[str]:
+    """Return the names of the keys of a store."""
+    return [f"{prefix}:{key}" for key in KEYS]
+
+
+def encoded(text: str) -> bytes:
+    """Return *text* in UTF-8. Lone surrogates are kept as they are."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def checked(name: str, part: bytes) -> bytes:
+    """Return *part* if its length fits a record. Raises ValueError if it does not."""
+    if len(part) > _LONGEST:
+        raise ValueError(f"a {name} must have at most {_LONGEST} bytes, got {len(part)}")
+    return part
+
+
+def stamp_of(posting: Posting) -> bytes:
+    """Return flags, value, time and hash of the text of *posting*, as scripts take them."""
+    flags = 0 if posting.text_hash is None else _HAS_TEXT_HASH
+    return bytes([flags]) + _STAMP.pack(posting.fingerprint.value, posting.seen, posting.text_hash or 0)
+
+
+def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | None:
+    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 for a settled one."""
+    if not kind:
+        return None
+    value, text_hash, seen = _read_stamp(flags, stamp)
+    return Visit(value, text_hash, seen, content, kind == 2)
+
+
+def read_page(record: bytes) -> PageRecord:
+    """Return the page of a record."""
+    number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
+    value, text_hash, seen = _read_stamp(flags, stamp)
+    end = _PAGE.size + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
+    sketch = record[_PAGE.size : end] if flags & _HAS_OWN else None
+    return PageRecord(number, content, own, run, value, text_hash, seen, sketch, _decoded(record[end:]))
+
+
+def read_content(record: bytes) -> ContentRecord:
+    """Return the content of a record."""
+    page, before, flags, stamp, key_length, scope_length = _CONTENT.unpack_from(record)
+    value, text_hash, seen = _read_stamp(flags, stamp)
+    key_end = _CONTENT.size + key_length
+    scope_end = key_end + scope_length
+    key, scope = record[_CONTENT.size : key_end], _decoded(record[key_end:scope_end])
+    is_exact, is_removed = bool(flags & _IS_EXACT), bool(flags & _IS_REMOVED)
+    return ContentRecord(
+        page, before, value, text_hash, seen, is_exact, is_removed, key, scope, record[scope_end:]
+    )
+
+
+def read_sketch(record: bytes) -> bytes:
+    """Return the sketch of a content, empty for none: all that a second look needs of a record."""
+    return record[-SKETCH_BYTES:] if record[16] & _HAS_SKETCH else b""
+
+
+def read_run(number: int, record: bytes) -> Run:
+    """Return the run of a record."""
+    _, started, ended = _RUN.unpack_from(record)
+    if ended == _NEVER:
+        return Run(number, started, None, None)
+    return Run(number, started, ended, _decoded(record[_RUN.size :]))
+
+
+def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, int, bytes]]:
+    """Yield the events that a script returned from byte *start* on: kind, content, value, scope.
+
+    A content came (``CAME``) or went. Half a microsecond an event.
+    """
+    while start < len(packed):
+        length, kind, content, value = _EVENT.unpack_from(packed, start)
+        scope, start = start + _EVENT.size, start + _LENGTH_BYTES + length
+        yield kind, content, value, packed[scope : start - MARK_BYTES]
+
+
+def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:
+    """Return the posting of the last visit of *page*, whose content is *content*."""
+    sketch = content.sketch if page.sketch is None else page.sketch
+    fingerprint = Fingerprint(page.value, sketch=sketch)
+    return Posting(
+        key, page.url, content.scope, fingerprint, content.is_exact, page.text_hash, page.seen, is_settled
+    )
+
+
+def first_posting(page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:
+    """Return the posting with which *content* came from *page*, which has its URL of today."""
+    fingerprint = Fingerprint(content.value, sketch=content.sketch)
+    return Posting(
+        content.key,
+        page.url,
+        content.scope,
+        fingerprint,
+        content.is_exact,
+        content.text_hash,
+        content.seen,
+        is_settled,
+    )
+
+
+def _read_stamp(flags: int, stamp: bytes) -> tuple[int, int | None, int]:
+    value, seen, text_hash = _STAMP.unpack(stamp)
+    return value, text_hash if flags & _HAS_TEXT_HASH else None, seen
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogatepass")

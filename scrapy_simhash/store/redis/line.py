@@ -1,0 +1,106 @@
+"""Line: commands to the server, put together: what is asked in one turn of the event loop goes out in one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.store.redis.connection import Server, library
+from scrapy_simhash.store.redis.errors import meaning
+from scrapy_simhash.store.redis.scripts import script
+
+#: Commands that go out together: so many that one trip for all weighs nothing.
+_MOST = 128
+#: Seconds after which a connection is tried before it is trusted with a claim.
+IDLE = 5.0
+
+
+class Line:
+    """One connection, made when the first command asks for it. Nothing is sent twice by itself."""
+
+    def __init__(self, server: Server, place: str, keys: Sequence[str], timeout: float) -> None:
+        self._client = server.client(timeout, is_async=True)
+        self._no_script = library().exceptions.NoScriptError
+        self._place = place
+        self._keys = [key.encode() for key in keys]
+        self._waiting: deque[tuple[tuple[Any, ...], asyncio.Future[Any]]] = deque()
+        self._trip: asyncio.Task[None] | None = None
+        self._last = time.monotonic()
+
+    async def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the reply to a command, or to one of our scripts, whose names have small letters.
+
+        Raises StoreUnavailable when there is no answer: it may have been executed all the same. Raises other
+        StoreErrors as ``meaning`` has them.
+        """
+        if not name.islower():
+            reply = await self._reply(name, *arguments)
+        else:
+            arguments = (len(self._keys), *self._keys, *arguments)
+            reply = await self._reply("EVALSHA", script(name).sha, *arguments)
+            if isinstance(reply, self._no_script):
+                # It has not run yet since the server started. EVAL keeps it for all that come after.
+                reply = await self._reply("EVAL", script(name).source, *arguments)
+        if isinstance(reply, Exception):
+            raise meaning(reply, self._place) from reply
+        return reply
+
+    async def hang_up(self) -> None:
+        """Let go of the connection; the next command makes another. Who still waits hears StoreUnavailable."""
+        trip, self._trip = self._trip, None
+        if trip is not None:
+            trip.cancel()
+            await asyncio.wait([trip])
+        self._fail(StoreUnavailable(f"{self._place} was left"))
+        await self._client.connection_pool.disconnect()
+
+    def _reply(self, *command: Any) -> asyncio.Future[Any]:
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, reply))
+        if self._trip is None or self._trip.done():
+            # It begins in the next turn of the loop: all that this turn asks goes with it.
+            self._trip = asyncio.create_task(self._send())
+        return reply
+
+    async def _send(self) -> None:
+        if time.monotonic() - self._last > IDLE:
+            await self._try()
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))]
+            pipeline = self._client.pipeline(transaction=False)
+            for command, _ in batch:
+                pipeline.execute_command(*command)
+            try:
+                replies = await pipeline.execute(raise_on_error=False)
+            except BaseException as error:
+                # Nobody knows what it has executed, nor where in its answers the connection stands.
+                self._waiting.extendleft(reversed(batch))
+                self._fail(
+                    error if isinstance(error, Exception) else StoreUnavailable(f"{self._place} was left")
+                )
+                await self._client.connection_pool.disconnect()
+                if not isinstance(error, Exception):
+                    raise
+                return
+            self._last = time.monotonic()
+            for (_, reply), said in zip(batch, replies, strict=True):
+                if not reply.done():
+                    reply.set_result(said)
+
+    async def _try(self) -> None:
+        """Let go of a connection that was closed meanwhile: what is sent into it would be lost, or would seem so."""
+        try:
+            await self._client.ping()
+        except Exception:
+            await self._client.connection_pool.disconnect()
+
+    def _fail(self, error: Exception) -> None:
+        """Answer all who wait with *error*."""
+        while self._waiting:
+            _, reply = self._waiting.popleft()
+            if not reply.done():
+                reply.set_result(error)

@@ -1,0 +1,176 @@
+"""Link: whether the server is there, and a replica that is true. It goes away, and comes back by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+from struct import Struct
+from typing import Any
+
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.redis.opening import NOWHERE, Opened, Wish, meet, reopen
+from scrapy_simhash.store.redis.replica import Replica
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between attempts to reach a server that is away: at first, and at last.
+_SOON, _LATE = 0.1, 5.0
+#: Events a step when a replica is made: some milliseconds, then others have their turn.
+_STEP = 2000
+#: Store, events known, what the last of them ends with, how many more.
+EVENTS = Struct(">8sQ4sI")
+_EVENTS_REPLY = Struct(">cQQ")
+_LOST = b"L"
+
+
+class Link:
+    """The way of one store to its server, for one event loop."""
+
+    def __init__(self, line: Line, wish: Wish, blocks: int) -> None:
+        self.wish = wish
+        self.opened: Opened | None = None
+        #: As of the last answer.
+        self.pages = 0
+        self._line = line
+        self._blocks = blocks
+        self._replica: Replica | None = None
+        self._is_met = self._is_up = False
+        #: Why nobody is answered just now, or ever.
+        self._absence: StoreError | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._catching_up = asyncio.Lock()
+
+    @property
+    def index_size(self) -> int:
+        """How many contents can be found, as of the last answer."""
+        return 0 if self._replica is None else len(self._replica)
+
+    def met(self, opened: Opened) -> None:
+        """Take it that the server is fit, and has the store that is wanted: what was reset is not reset again."""
+        self._is_met = True
+        self.wish = replace(self.wish, is_reset=False, header=opened.header)
+
+    def away(self, error: StoreError) -> None:
+        """Take it that the server is away. From the next question on it is looked for."""
+        self._is_up = False
+        self._absence = error
+
+    async def ready(self) -> Replica:
+        """Return a replica that was true when the server last answered; at the beginning, wait for it.
+
+        Raises StoreUnavailable at once while the server is away, and StoreMismatch or StoreDamaged if it came back
+        with another store.
+        """
+        while not self._is_up:
+            if self._absence is not None:
+                if isinstance(self._absence, StoreUnavailable):
+                    self._work(self._come_back)
+                raise type(self._absence)(str(self._absence))
+            task = self._work(self._begin)
+            await asyncio.wait([task])
+            if not task.cancelled():
+                task.result()
+        assert self._replica is not None
+        return self._replica
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until the server is there, so long at the most. Raises StoreUnavailable if it is not."""
+        if not self._is_up:
+            await asyncio.wait([self._work(self._come_back)], timeout=seconds)
+        await self.ready()
+
+    async def ask(self, name: str, *arguments: Any) -> Any:
+        """Return the reply of ``Line.ask``. Where there is none, the server is away."""
+        try:
+            return await self._line.ask(name, *arguments)
+        except StoreUnavailable as error:
+            if self._is_up:
+                self.away(error)
+                self._work(self._come_back)
+            raise
+
+    async def catch_up(self, replica: Replica) -> bool:
+        """Take in all that is new in the log, in steps; return False if it is not the one that *replica* knows."""
+        async with self._catching_up:
+            while True:
+                first = replica.position
+                head = EVENTS.pack(replica.store_id, first, replica.mark, _STEP)
+                reply = await self.ask("events", head)
+                if reply == _LOST:
+                    return False
+                _, self.pages, length = _EVENTS_REPLY.unpack_from(reply)
+                replica.apply(reply, _EVENTS_REPLY.size, first)
+                if replica.position >= length:
+                    return True
+                await asyncio.sleep(0)
+
+    def lost(self, replica: Replica) -> None:
+        """Take it that the server does not know what *replica* knows: before the next question it is seen to."""
+        if replica is self._replica:
+            self._is_up = False
+
+    async def close(self) -> None:
+        """Let go of the server."""
+        self.away(StoreError(f"{self.wish.place} was closed"))
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        await self._line.hang_up()
+
+    def _work(self, what: Any) -> asyncio.Task[None]:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(what())
+        return self._task
+
+    async def _begin(self) -> None:
+        try:
+            await self._open()
+        except StoreError as error:
+            self._absence = _absence(error)
+
+    async def _come_back(self) -> None:
+        """Look for the server until it is there, or has another store."""
+        began, delay = time.monotonic(), _SOON
+        while isinstance(self._absence, StoreUnavailable):
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, _LATE)
+            try:
+                await self._line.hang_up()
+                await self._open()
+            except StoreError as error:
+                self._absence = _absence(error)
+            else:
+                self._absence = None
+                logger.info("%s answers again after %.1f s", self.wish.place, time.monotonic() - began)
+
+    async def _open(self) -> None:
+        before, replica = self.opened, self._replica
+        run = before.run if before else 0
+        opened = await (reopen if self._is_met else meet)(replace(self.wish, run=run), self._line.ask)
+        is_new_run = before is not None and before.run != opened.run
+        self.met(opened)
+        self.opened = opened
+        if replica is None or replica.store_id != opened.store_id or not await self.catch_up(replica):
+            is_loss = replica is not None and replica.store_id != NOWHERE
+            replica = Replica(opened.store_id, opened.header.rule, self._blocks)
+            self._replica = replica
+        else:
+            is_loss = is_new_run
+        if is_loss:
+            logger.warning(
+                "%s has lost what it knew, or part of it; this crawl goes on with what is there",
+                self.wish.place,
+            )
+        if not await self.catch_up(replica):
+            raise StoreUnavailable(f"{self.wish.place} changes while it is read")
+        self._is_up = True
+
+
+def _absence(error: StoreError) -> StoreError:
+    """Return why nobody is answered: what will not pass by itself, else StoreUnavailable, which may."""
+    if isinstance(error, StoreMismatch | StoreDamaged | StoreUnavailable):
+        return error
+    return StoreUnavailable(str(error))

@@ -1,0 +1,40 @@
+-- open: begin a run, or go on with it, in a store of the header that the caller accepts; nothing is written else.
+local accepted, version, new_id, run, token, started, mode, is_reset, expiry = unpack(ARGV)
+
+local kinds = {[EVENTS] = 'list'}
+local found
+for _, key in ipairs(KEYS) do
+  local kind = redis.call('TYPE', key).ok
+  if kind ~= 'none' then
+    found = found or key
+    if kind ~= (kinds[key] or 'hash') then return {'foreign', key, kind} end
+  end
+end
+if is_reset == '1' then
+  redis.call('UNLINK', unpack(KEYS))
+  found = nil
+end
+
+local its_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
+if not id then
+  if found then return {'foreign', found, 'a key without a header'} end
+  if mode == 'read' then return {'none'} end
+  id = new_id
+  redis.call('HSET', HEADER, 'version', version, 'header', accepted, 'id', id,
+    'pages', 0, 'contents', 0, 'runs', 0)
+elseif its_version ~= version or header ~= accepted then
+  -- The caller compares, and asks again if it can work with that.
+  return {'other', its_version or '', header or ''}
+end
+
+if mode == 'write' then
+  local record = redis.call('HGET', RUNS, run)
+  if not record or record:sub(1, #token) ~= token then
+    run = field(redis.call('HINCRBY', HEADER, 'runs', 1))
+    record = struct.pack(RUN, token, tonumber(started), NEVER)
+  end
+  -- Also when it is there: a server that cannot write says so here.
+  redis.call('HSET', RUNS, run, record)
+  expire(tonumber(expiry))
+end
+return {'open', id, run, redis.call('HLEN', PAGES)}

@@ -1,0 +1,30 @@
+-- remove: forget a page. The contents that came from it stay as records, for the pages that repeat them, but are not
+-- found any more.
+local id, known, mark, most = struct.unpack('>c8I8c4I4', ARGV[1])
+local key = ARGV[2]
+
+local events, last = news(id, known, mark, most + 1)
+if not events then return 'L' end
+if #events > most then return 'B' end
+local page = redis.call('HGET', PAGES, key)
+if page then
+  local _, _, own = struct.unpack(PAGE, page)
+  while own > 0 do
+    local content = own - 1
+    local record = redis.call('HGET', CONTENTS, field(content))
+    if not record then break end
+    local owner, before, flags, stamp, key_length, scope_length = struct.unpack(CONTENT, record)
+    local scope = record:sub(CONTENT_HEAD + key_length + 1, CONTENT_HEAD + key_length + scope_length)
+    local value = stamp:sub(1, VALUE_END)
+    local removed = struct.pack(CONTENT, owner, before, flags + IS_REMOVED, stamp, key_length, scope_length)
+    redis.call('HSET', CONTENTS, field(content), removed .. record:sub(CONTENT_HEAD + 1))
+    if has(flags, IS_EXACT) then
+      redis.call('HDEL', EXACT, value .. scope)
+    else
+      log(events, last, '-', content, value, scope, '')
+    end
+    own = before
+  end
+  redis.call('HDEL', PAGES, key)
+end
+return struct.pack('>c1I8B', 'S', redis.call('HLEN', PAGES), page and 1 or 0) .. packed(events)

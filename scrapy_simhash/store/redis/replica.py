@@ -1,0 +1,91 @@
+"""Replica: what a crawler has of the store: the indexes of all contents that can be found, and some sketches."""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterable
+
+from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store.indexes import index_for
+from scrapy_simhash.store.redis.layout import CAME, MARK_BYTES, encoded, read_events
+
+#: Sketches that are kept after they were needed: some 3 MB.
+SKETCHES = 10_000
+# From so many on, one call for all is faster than a call for each.
+_MANY = 8
+
+
+class Replica:
+    """An index for each scope. No method waits: what it finds is what the log says up to ``position``.
+
+    Of a store that lost its log there is another replica: the same numbers may mean other contents now.
+    """
+
+    def __init__(self, store_id: bytes, rule: Rule, blocks: int) -> None:
+        self.store_id = store_id
+        #: How many events of the log are in here.
+        self.position = 0
+        #: What the last of them ends with; it depends on all before.
+        self.mark = bytes(MARK_BYTES)
+        self._rule = rule
+        self._blocks = blocks
+        self._indexes: dict[bytes, HammingIndex] = {}
+        self._sketches: OrderedDict[int, bytes] = OrderedDict()
+        self._size = 0
+
+    def __len__(self) -> int:
+        """Return how many contents can be found. O(1)."""
+        return self._size
+
+    def find(self, scope: str, value: int) -> list[Match]:
+        """Return the contents within the rule's reach, nearest first, then by number."""
+        index = self._indexes.get(encoded(scope))
+        return [] if index is None else index.find(value)
+
+    def sketches_of(self, contents: Iterable[int]) -> dict[int, bytes]:
+        """Return the sketches that are here, by number of the content."""
+        return {content: self._sketches[content] for content in contents if content in self._sketches}
+
+    def keep_sketch(self, content: int, sketch: bytes) -> None:
+        """Keep the sketch of a content, until many others have come."""
+        self._sketches[content] = sketch
+        if len(self._sketches) > SKETCHES:
+            self._sketches.popitem(last=False)
+
+    def apply(self, packed: bytes, start: int, first: int) -> None:
+        """Take in the events that begin at byte *start* of *packed*, number *first* of the log and those after it.
+
+        They are all there is to the end of it; what is known already is passed over. A microsecond an event, and
+        what the index takes, to which they are added together when they are many.
+        """
+        events = list(read_events(packed, start))[self.position - first :]
+        if not events:
+            return
+        self.position += len(events)
+        self.mark = packed[-MARK_BYTES:]
+        came: dict[bytes, tuple[array[int], array[int]]] = {}
+        for kind, content, value, scope in events:
+            if kind == CAME:
+                values, contents = came.setdefault(scope, (array("Q"), array("Q")))
+                values.append(value)
+                contents.append(content)
+        for scope, (values, contents) in came.items():
+            index = self._index(scope)
+            if len(values) < _MANY:
+                for value, content in zip(values, contents, strict=True):
+                    index.add(value, content)
+            else:
+                index.add_many(values, contents)
+            self._size += len(values)
+        # A content goes once, after it came.
+        for kind, content, value, scope in events:
+            if kind != CAME and self._index(scope).discard(value, content):
+                self._size -= 1
+
+    def _index(self, scope: bytes) -> HammingIndex:
+        index = self._indexes.get(scope)
+        if index is None:
+            index = self._indexes[scope] = index_for(self._rule, self._blocks)
+        return index

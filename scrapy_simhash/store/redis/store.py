@@ -1,0 +1,319 @@
+"""RedisStore: who was seen, for all crawlers that share a server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+from struct import Struct
+from typing import Any
+
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.index import Match
+from scrapy_simhash.store.base import Claim, Page, Posting, Run
+from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.connection import Server
+from scrapy_simhash.store.redis.errors import meaning
+from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.redis.link import EVENTS, Link
+from scrapy_simhash.store.redis.opening import Wish, at_once, meet
+from scrapy_simhash.store.redis.replica import Replica
+from scrapy_simhash.store.redis.scripts import script
+from scrapy_simhash.store.redis.walk import ended_runs, read_runs, walk
+
+#: Seconds that an answer may take.
+TIMEOUT = 5.0
+#: Claims under way. More would be slower: each is compared with those that came since it was sent, one by one.
+_AT_ONCE = 24
+#: How often a server may lose what it knew while one page asks.
+_LOSSES = 5
+#: Events that a removal may be behind.
+_NEWS = 1000
+
+#: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
+#: whether it is a look only, exact, handed on.
+_CLAIM = Struct(">8sQ4sI8sIB???")
+#: Pages, number of the page, content, page that had it first, place among the kin (0: none), the
+#: former visit, length of the original's URL.
+_CLAIMED = Struct(">cQQQQIBBQ24sI")
+_REMOVED = Struct(">cQ?")
+_STORED, _RACED, _BEHIND = b"S", b"R", b"B"
+
+
+class RedisStore:
+    """An :class:`~scrapy_simhash.store.base.AsyncStore` in Redis 6 or later, or Valkey.
+
+    The contents are in the server, in the order in which they came, and an index of them is in every crawler. A claim
+    is looked up there and decided by the server in one step, in one trip unless another crawler came first. What is
+    asked at the same time travels together.
+    """
+
+    def __init__(
+        self,
+        server: Server | str,
+        prefix: str,
+        header: Header | None,
+        *,
+        blocks: int = BLOCKS,
+        expire: int = 0,
+        reset: bool = False,
+        read_only: bool = False,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
+
+        *server* is a URL or more. *header* is what the store must be for; None takes what is there. *expire* seconds
+        after the last claim everything is forgotten, 0 for never. With *reset* it begins empty. A *read_only* one
+        leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in seconds.
+
+        Raises SettingError for a URL or options that are none, StoreError if redis-py is missing.
+        """
+        self._server = server if isinstance(server, Server) else Server(server)
+        self._prefix = prefix
+        self._timeout = timeout
+        self._is_read_only = read_only
+        self._is_closed = False
+        place = f"the store {prefix!r} at {self._server}"
+        mode = "read" if read_only else "write"
+        token = os.urandom(layout.ID_BYTES)
+        wish = Wish(place, header, expire, reset, mode, token=token, started=int(time.time()))
+        self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
+        line = Line(self._server, place, list(self._names.values()), timeout)
+        self._link = Link(line, wish, blocks)
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+
+    @property
+    def header(self) -> Header:
+        """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`. StoreError before anybody knows it."""
+        header = self._link.wish.header
+        if header is None:
+            raise StoreError(f"{self._link.wish.place} was not asked yet what it is for")
+        return header
+
+    @property
+    def index_size(self) -> int:
+        """How many fingerprints can be found, as of the last answer."""
+        return self._link.index_size
+
+    def __str__(self) -> str:
+        """Return where it is."""
+        return self._link.wish.place
+
+    def __len__(self) -> int:
+        """Return how many pages are known, as of the last answer."""
+        return self._link.pages
+
+    def check(self) -> None:
+        """Meet the server now, waiting for it, where nobody can ``await``: before a crawl begins.
+
+        Raises StoreMismatch, StoreDamaged, or StoreError for a server that refuses us or is a Redis Cluster.
+        Raises StoreUnavailable if it is not there; then the store is away, and looks for it at the first question.
+        """
+        client = self._server.client(self._timeout, is_async=False)
+        keys = list(self._names.values())
+
+        async def ask(name: str, *arguments: Any) -> Any:
+            try:
+                if name.islower():
+                    return client.eval(script(name).source, len(keys), *keys, *arguments)
+                return client.execute_command(name, *arguments)
+            except Exception as error:
+                raise meaning(error, self._link.wish.place) from error
+
+        try:
+            opened = at_once(meet(replace(self._link.wish, mode="read"), ask))
+        except StoreUnavailable as error:
+            self._link.away(error)
+            raise
+        finally:
+            client.close()
+        self._link.met(opened)
+
+    async def connect(self) -> None:
+        """Wait until the store can answer at once: until its replica is here. Claims do so by themselves.
+
+        About two seconds for a million contents.
+        """
+        await self._link.ready()
+
+    async def claim(self, posting: Posting) -> Claim:
+        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One trip, rarely two or more.
+
+        When a server does not answer in time, StoreUnavailable is all that is known: it may have stored the claim.
+        """
+        self._check_writable()
+        return await self._decide(posting, is_look=False)
+
+    async def look(self, posting: Posting) -> Claim:
+        """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One trip, rarely two or more."""
+        return await self._decide(posting, is_look=True)
+
+    async def get(self, key: bytes) -> Page | None:
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One trip."""
+        await self._link.ready()
+        found = await self._link.ask("get", key)
+        if not found:
+            return None
+        page, content = layout.read_page(found[0]), layout.read_content(found[1])
+        is_settled = bool(found[3]) and layout.read_run(page.run, found[3]).ended is not None
+        original = layout.read_page(found[2]).url if found[2] and content.page != page.number else None
+        posting = layout.latest_posting(key, page, content, is_settled)
+        return Page(page.number, posting, page.content, content.page, original)
+
+    async def remove(self, key: bytes) -> bool:
+        """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One trip, rarely two or more."""
+        self._check_writable()
+        for _ in range(_LOSSES):
+            replica = await self._link.ready()
+            first = replica.position
+            head = EVENTS.pack(replica.store_id, first, replica.mark, _NEWS)
+            reply = await self._link.ask("remove", head, key)
+            if reply[:1] == _STORED:
+                _, self._link.pages, was_known = _REMOVED.unpack_from(reply)
+                replica.apply(reply, _REMOVED.size, first)
+                return bool(was_known)
+            await self._begin_again(reply, replica, first)
+        raise StoreUnavailable(f"{self._link.wish.place} changes all the time")
+
+    async def __aiter__(self) -> AsyncIterator[Posting]:
+        """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`.
+
+        O(n), and some 200 bytes of memory a page, for the order.
+        """
+        await self._link.ready()
+        runs = ended_runs(await self.runs())
+        async for posting in walk(self._link.ask, self._names["pages"], self._names["contents"], runs):
+            yield posting
+
+    async def runs(self) -> list[Run]:
+        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
+        await self._link.ready()
+        return read_runs(await self._link.ask("HGETALL", self._names["runs"]))
+
+    async def close(self, reason: str = "finished") -> None:
+        """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`.
+
+        A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
+        let go, if it does not come back: then the run never ended in order.
+        """
+        opened, wish = self._link.opened, self._link.wish
+        is_closed, self._is_closed = self._is_closed, True
+        try:
+            if opened and opened.run and not is_closed:
+                words = str(opened.run), wish.token, str(int(time.time())), reason, str(wish.expire)
+                # It is the same if it is said twice.
+                with suppress(StoreUnavailable):
+                    await self._link.ready()
+                    await self._link.ask("end", *words)
+                    return
+                await self._link.wait(self._timeout)
+                await self._link.ask("end", *words)
+        finally:
+            await self._link.close()
+
+    async def _decide(self, posting: Posting, is_look: bool) -> Claim:
+        async with self._turns:
+            return await self._decided(posting, is_look)
+
+    async def _decided(self, posting: Posting, is_look: bool) -> Claim:
+        fingerprint = posting.fingerprint
+        key = layout.checked("key", posting.key)
+        scope = layout.checked("scope", layout.encoded(posting.scope))
+        stamp, url = layout.stamp_of(posting), layout.encoded(posting.url)
+        losses = 0
+        while losses < _LOSSES:
+            replica = await self._link.ready()
+            opened, wish = self._link.opened, self._link.wish
+            assert opened is not None
+            # Without waiting: what is found is what the first so many events say.
+            first, mark = replica.position, replica.mark
+            matches = [] if posting.is_exact else replica.find(posting.scope, fingerprint.value)
+            kin = await self._kin(fingerprint, matches, replica) if matches else []
+            reach = opened.header.rule.reach
+            head = _CLAIM.pack(
+                *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
+                *(is_look, posting.is_exact, posting.is_handed_on),
+            )
+            packed = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
+            reply = await self._link.ask("claim", head, key, stamp, scope, fingerprint.sketch, url, packed)
+            if reply[:1] == _STORED:
+                claim, is_new = self._claimed(reply, posting, replica, first, kin)
+                if is_new and not is_look:
+                    replica.keep_sketch(claim.content, fingerprint.sketch)
+                return claim
+            losses += await self._begin_again(reply, replica, first)
+        raise StoreUnavailable(f"{self._link.wish.place} loses what it knew again and again")
+
+    async def _kin(
+        self, fingerprint: Fingerprint, matches: list[Match], replica: Replica
+    ) -> list[tuple[Match, float]]:
+        """Return the contents among *matches* that *fingerprint* repeats, with their similarity, best first."""
+        rule = self.header.rule
+        # Without both sketches bits decide.
+        has_sketches = bool(rule.min_similarity and fingerprint.sketch)
+        sketches = await self._sketches_of([m.key for m in matches], replica) if has_sketches else {}
+        kin = []
+        for match in matches:
+            # A content that the server does not have any more is nobody's kin.
+            sketch = sketches.get(match.key) if has_sketches else b""
+            if sketch is not None:
+                similarity = rule.similarity(fingerprint, Fingerprint(match.value, sketch=sketch))
+                if similarity is not None:
+                    kin.append((match, similarity))
+        return sorted(kin, key=lambda pair: -pair[1])
+
+    async def _sketches_of(self, contents: list[int], replica: Replica) -> dict[int, bytes]:
+        """Return the sketches of *contents*, by number. They never change, so that few are asked for twice."""
+        sketches = replica.sketches_of(contents)
+        missing = [content for content in contents if content not in sketches]
+        if missing:
+            records = await self._link.ask("HMGET", self._names["contents"], *missing)
+            for content, record in zip(missing, records, strict=True):
+                if record is not None:
+                    sketches[content] = layout.read_sketch(record)
+                    replica.keep_sketch(content, sketches[content])
+        return sketches
+
+    def _claimed(
+        self,
+        reply: bytes,
+        posting: Posting,
+        replica: Replica,
+        first: int,
+        kin: list[tuple[Match, float]],
+    ) -> tuple[Claim, bool]:
+        """Return the claim that *reply* tells, and whether its content can be found from now on."""
+        _, self._link.pages, number, content, owner, place, *visit, length = _CLAIMED.unpack_from(reply)
+        end = _CLAIMED.size + length
+        replica.apply(reply, end, first)
+        former = layout.read_visit(*visit)
+        if owner == number:
+            is_new = not place and not posting.is_exact
+            return Claim(former, content, number, None, None, None), is_new
+        original = reply[_CLAIMED.size : end].decode("utf-8", "surrogatepass")
+        if posting.is_exact:
+            return Claim(former, content, owner, original, 0, 1.0), False
+        match, similarity = kin[place - 1]
+        return Claim(former, content, owner, original, match.distance, similarity), False
+
+    async def _begin_again(self, reply: bytes, replica: Replica, first: int) -> int:
+        """Learn why nothing was stored; return 1 if the server had lost something, else 0."""
+        status = reply[:1]
+        if status == _RACED:
+            replica.apply(reply, 1, first)
+        elif status == _BEHIND:
+            await self._link.catch_up(replica)
+        else:
+            self._link.lost(replica)
+            return 1
+        return 0
+
+    def _check_writable(self) -> None:
+        if self._is_read_only:
+            raise StoreError(f"{self._link.wish.place} was opened for reading only")

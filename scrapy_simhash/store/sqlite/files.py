@@ -1,0 +1,172 @@
+"""Files: a store's file and those beside it, opened, made and replaced.
+
+::
+
+    shop.sqlite          the store
+    shop.sqlite-wal      its latest transactions, which belong to it; while it is open, or after a kill
+    shop.sqlite-shm      where they are; can be told from the -wal at any time
+    shop.sqlite-lock     empty; locked by who is writing
+    shop.sqlite-new      a store that is being made
+
+Only SQLite opens them. Where locks are POSIX's, a file that this process opened and closed by itself would lose
+those that SQLite has on it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked
+from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.sqlite import schema
+from scrapy_simhash.store.sqlite.failures import is_forbidden, said_at_opening
+
+#: Seconds for which others that write to the file are waited for. After a kill, whoever opens it first reads the log.
+PATIENCE = 5.0
+#: The same for a claim: the reactor waits too.
+PATIENCE_OF_CLAIMS = 0.1
+#: What can be beside a database, and belongs to it.
+_BESIDE = ("-wal", "-shm", "-journal")
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Return a connection in autocommit mode. *mode* is what SQLite's URIs say: ``ro``, ``rw``, ``rwc``."""
+    return sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}",
+        uri=True,
+        timeout=PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """Return the path of a file beside a store's."""
+    return path.with_name(path.name + suffix)
+
+
+class WriterLock:
+    """Who holds it is the one that writes to a store, until it is released or its process ends, however it ends.
+
+    It is SQLite's own lock, which is the same on every system, on an empty database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock of the store at *path*, or raise StoreLocked at once."""
+        lock = beside(path, "-lock")
+        with said_at_opening(lock, "write"):
+            self._connection = connect(lock, "rwc")
+            try:
+                self._connection.execute("PRAGMA busy_timeout = 0")
+                # Nothing is written, and so nothing has to be undone.
+                self._connection.execute("PRAGMA journal_mode = MEMORY")
+                self._connection.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as error:
+                self._connection.close()
+                if "locked" not in str(error):
+                    raise
+                raise StoreLocked(
+                    f"{path}: another crawl is writing to it. Wait for it to end, or stop it, or name another "
+                    "folder with SIMHASH_DIR"
+                ) from error
+
+    def release(self) -> None:
+        """Let others write."""
+        self._connection.close()
+
+
+def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[WriterLock, sqlite3.Connection]:
+    """Return the lock of the store at *path* and a connection to it.
+
+    A file that is not there is made, for *header*; with *reset* it is made anew.
+    """
+    with ExitStack() as undo, said_at_opening(path, "write"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = WriterLock(path)
+        undo.callback(lock.release)
+        if reset:
+            _remove(path)
+        if not path.exists():
+            _make(path, header or Header())
+        elif not path.stat().st_size:
+            raise StoreDamaged(
+                f"{path} is an empty file, and no store. Nothing was changed. Put a copy in its place, or remove it, "
+                "or let SIMHASH_RESET = True begin anew"
+            )
+        connection = connect(path, "rw")
+        undo.callback(connection.close)
+        schema.check(connection, str(path))
+        # A file that may only be read opens without a word, and so begins a transaction.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {schema.VERSION}")
+        connection.execute("ROLLBACK")
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE_OF_CLAIMS)}")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        if mode != "wal":
+            raise StoreError(
+                f"{path}: SQLite cannot keep a write-ahead log here, only {mode}, as on some network drives. Name "
+                "another folder with SIMHASH_DIR"
+            )
+        undo.pop_all()
+    return lock, connection
+
+
+def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
+    """Return a connection to the store at *path* that writes nothing, and the mode to make more of them with.
+
+    Whoever reads a file with a write-ahead log must take part in its locks, by a file beside it. Where that cannot be
+    made, and there is no log, nobody is writing, and the file is read without locks.
+    """
+    if not path.is_file():
+        raise StoreError(f"{path}: there is no such file")
+    with said_at_opening(path, "read"):
+        for mode in ("ro", "ro&immutable=1"):
+            connection = connect(path, mode)
+            try:
+                schema.check(connection, str(path))
+                return connection, mode
+            except Exception as error:
+                connection.close()
+                is_alone = not _size(beside(path, "-wal"))
+                if not (mode == "ro" and is_alone and is_forbidden(error)):
+                    raise
+    raise AssertionError  # not reached: the second mode returns or raises
+
+
+def _make(path: Path, header: Header) -> None:
+    """Make a new store, which is there as a whole or not at all."""
+    for suffix in _BESIDE:
+        if _size(orphan := beside(path, suffix)):
+            raise StoreDamaged(
+                f"{orphan} holds the latest transactions of {path.name}, which is missing. Nothing was changed. Put "
+                "it back, or remove what is left of it, or let SIMHASH_RESET = True begin anew"
+            )
+    new = beside(path, "-new")
+    _unlink(new)
+    with closing(connect(new, "rwc")) as connection:
+        schema.create(connection, header)
+        connection.execute("PRAGMA journal_mode = WAL")
+    new.replace(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a store, damaged or not; a database of another program stays, and raises StoreDamaged."""
+    if _size(path):
+        with closing(connect(path, "ro")) as connection, suppress(sqlite3.Error):
+            if not schema.is_store(connection):
+                schema.check(connection, str(path))
+    _unlink(path)
+
+
+def _unlink(path: Path) -> None:
+    """Remove a database and what belongs to it. The database goes first: without it, its log does no harm."""
+    for file in (path, *(beside(path, suffix) for suffix in _BESIDE)):
+        file.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

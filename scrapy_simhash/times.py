@@ -1,0 +1,54 @@
+"""Times as people, JSON and feeds write them, in whole seconds of Unix time."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+#: The first and the last second that have a date of four digits.
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
+
+
+def written(seconds: int) -> str | int:
+    """Return a time by ISO 8601, in UTC; outside of the years 1 to 9999 the number it is.
+
+    >>> written(1_790_000_000), written(2**62)
+    ('2026-09-21T14:13:20Z', 4611686018427387904)
+    """
+    if not _FIRST <= seconds <= _LAST:
+        return seconds
+    return f"{(_EPOCH + timedelta(seconds=seconds)).isoformat().removesuffix('+00:00')}Z"
+
+
+def parsed(value: object) -> int:
+    """Return the time in *value*: a number of seconds, or a date with a time by ISO 8601, UTC where it names no zone.
+
+    Parts of a second are dropped. Raises ValueError for anything else.
+
+    >>> parsed("2026-09-21T14:13:20Z"), parsed("2026-09-21 16:13:20.5+02:00"), parsed("1790000000.5")
+    (1790000000, 1790000000, 1790000000)
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _whole(value)
+    if not isinstance(value, str):
+        raise ValueError("is neither a number of seconds nor a date")
+    text = value.strip()
+    try:
+        return _whole(float(text))
+    except ValueError:
+        pass
+    try:
+        # Python 3.10 does not know the letter, nor every number of digits.
+        moment = datetime.fromisoformat(re.sub(r"[.,]\d+", "", re.sub("[Zz]$", "+00:00", text)))
+    except ValueError:
+        raise ValueError("is neither a number of seconds nor a date like 2026-09-21T14:13:20Z") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return (moment - _EPOCH) // timedelta(seconds=1)
+
+
+def _whole(seconds: float) -> int:
+    if not _FIRST <= seconds <= _LAST:
+        raise ValueError("is not within the years 1 to 9999")
+    return int(seconds // 1)

@@ -1,0 +1,24 @@
+"""The program, run for real: a dozen kills of claims, and some of crawls."""
+
+import json
+
+import pytest
+
+from benchmarks import kills
+
+
+@pytest.mark.parametrize(
+    ("of", "options", "count"),
+    [("claims", ["--store-only"], 12), ("crawls", ["--pages", "120"], 3)],
+)
+def test_nothing_is_lost_by_kills(
+    of: str,
+    options: list[str],
+    count: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kills, "CRAWL_LIFE", 2)
+    status = kills.main([*options, "--kills", str(count), "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert (status, result["of"], result["kills"], result["faults"]) == (0, of, count, [])

@@ -1,0 +1,106 @@
+"""A store whose methods are coroutines does what every store does when somebody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from scrapy_simhash.commands.blocking import BATCH, BlockingStore, pages_of
+from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Page, Posting, Run, Store
+from tests.store.contract import StoreContract, posting
+
+
+class RemoteStore:
+    """A store in memory behind coroutines, each of which waits once; *most* counts those that waited together."""
+
+    def __init__(self, header: Header) -> None:
+        self.store = MemoryStore(header)
+        self.waiting = 0
+        self.most = 0
+
+    @property
+    def header(self) -> Header:
+        return self.store.header
+
+    @property
+    def index_size(self) -> int:
+        return self.store.index_size
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    async def claim(self, posting: Posting) -> Claim:
+        await self._travel()
+        return self.store.claim(posting)
+
+    async def look(self, posting: Posting) -> Claim:
+        await self._travel()
+        return self.store.look(posting)
+
+    async def get(self, key: bytes) -> Page | None:
+        await self._travel()
+        return self.store.get(key)
+
+    async def remove(self, key: bytes) -> bool:
+        await self._travel()
+        return self.store.remove(key)
+
+    async def __aiter__(self) -> AsyncIterator[Posting]:
+        for one in self.store:
+            await self._travel()
+            yield one
+
+    async def runs(self) -> list[Run]:
+        await self._travel()
+        return self.store.runs()
+
+    async def close(self, reason: str = "finished") -> None:
+        await self._travel()
+        self.store.close(reason)
+
+    async def _travel(self) -> None:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        await asyncio.sleep(0)
+        self.waiting -= 1
+
+
+@pytest.fixture
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+class TestBlockingStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _loop(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+
+    def make(self, header: Header) -> Store:
+        return BlockingStore(RemoteStore(header), self.loop)
+
+
+def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
+    remote = RemoteStore(Header())
+    assert isinstance(remote, AsyncStore)
+    store = BlockingStore(remote, loop)
+    postings = [posting(str(number), number << 32) for number in range(2 * BATCH + 3)]
+    for one in postings:
+        store.claim(one)
+    assert [one.key for one in store] == [one.key for one in postings]
+    assert remote.most == 1
+    keys = [one.key for one in postings[:BATCH]]
+    pages = pages_of(store, [*keys, b"unknown"])
+    assert [page and page.posting.key for page in pages] == [*keys, None]
+    assert pages == pages_of(remote.store, [*keys, b"unknown"])
+    assert remote.most == BATCH + 1
+
+
+def test_a_run_ends_as_it_is_told(loop: asyncio.AbstractEventLoop) -> None:
+    store = BlockingStore(RemoteStore(Header()), loop)
+    store.close("import")
+    (run,) = store.runs()
+    assert run.reason == "import"

@@ -1,0 +1,183 @@
+"""What the pages say of stores and revisits is what crawls do, one after another in the same project."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from magazine.server import SiteServer
+from redis import Redis
+
+from scrapy_simhash.outage import Outage
+from tests.docs.reader import DOCS, blocks, words
+from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, scrapy, site
+from tests.store.server import RedisServer
+
+KEEP = DOCS / "how-to" / "keep.rst"
+REVISITS = DOCS / "how-to" / "revisits.rst"
+MACHINES = DOCS / "how-to" / "several-machines.rst"
+#: Where the project of the pages lies.
+PLACE = "/srv/archive"
+
+SETTINGS = """
+ADDONS = {"scrapy_simhash.Addon": 500}
+SPIDER_MODULES = ["archive.spiders"]
+SIMHASH_ITEM_FIELD = "near_duplicate"
+"""
+SPIDER = f"""
+import scrapy
+
+
+class PagesSpider(scrapy.Spider):
+    name = "pages"
+    start_urls = ["{SHOWN}/boats/night-pilot", "{SHOWN}/print/night-pilot", "{SHOWN}/boats"]
+
+    def parse(self, response):
+        yield {{"url": response.url}}
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SiteServer]:
+    with site() as started:
+        yield started
+
+
+class Project(NamedTuple):
+    """The folder of a project in which one crawl follows another."""
+
+    folder: Path
+    server: SiteServer
+
+    def crawl(self, *settings: str, fails: bool = False) -> Run:
+        given = [word for setting in settings for word in ("-s", setting)]
+        return scrapy(
+            *(self.folder, self.server, "crawl", "pages", "-O", "items.jsonl"),
+            *(*given, *NO_WAIT, *IN_ORDER),
+            fails=fails,
+        )
+
+    @property
+    def items(self) -> dict[str, dict[str, Any]]:
+        """The items of the last crawl by their URL."""
+        return feed(self.folder / "items.jsonl", self.server)
+
+    def set(self, settings: str) -> None:
+        with (self.folder / "archive" / "settings.py").open("a", encoding="utf-8") as file:
+            file.write(settings)
+
+
+@pytest.fixture
+def project(tmp_path: Path, server: SiteServer) -> Project:
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = archive.settings\n", "utf-8")
+    (tmp_path / "archive" / "settings.py").write_text(SETTINGS, "utf-8")
+    (tmp_path / "archive" / "spiders.py").write_text(SPIDER.replace(SHOWN, server.url), "utf-8")
+    return Project(tmp_path, server)
+
+
+def shown(page: Path, of: Path) -> str:
+    """Return the text of *page* with the folder of a project in place of that of the page."""
+    return words(page.read_text("utf-8")).replace(PLACE, str(of.resolve()))
+
+
+def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
+    (settings, *_) = blocks(KEEP, "python")
+    project.set(settings.text)
+    project.crawl()
+    assert (project.folder / ".scrapy" / "simhash" / "pages.sqlite").is_file()
+    log = project.crawl().log
+    (kept,) = re.findall(r"Pages are kept in .+", log)
+    for page in (KEEP, LOG_PAGE):
+        assert re.sub(r"\d+ known", "1024 known", kept) in shown(page, project.folder)
+    assert {item["near_duplicate"]["reason"] for item in project.items.values()} == {"unchanged"}
+    stopped = project.crawl("SIMHASH_MIN_SIMILARITY=0.9", fails=True).log
+    (message,) = re.findall(r"scrapy_simhash\.exceptions\.StoreMismatch: .+", stopped)
+    assert message in shown(LOG_PAGE, project.folder)
+    (reset,) = re.findall(r"-s (SIMHASH_RESET=\w+)", KEEP.read_text("utf-8"))
+    assert ": 0 known" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
+
+
+def test_a_job_keeps_its_store_beside_its_queue(project: Project) -> None:
+    project.crawl("JOBDIR=job")
+    assert f"``{'<JOBDIR>/simhash/<spider>.sqlite'}``" in KEEP.read_text("utf-8")
+    assert (project.folder / "job" / "simhash" / "pages.sqlite").is_file()
+
+
+def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
+    (settings, *_) = blocks(REVISITS, "python")
+    project.set(settings.text)
+    project.crawl()
+    assert len(project.items) == 3
+    project.crawl()
+    assert project.items == {}
+
+
+def test_an_action_without_a_store_is_warned_of(project: Project) -> None:
+    log = project.crawl("SIMHASH_REVISIT_ACTION=drop_items").log
+    (message,) = re.findall(r"WARNING: (SIMHASH_REVISIT_ACTION .+)", log)
+    assert message in words(LOG_PAGE.read_text("utf-8"))
+
+
+def test_the_store_of_the_page_remembers(project: Project) -> None:
+    (module,) = (block for block in blocks(KEEP, "python") if block.caption)
+    (settings,) = (block for block in blocks(KEEP, "python") if "SIMHASH_STORE =" in block.text)
+    path = project.folder / module.caption
+    path.parent.mkdir()
+    path.write_text(module.text, "utf-8")
+    project.set(settings.text)
+    first, again = project.crawl().log, project.crawl().log
+    assert "Pages are kept in the file pages.pickle: 0 known" in first
+    assert "Pages are kept in the file pages.pickle: 3 known" in again
+    assert {item["near_duplicate"]["reason"] for item in project.items.values()} == {"unchanged"}
+    stopped = project.crawl("SIMHASH_SCOPE=host", fails=True).log
+    assert "StoreMismatch: the file pages.pickle holds fingerprints" in stopped
+
+
+def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureFixture) -> None:
+    page = words(LOG_PAGE.read_text("utf-8"))
+    outage = Outage()
+    with caplog.at_level(logging.INFO, "scrapy_simhash"):
+        for _ in range(12):
+            outage.failed(Exception("..."), None)
+        outage.answered(None)
+    assert len(caplog.messages) == 2
+    assert all(message in page for message in caplog.messages)
+
+
+# --- Several machines.
+
+
+def test_the_table_of_memory_is_arithmetic() -> None:
+    page = words(MACHINES.read_text("utf-8"))
+    (in_redis,) = map(int, re.findall(r"A page takes some (\d+) bytes in Redis", page))
+    ((least, most),) = re.findall(r"takes (\d+) to (\d+) bytes in the index", page)
+    table = MACHINES.read_text("utf-8").partition(":name: redis-memory")[2]
+    rows = re.findall(
+        r"\* - (\d+) (m|b)illion\n +- ([\d.]+) GB\n +- ([\d.]+) to ([\d.]+) GB\n +- (.+)", table
+    )
+    assert len(rows) == 4
+    for number, size, redis, *crawler, layout in rows:
+        millions = int(number) * (1 if size == "m" else 1000)
+        expected = [millions * each / 1000 for each in (in_redis, int(least), int(most))]
+        told = [float(redis), *map(float, crawler)]
+        assert told == pytest.approx(expected, abs=0.005)
+        shards = re.search(r"(\d+) shards", layout)
+        if shards:
+            for share in map(float, re.findall(r"([\d.]+)(?: to | GB)", layout)):
+                assert any(share == pytest.approx(whole / int(shards[1]), rel=0.02) for whole in told)
+
+
+def test_the_server_takes_the_configuration_of_the_page(tmp_path: Path) -> None:
+    (block,) = (block for block in blocks(MACHINES, "text") if block.caption == "redis.conf")
+    options: dict[str, str] = dict(line.split() for line in block.text.splitlines())
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in options.items()}
+    with (
+        RedisServer(tmp_path, **given) as server,
+        Redis.from_url(server.url, decode_responses=True) as client,
+    ):
+        assert {name: client.config_get(name)[name] for name in options} == options

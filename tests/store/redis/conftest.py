@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.store.server import RedisServer
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One server for all tests that leave it as it is; each has a prefix of its own."""
+    with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
+        yield server
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A server of the test's own, which it may kill."""
+    with RedisServer(tmp_path) as server:
+        yield server
+
+
+_prefixes = count()
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"test-{next(_prefixes)}:simhash"

@@ -1,0 +1,206 @@
+"""Many claims at once, by many crawlers: as if they had come one after the other, in the order of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash import Fingerprint
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store import Claim, Posting
+from scrapy_simhash.store.redis import RedisStore
+from tests.store.contract import CLASSIC, SECOND_LOOK, NaiveStore, content, header, posting
+from tests.store.redis.stores import opened, waits
+from tests.store.server import RedisServer
+
+
+@pytest.mark.parametrize("concurrency", [16, 100])
+@waits
+async def test_of_many_identical_pages_at_once_exactly_one_is_new(
+    shared: RedisServer, prefix: str, concurrency: int
+) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        claims = await asyncio.gather(
+            *[
+                store.claim(posting(f"{number}-{name}", content(7)))
+                for number in range(concurrency)
+                for name, store in {"one": one, "other": other}.items()
+            ]
+        )
+    assert Counter(claim.original is None for claim in claims) == {True: 1, False: 2 * concurrency - 1}
+    assert {claim.content for claim in claims} == {0}
+
+
+@waits
+async def test_of_many_like_pages_at_once_exactly_one_is_new(shared: RedisServer, prefix: str) -> None:
+    pages = [posting(str(bit), content(1 << bit, edited=bit)) for bit in range(20)]
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        claims = await asyncio.gather(
+            *[store.claim(page) for page, store in zip(pages, [one, other] * 10, strict=True)]
+        )
+    assert Counter(claim.original is None for claim in claims)[True] == 1
+
+
+@waits
+async def test_short_pages_at_once_are_told_too(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        claims = await asyncio.gather(
+            *[(one, other)[i % 2].claim(posting(str(i), i % 3, str(i % 2), is_exact=True)) for i in range(30)]
+        )
+    assert Counter(claim.original is None for claim in claims)[True] == 6
+
+
+@waits
+async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) -> None:
+    numbers = random.Random(1)
+    pages = [posting(str(i), numbers.getrandbits(64)) for i in range(2500)]
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        await other.connect()
+        await asyncio.gather(*[one.claim(page) for page in pages])
+        assert (len(other), other.index_size) == (0, 0)
+        last = await asyncio.gather(
+            *[other.claim(page._replace(key=b"again" + page.key)) for page in pages[-20:]]
+        )
+        assert [claim.original for claim in last] == [page.url for page in pages[-20:]]
+        assert (len(other), other.index_size) == (2520, 2500)
+        await one.remove(b"7")
+        for page in pages[100:1300]:
+            await one.claim(page._replace(fingerprint=Fingerprint(page.fingerprint.value ^ 2**40 - 1)))
+        assert await other.remove(b"8")
+        assert not await other.remove(b"7")
+
+
+@waits
+async def test_what_was_removed_by_another_crawler_is_not_found(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        await one.claim(posting("a", content(0)))
+        assert (await other.claim(posting("b", content(0)))).original
+        await one.remove(b"a")
+        # Its replica still has it; the server says that it is gone.
+        assert (await other.claim(posting("c", content(0)))).original is None
+        assert (await one.claim(posting("d", content(1)))).cluster == 2
+
+
+@waits
+async def test_a_look_at_what_is_not_stored_leaves_no_trace_here_either(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        # The number that this content would get is another's in the end.
+        assert (await one.look(posting("a", content(0, text="a")))).content == 0
+        await other.claim(posting("b", content(0, text="b")))
+        assert (await one.claim(posting("c", content(0, text="a")))).original is None
+        assert (await one.claim(posting("d", content(0, text="b")))).original
+
+
+@waits
+async def test_who_stops_waiting_harms_nobody(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as store:
+        await store.connect()
+        tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(20)]
+        await asyncio.sleep(0)
+        for task in tasks[::2]:
+            task.cancel()
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [isinstance(claim, Claim) for claim in done] == [False, True] * 10
+        assert (await store.claim(posting("after", content(3 << 20)))).original
+
+
+# --- Every order in which the questions of several crawlers can come.
+
+
+class Steps:
+    """Questions to the server that wait until they are let through, one by one."""
+
+    def __init__(self) -> None:
+        self.waiting: list[asyncio.Future[None]] = []
+        self.is_under_way = False
+        #: Numbers of the questions that were answered, in the order of the server.
+        self.order: list[int] = []
+
+    def between(self, store: RedisStore) -> None:
+        """Stand between *store* and its server."""
+        line = store._link._line
+        ask = line.ask
+
+        async def slow(name: str, *arguments: Any) -> Any:
+            turn = asyncio.get_running_loop().create_future()
+            self.waiting.append(turn)
+            await turn
+            reply = await ask(name, *arguments)
+            if name in {"claim", "remove"} and reply[:1] == b"S":
+                self.order.append(_question.get())
+            self.is_under_way = False
+            return reply
+
+        line.ask = slow  # type: ignore[method-assign]
+
+    async def run(self, work: list[asyncio.Task[Any]], choose: Callable[[int], int]) -> None:
+        """Let questions through until all *work* is done; *choose* says which of so many is the next."""
+        while not all(task.done() for task in work):
+            if self.waiting and not self.is_under_way:
+                self.is_under_way = True
+                self.waiting.pop(choose(len(self.waiting))).set_result(None)
+            # Time for what follows from it.
+            await asyncio.sleep(0.0002 if self.is_under_way else 0)
+
+
+_question: ContextVar[int] = ContextVar("question")
+_prefixes = count()
+
+
+async def ask(store: RedisStore | NaiveStore, number: int, what: str, visit: Posting) -> Any:
+    """Ask for *visit* what *what* says."""
+    _question.set(number)
+    answer: Any = store.remove(visit.key) if what == "remove" else getattr(store, what)(visit)
+    return await answer if isinstance(store, RedisStore) else answer
+
+
+contents = st.one_of(
+    st.builds(content, st.integers(0, 7), st.sampled_from([0, 30, 60, 90]), text=st.sampled_from(["", "x"])),
+    st.builds(Fingerprint, st.sampled_from([0, 1, 3, 7, 15, 31])),
+)
+postings = st.builds(
+    posting, st.sampled_from("abcdef"), contents, is_exact=st.sampled_from([False] * 5 + [True])
+)
+questions = st.tuples(st.sampled_from(["claim"] * 6 + ["look", "remove"]), postings)
+
+
+@pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
+@settings(max_examples=60)
+@given(data=st.data(), asked=st.lists(questions, min_size=2, max_size=9), crawlers=st.integers(2, 3))
+def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_server(
+    shared: RedisServer, rule: Rule, data: st.DataObject, asked: list[tuple[str, Posting]], crawlers: int
+) -> None:
+    async def crawl() -> None:
+        prefix = f"steps-{rule.min_similarity}-{next(_prefixes)}"
+        steps = Steps()
+        async with AsyncExitStack() as stack:
+            stores = [
+                await stack.enter_async_context(opened(shared.url, prefix, header(rule)))
+                for _ in range(crawlers)
+            ]
+            for store in stores:
+                await store.connect()
+                steps.between(store)
+            work = [
+                asyncio.ensure_future(ask(stores[number % crawlers], number, *question))
+                for number, question in enumerate(asked)
+            ]
+            await steps.run(work, lambda n: data.draw(st.integers(0, n - 1), label="next"))
+        assert sorted(steps.order) == list(range(len(asked)))
+        naive = NaiveStore(rule)
+        for number in steps.order:
+            assert work[number].result() == await ask(naive, number, *asked[number])
+
+    asyncio.run(crawl())

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.exceptions import SettingError, StoreError
+from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "url", "options"),
+    [
+        ({"SIMHASH_REDIS_URL": "redis://a"}, "redis://a", {}),
+        # Ours goes first, and what is scrapy-redis's has nothing to do with it.
+        (
+            {
+                "SIMHASH_REDIS_URL": "unix:///run/a",
+                "REDIS_URL": "redis://b",
+                "REDIS_PARAMS": {"password": "x"},
+            },
+            "unix:///run/a",
+            {},
+        ),
+        ({"REDIS_URL": "rediss://u:p@b:7/2?db=3"}, "rediss://u:p@b:7/2?db=3", {}),
+        (
+            {"REDIS_URL": "redis://b", "REDIS_PARAMS": {"password": "x", "db": "2"}},
+            "redis://b",
+            {"password": "x", "db": 2},
+        ),
+        (
+            {"REDIS_HOST": "b", "REDIS_PORT": "7", "REDIS_DB": 2, "REDIS_PARAMS": {"host": "c"}},
+            "redis://b:7",
+            {"db": 2},
+        ),
+        ({"REDIS_PORT": 7}, "redis://localhost:7", {}),
+        ({"REDIS_HOST": "::1"}, "redis://[::1]:6379", {}),
+        ({"REDIS_PARAMS": {"url": "redis://b", "ssl": True}}, "rediss://b", {}),
+        ({"REDIS_PARAMS": {"host": "b", "ssl": "true"}}, "rediss://b:6379", {}),
+        ({"REDIS_PARAMS": {"unix_socket_path": "/run/a b"}}, "unix:///run/a%20b", {}),
+        ({"REDIS_PARAMS": '{"password": "x"}'}, "redis://localhost:6379", {"password": "x"}),
+    ],
+)
+def test_a_server_is_found_in_the_settings(
+    settings: dict[str, Any], url: str, options: dict[str, Any]
+) -> None:
+    assert server_from_settings(settings) == Server(url, options)
+
+
+@pytest.mark.parametrize("settings", [{}, {"SIMHASH_REDIS_URL": None, "REDIS_URL": "", "REDIS_PARAMS": {}}])
+def test_no_setting_is_no_server(settings: dict[str, Any]) -> None:
+    assert server_from_settings(settings) is None
+
+
+@pytest.mark.parametrize("url", ["http://a", "localhost:6379", ""])
+def test_a_url_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises(SettingError, match="must begin with redis://"):
+        Server(url)
+
+
+@pytest.mark.parametrize("url", ["redis://a:x", "redis://a?socket_timeout=soon"])
+def test_a_url_that_cannot_be_read_is_refused(url: str) -> None:
+    with pytest.raises(SettingError, match="cannot be asked"):
+        RedisStore(url, "p", None)
+
+
+def test_a_password_is_not_told() -> None:
+    server = Server("rediss://user:secret@db.example:6380/1?password=secret")
+    assert str(server) == "rediss://db.example:6380/1"
+    with pytest.raises(SettingError) as caught:
+        Server("https://user:secret@db.example")
+    assert "secret" not in str(caught.value)
+
+
+def arguments(server: Server, is_async: bool) -> dict[str, Any]:
+    found: dict[str, Any] = server.client(5, is_async=is_async).connection_pool.connection_kwargs
+    return found
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_other_clients_want_of_a_connection_is_not_taken_over(is_async: bool) -> None:
+    unsuited = {"decode_responses": True, "encoding": "latin-1", "redis_cls": "a.B", "retry_on_timeout": True}
+    server = Server(
+        "redis://a?decode_responses=True&protocol=3&db=4&health_check_interval=1",
+        {**unsuited, "username": "u", "socket_timeout": "30", "max_connections": 3, "ssl_ca_certs": "x"},
+    )
+    taken = arguments(server, is_async)
+    assert (taken["db"], taken["username"], taken["protocol"]) == (4, "u", 2)
+    assert (taken["socket_timeout"], taken["socket_connect_timeout"]) == (30, 5)
+    assert not {*unsuited, "ssl_ca_certs", "health_check_interval"} & set(taken)
+    assert taken["retry"]._retries == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "taken", "left"),
+    [
+        ("rediss://a", {"ssl_ca_certs": "x"}, {"ssl_ca_certs"}, set()),
+        ("rediss://a?ssl_cert_reqs=none", {}, {"ssl_cert_reqs"}, set()),
+        ("redis://a", {"socket_keepalive": True}, {"socket_keepalive"}, set()),
+        ("unix:///a", {"socket_keepalive": True}, {"path"}, {"socket_keepalive"}),
+    ],
+)
+def test_options_are_taken_where_they_suit(
+    url: str, options: dict[str, Any], taken: set[str], left: set[str]
+) -> None:
+    found = set(arguments(Server(url, options), is_async=True))
+    assert taken <= found
+    assert not left & found
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "redis"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(StoreError, match=r"pip install scrapy-simhash\[redis\]"):
+        RedisStore("redis://a", "p", None)
+
+
+def test_a_library_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("redis.__version__", "4.6.0")
+    with pytest.raises(StoreError, match=r"5\.0 or later, found 4\.6\.0"):
+        RedisStore("redis://a", "p", None)

@@ -1,0 +1,159 @@
+"""The page about the layout is true: its bytes are read as it says."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.scripts import script
+from tests.store.contract import FAR, content, posting
+from tests.store.redis.stores import HEADER, admin, opened, waits
+from tests.store.server import RedisServer
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "redis-layout.rst").read_text("utf-8")
+
+
+def rows(name: str) -> list[list[str]]:
+    """Return the rows of a table of the page without its head."""
+    table = PAGE.partition(f":name: {name}\n")[2].split("\n\n")[1]
+    cells = re.findall(r"^    (\* -| {2}-) (.*(?:\n {8}.*)*)", table, re.M)
+    found: list[list[str]] = []
+    for bullet, cell in cells:
+        if bullet == "* -":
+            found.append([])
+        found[-1].append(cell)
+    return found[1:]
+
+
+def read(name: str, record: bytes) -> list[Any]:
+    """Return the fields of *record* by the table *name*; the last one is the rest."""
+    table = rows(name)
+    found: list[Any] = []
+    for (begin, kind, *_), end in zip(table, [*[int(row[0]) for row in table[1:]], None], strict=True):
+        field = record[int(begin) : end]
+        if match := re.match(r"(u?)int(\d+)$", kind):
+            size = int(match[2]) // 8
+            assert end is None or len(field) == size
+            found.append(int.from_bytes(field[:size], "big", signed=not match[1]))
+            if end is None:
+                found.append(field[size:])
+        else:
+            found.append(field)
+    return found
+
+
+def stamp(value: int, seen: int, text_hash: int) -> bytes:
+    return value.to_bytes(8, "big") + seen.to_bytes(8, "big") + text_hash.to_bytes(8, "big")
+
+
+@waits
+async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str) -> None:
+    client = admin(shared.url)
+    first = posting("a", content(5), "x.example", text_hash=7, seen=9)
+    async with opened(shared.url, prefix) as store:
+        await store.claim(first)
+        await store.claim(posting("b", content(4), "x.example"))
+        await store.claim(posting("a", content(FAR, text="t"), "x.example"))
+        await store.claim(posting("c", 3, is_exact=True))
+        await store.remove(b"c")
+        await store.claim(posting("d", 3, is_exact=True))
+        await store.remove(b"b")
+        await store.remove(b"a")
+        await store.close("shutdown")
+    key = {name: f"{prefix}:{name}" for name in layout.KEYS}
+    kinds = {name.strip("`"): kind for name, kind, _ in rows("redis-keys")}
+    assert {name: client.type(key[name]).decode() for name in key} == kinds
+
+    fields = client.hgetall(key["header"])
+    assert {name.decode() for name in fields} == {row[0].strip("`") for row in rows("redis-header")}
+    counters = {name: int(fields[name.encode()]) for name in ("version", "pages", "contents", "runs")}
+    assert counters == {"version": 1, "pages": 4, "contents": 4, "runs": 1}
+
+    assert client.hgetall(key["exact"]) == {(3).to_bytes(8, "big"): b"3"}
+    page = read("redis-page", client.hget(key["pages"], b"d"))
+    assert page == [3, 3, 4, 1, 0, stamp(3, 0, 0), b"https://example.com/d"]
+
+    record = client.hget(key["contents"], "0")
+    sketch = first.fingerprint.sketch
+    assert read("redis-content", record) == [
+        *(0, 0, 1 + 2 + 8, stamp(5, 9, 7), 1, 9),
+        b"a" + b"x.example" + sketch,
+    ]
+    assert read("redis-content", client.hget(key["contents"], "1"))[:3] == [0, 1, 2 + 8]
+    assert read("redis-content", client.hget(key["contents"], "3"))[:3] == [3, 0, 4]
+
+    events = [read("redis-event", event) for event in client.lrange(key["events"], 0, -1)]
+    assert [(kind, content, value) for kind, content, value, _ in events] == [
+        (b"+", 0, 5),
+        (b"+", 1, FAR),
+        (b"-", 1, FAR),
+        (b"-", 0, 5),
+    ]
+    whole = client.lindex(key["events"], 0)
+    assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch).digest()[:4]
+    assert whole[17:-4] == b"x.example"
+
+    token, began, ended, reason = read("redis-run", client.hget(key["runs"], "1"))
+    assert (len(token), ended >= began, reason) == (8, True, b"shutdown")
+
+
+@waits
+async def test_a_sketch_of_its_own_is_where_the_page_says(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as store:
+        await store.claim(posting("a", content(5)))
+        await store.claim(posting("b", content(4, edited=20)))
+        await store.claim(posting("c", content(5)))
+    client = admin(shared.url)
+    flags, sketch_and_url = {}, {}
+    for key in "abc":
+        *_, flags[key], _, sketch_and_url[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
+    assert flags == {"a": 0, "b": 2 + 16, "c": 0}
+    assert sketch_and_url["b"] == content(4, edited=20).sketch + b"https://example.com/b"
+    assert sketch_and_url["c"] == b"https://example.com/c"
+
+
+@waits
+async def test_what_the_page_permits_is_enough(server: RedisServer) -> None:
+    client = admin(server.url)
+    words = PAGE.partition("Permissions\n-----------\n")[2].split("``")[1::2]
+    commands = [f"+{word.lower()}" for word in words]
+    assert "+info" in commands
+    client.acl_setuser("crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=commands)
+    url = server.url.replace("//", "//crawler:x@")
+    async with opened(url, "p", HEADER, expire=100, reset=True) as store:
+        store.check()
+        await store.claim(posting("a", content(0)))
+        await store.claim(posting("b", content(0, edited=10)))
+        await store.claim(posting("c", 1, is_exact=True))
+        assert await store.get(b"c")
+        assert await store.remove(b"c")
+        assert len([page async for page in store]) == 2
+        await store.close()
+    async with opened(url, "p", HEADER) as store:
+        await store.claim(posting("b", content(0, edited=10)))
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"key": bytes(70_000)}, "a key must have at most 65535 bytes"),
+        ({"scope": "é" * 40_000}, "a scope must"),
+    ],
+)
+@waits
+async def test_what_does_not_fit_a_record_is_refused(
+    shared: RedisServer, prefix: str, part: dict[str, Any], message: str
+) -> None:
+    async with opened(shared.url, prefix) as store:
+        with pytest.raises(ValueError, match=message):
+            await store.claim(posting("a", content(0))._replace(**part))
+
+
+def test_a_script_is_known_by_its_own_hash() -> None:
+    for name in ("claim", "end", "events", "get", "open", "remove"):
+        assert script(name).sha == hashlib.sha1(script(name).source.encode()).hexdigest()

@@ -1,0 +1,298 @@
+"""A store and its server meet: what is refused, what is left alone, what is told."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.store import Header
+from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
+from scrapy_simhash.store.redis.layout import KEYS
+from tests.store.contract import FAR, content, posting
+from tests.store.redis.stores import HEADER, admin, opened, waits
+from tests.store.server import RedisServer
+
+
+async def live(server: str | Server) -> None:
+    """Meet *server* in both ways, and claim."""
+    async with opened(server, "p") as store:
+        store.check()
+        assert (await store.claim(posting("a", content(0)))).content == 0
+
+
+# --- Ways to a server.
+
+
+@waits
+async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path: Path) -> None:
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        await live(server.url.replace("//", "//:secret@"))
+        settings = {"REDIS_URL": server.url, "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
+        found = server_from_settings(settings)
+        assert found is not None
+        async with opened(found, "p") as store:
+            assert (await store.look(posting("a", content(0)))).former
+        for url in (server.url, server.url.replace("//", "//:wrong@")):
+            store = RedisStore(url, "p", HEADER)
+            with pytest.raises(StoreError, match="refuses this crawl") as caught:
+                store.check()
+            assert not isinstance(caught.value, StoreUnavailable)
+            assert "wrong@" not in str(caught.value)
+            with pytest.raises(StoreUnavailable, match="refuses this crawl"):
+                await store.claim(posting("b", content(0)))
+            await store._link.close()
+
+
+@waits
+async def test_a_unix_socket_is_a_way_too(tmp_path: Path) -> None:
+    with RedisServer(tmp_path, unixsocket=tmp_path / "s"):
+        await live(f"unix://{tmp_path / 's'}?db=0")
+
+
+@waits
+async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key", tmp_path / "certificate"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"),
+            *("-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    tls = {"tls_cert_file": certificate, "tls_key_file": key, "tls_auth_clients": "no"}
+    with RedisServer(tmp_path, is_tls=True, **tls) as server:
+        url = server.url
+        await live(f"{url}?ssl_ca_certs={certificate}")
+        await live_again(Server(url, {"ssl_ca_certs": str(certificate)}))
+        with pytest.raises(StoreUnavailable, match=r"(?i)certificate"):
+            RedisStore(url, "p", HEADER).check()
+
+
+async def live_again(server: Server) -> None:
+    async with opened(server, "p") as store:
+        assert (await store.claim(posting("b", content(0)))).original
+
+
+@waits
+async def test_a_user_who_may_only_do_what_is_needed_is_enough(server: RedisServer) -> None:
+    client = admin(server.url)
+    client.acl_setuser(
+        "crawler", enabled=True, passwords=["+x"], keys=["p:*"], categories=["+@all", "-@dangerous"]
+    )
+    await live(server.url.replace("//", "//crawler:x@"))
+    client.acl_setuser("stranger", enabled=True, passwords=["+x"], keys=["q:*"], categories=["+@all"])
+    with pytest.raises(StoreError, match="refuses this crawl"):
+        RedisStore(server.url.replace("//", "//stranger:x@"), "p", HEADER).check()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[RedisServer]:
+    with RedisServer(tmp_path, cluster_enabled="yes") as server:
+        yield server
+
+
+@waits
+async def test_a_cluster_is_refused_with_the_reason(cluster: RedisServer) -> None:
+    store = RedisStore(cluster.url, "p", HEADER)
+    with pytest.raises(StoreError, match=r"Redis Cluster\. One list orders all claims"):
+        store.check()
+    # Also where it may not be asked what it is.
+    admin(cluster.url).acl_setuser(
+        "default", enabled=True, nopass=True, keys=["*"], categories=["+@all", "-@dangerous"]
+    )
+    with pytest.raises(StoreError, match=r"Redis Cluster\. One list orders all claims"):
+        store.check()
+
+
+@pytest.mark.parametrize(
+    ("policy", "expire", "is_warned"),
+    [("noeviction", 0, False), ("allkeys-lru", 0, True), ("volatile-lru", 0, False), ("volatile-ttl", 9, True)],
+)  # fmt: skip
+def test_a_server_that_throws_keys_away_is_warned_of(
+    server: RedisServer, caplog: pytest.LogCaptureFixture, policy: str, expire: int, is_warned: bool
+) -> None:
+    client = admin(server.url)
+    client.config_set("maxmemory-policy", policy)
+    RedisStore(server.url, "p", HEADER, expire=expire).check()
+    assert not caplog.records, "without a limit nothing is thrown away"
+    client.config_set("maxmemory", "100mb")
+    RedisStore(server.url, "p", HEADER, expire=expire).check()
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * is_warned
+
+
+# --- What is there already.
+
+
+@waits
+async def test_a_store_of_others_is_refused_and_left_alone(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix, Header("web-0")) as other:
+        await other.claim(posting("a", content(0)))
+    before = dump(shared, prefix)
+    async with opened(shared.url, prefix) as store:
+        with pytest.raises(StoreMismatch, match="scheme 'web-0' there, 'web-1' here"):
+            store.check()
+        for _ in range(2):
+            with pytest.raises(StoreMismatch, match="scheme 'web-0' there"):
+                await store.claim(posting("b", content(0)))
+    assert dump(shared, prefix) == before
+
+
+def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
+    client = admin(server.url)
+    return {key: client.dump(key) for key in sorted(client.keys(f"{prefix}*"))}
+
+
+@pytest.mark.parametrize(
+    ("commands", "message"),
+    [
+        (["SET {}:pages mine"], "that is no store's .string."),
+        (["LPUSH {}:header mine"], "that is no store's .list."),
+        (["HSET {}:events a b"], "that is no store's .hash."),
+        (["HSET {}:pages a b"], "a key without a header"),
+        (["HSET {}:header id 12345678 version 2 header {{}}"], "another scrapy-simhash, version 2"),
+        (["HSET {}:header id 12345678 version 1 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 1 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678"], "header that cannot be read"),
+    ],
+)
+@waits
+async def test_what_is_no_store_is_refused_and_left_alone(
+    shared: RedisServer, prefix: str, commands: list[str], message: str
+) -> None:
+    client = admin(shared.url)
+    for command in commands:
+        client.execute_command(*command.format(prefix).split())
+    before = dump(shared, prefix)
+    for read_only in (False, True):
+        async with opened(shared.url, prefix, read_only=read_only) as store:
+            with pytest.raises(StoreDamaged, match=message):
+                store.check()
+            with pytest.raises(StoreDamaged, match=message):
+                await store.look(posting("a", content(0)))
+    assert dump(shared, prefix) == before
+
+
+@waits
+async def test_a_reset_begins_anew_and_leaves_the_keys_of_others(server: RedisServer) -> None:
+    client = admin(server.url)
+    async with opened(server.url, "p", Header("web-0")) as old:
+        await old.claim(posting("a", content(0)))
+        await old.claim(posting("b", 5, is_exact=True))
+    async with opened(server.url, "p:pages") as neighbour:
+        await neighbour.claim(posting("a", content(0)))
+    foreign = {"p": "x", "p:": "x", "p:pages2": "x", "p:queue": "x", "pp:pages": "x"}
+    client.mset(foreign)
+    async with opened(server.url, "p", reset=True) as store:
+        store.check()
+        assert (await store.claim(posting("b", content(FAR)))).content == 0
+        server.kill()
+        server.start()
+    async with opened(server.url, "p", reset=True) as store, opened(server.url, "p") as other:
+        # Also when nobody checked before; and only once.
+        assert (await store.claim(posting("c", content(0)))).content == 0
+        assert (await other.claim(posting("d", content(1)))).original
+        client.flushdb()
+        assert (await store.claim(posting("d", content(0)))).content == 0
+        assert (await other.claim(posting("c", content(0)))).original
+
+
+@waits
+async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
+    client = admin(server.url)
+    foreign = dict.fromkeys(["p", "p:", "p:pages2", "p:queue", "pp:pages"], b"x")
+    client.mset(foreign)
+    async with opened(server.url, "p:pages") as neighbour:
+        await neighbour.claim(posting("a", content(0)))
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        await store.claim(posting("b", 5, is_exact=True))
+        assert set(KEYS) <= {key.decode().removeprefix("p:") for key in client.keys("*")}
+    RedisStore(server.url, "p", HEADER, reset=True).check()
+    left = {key.decode() for key in client.keys("*")}
+    assert left == {*foreign, *(f"p:pages:{key}" for key in KEYS if key != "exact")}
+
+
+@waits
+async def test_who_only_reads_leaves_no_trace(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix, read_only=True) as reader:
+        reader.check()
+        assert (await reader.look(posting("a", content(0)))).content == 0
+        assert await reader.get(b"a") is None
+        assert await reader.runs() == []
+        assert [page async for page in reader] == []
+        assert dump(shared, prefix) == {}
+        async with opened(shared.url, prefix) as writer:
+            await writer.claim(posting("a", content(0)))
+            before = dump(shared, prefix)
+            # The store that was not there is there now.
+            assert (await reader.look(posting("b", content(0)))).original
+            assert (len(reader), reader.index_size) == (1, 1)
+            for refused in (reader.claim(posting("b", content(0))), reader.remove(b"a")):
+                with pytest.raises(StoreError, match="for reading only"):
+                    await refused
+            await reader.close()
+            assert dump(shared, prefix) == before
+
+
+@waits
+async def test_a_store_can_be_read_by_who_does_not_know_what_it_is_for(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with opened(shared.url, prefix, None) as store:
+        with pytest.raises(StoreError, match="was not asked yet"):
+            _ = store.header
+        with pytest.raises(StoreError, match="there is no store"):
+            store.check()
+    async with opened(shared.url, prefix, Header("web-0", max_distance=1)) as writer:
+        await writer.claim(posting("a", 0))
+    async with opened(shared.url, prefix, None, read_only=True) as reader:
+        reader.check()
+        assert reader.header == Header("web-0", max_distance=1)
+    async with opened(shared.url, prefix, None, read_only=True) as reader:
+        assert (await reader.look(posting("b", 0b11))).original is None
+        assert reader.header.scheme == "web-0"
+
+
+# --- Expiry.
+
+
+def times_left(server: RedisServer, prefix: str) -> dict[str, int]:
+    client = admin(server.url)
+    return {key.decode().rpartition(":")[2]: client.ttl(key) for key in client.keys(f"{prefix}:*")}
+
+
+@waits
+async def test_all_is_forgotten_some_time_after_the_last_claim(shared: RedisServer, prefix: str) -> None:
+    client = admin(shared.url)
+    async with opened(shared.url, prefix, expire=1000) as store:
+        await store.claim(posting("a", content(0)))
+        assert set(times_left(shared, prefix)) == {"header", "pages", "contents", "events", "runs"}
+        await store.claim(posting("b", 5, is_exact=True))
+        left = times_left(shared, prefix)
+        assert set(left) == set(KEYS)
+        assert all(990 < seconds <= 1000 for seconds in left.values())
+
+        def shorten(seconds: int) -> None:
+            for key in KEYS:
+                client.expire(f"{prefix}:{key}", seconds)
+
+        shorten(950)
+        await store.claim(posting("c", content(0)))
+        assert max(times_left(shared, prefix).values()) <= 950, "not with every claim"
+        shorten(500)
+        await store.look(posting("c", content(0)))
+        assert max(times_left(shared, prefix).values()) <= 500
+        await store.claim(posting("c", content(0)))
+        assert min(times_left(shared, prefix).values()) > 990
+        shorten(500)
+        await store.close()
+        assert min(times_left(shared, prefix).values()) > 990
+    async with opened(shared.url, prefix) as store:
+        await store.claim(posting("c", content(0)))
+        assert set(times_left(shared, prefix).values()) == {-1}, "the last who opened it says so"

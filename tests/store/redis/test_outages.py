@@ -1,0 +1,377 @@
+"""The server goes away, stands still, fills up, forgets. Pages go on, and so does the store when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter, defaultdict
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.store import Claim, Header, Posting
+from scrapy_simhash.store.redis import RedisStore, line, replica
+from tests.store.contract import FAR, content, posting
+from tests.store.redis.stores import HEADER, PATIENCE, admin, eventually, opened, waits
+from tests.store.server import RedisServer
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@waits
+async def test_what_was_acknowledged_outlives_a_server_that_was_killed(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(server.url, "p") as store:
+        before = [await store.claim(posting(str(i), content(0xFF << 8 * i))) for i in range(5)]
+        server.kill()
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            await store.claim(posting("x", content(FAR)))
+        for _ in range(100):
+            with pytest.raises(StoreUnavailable):
+                await store.claim(posting("x", content(FAR)))
+        server.start()
+        again = await eventually(lambda: store.claim(posting("0", content(0xFF))))
+        assert again.former is not None
+        assert again.content == before[0].content
+        assert len(store) == 5, "the claims that were refused left nothing"
+        assert [run.number for run in await store.runs()] == [1], "it is the same run"
+    assert warnings(caplog) == []
+
+
+@waits
+async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisServer) -> None:
+    async with opened(server.url, "p", timeout=20) as store:
+        await store.connect()
+        server.pause()
+        tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(100)]
+        while not store._link._line._trip:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        server.kill()
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        assert {type(claim) for claim in done} == {StoreUnavailable}
+        server.start()
+        await eventually(lambda: store.claim(posting("x", content(FAR))))
+
+
+@waits
+async def test_a_server_that_stands_still_is_away_until_it_answers(server: RedisServer) -> None:
+    async with opened(server.url, "p", timeout=0.2) as store:
+        await store.claim(posting("a", content(0)))
+        server.pause()
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            await store.claim(posting("b", content(FAR)))
+        for _ in range(1000):
+            # At once: a thousand times the timeout would be minutes.
+            with pytest.raises(StoreUnavailable):
+                await store.claim(posting("b", content(FAR)))
+        server.resume()
+        copy = await eventually(lambda: store.claim(posting("c", content(1))))
+        assert copy.original == posting("a", 0).url
+
+
+@waits
+async def test_a_server_that_is_not_there_at_the_beginning_is_found_later(server: RedisServer) -> None:
+    server.kill()
+    async with opened(server.url, "p") as store:
+        with pytest.raises(StoreUnavailable):
+            store.check()
+        with pytest.raises(StoreUnavailable):
+            await store.claim(posting("a", content(0)))
+        server.start()
+        assert (await eventually(lambda: store.claim(posting("a", content(0))))).content == 0
+    async with opened(server.url, "q") as store:
+        server.kill()
+        with pytest.raises(StoreUnavailable):
+            await store.claim(posting("a", content(0)))
+        server.start()
+        assert (await eventually(lambda: store.claim(posting("a", content(0))))).content == 0
+
+
+@waits
+async def test_a_store_of_others_that_is_found_later_is_refused_for_good(server: RedisServer) -> None:
+    async with opened(server.url, "p", Header("web-0")) as other:
+        await other.connect()
+    server.kill()
+    async with opened(server.url, "p") as store:
+        with pytest.raises(StoreUnavailable):
+            store.check()
+        server.start()
+        with pytest.raises(StoreMismatch, match="web-0"):
+            await eventually(lambda: store.claim(posting("a", content(0))))
+        for _ in range(2):
+            with pytest.raises(StoreMismatch, match="web-0"):
+                await store.claim(posting("a", content(0)))
+
+
+@waits
+async def test_a_server_that_came_back_empty_is_a_new_store(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(server.url, "p") as store, opened(server.url, "p") as other:
+        await store.claim(posting("a", content(0)))
+        await other.claim(posting("b", content(FAR, text="x")))
+        server.kill()
+        server.forget()
+        server.start()
+        for asking in (store, other):
+            await eventually(asking.runs)
+        assert (len(store), store.index_size) == (0, 0)
+        assert (await eventually(lambda: store.claim(posting("b", content(FAR, text="x"))))).content == 0
+        assert (await eventually(lambda: other.claim(posting("a", content(0))))).content == 1
+        assert sorted(run.number for run in await other.runs()) == [1, 2]
+    said = warnings(caplog)
+    assert len(said) == 2, "one of each store"
+    assert all("has lost what it knew" in line for line in said)
+
+
+@waits
+async def test_keys_that_vanish_under_a_running_store_are_noticed(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        admin(server.url).flushdb()
+        claim = await store.claim(posting("b", content(0)))
+        assert (claim.content, claim.original) == (0, None)
+        assert len(warnings(caplog)) == 1
+
+
+@waits
+async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
+    server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = tmp_path / "kept"
+    async with opened(server.url, "p") as one, opened(server.url, "p") as other:
+        await one.claim(posting("a", content(0)))
+        await other.connect()
+        server.kill()
+        server.keep(kept)
+        server.start()
+        for store in (one, other):
+            await eventually(store.runs)
+        await one.claim(posting("b", content(FAR, text="b")))
+        await other.claim(posting("c", content(0, text="c")))
+        server.kill()
+        server.forget(kept)
+        server.start()
+        # As long a log as it was, but another: the first crawler must not believe its replica.
+        for store in (other, one):
+            await eventually(store.runs)
+        await other.claim(posting("d", content(FAR, text="d")))
+        await other.claim(posting("e", content(0, text="e")))
+        assert (await one.claim(posting("f", content(FAR, text="b")))).original is None
+        assert (await one.claim(posting("g", content(0, text="e")))).original == posting("e", 0).url
+        assert (await one.claim(posting("h", content(0)))).original == posting("a", 0).url
+        assert one.index_size == 4
+    assert {line.partition(" has ")[2][:17] for line in warnings(caplog)} == {"lost what it knew"}
+
+
+@waits
+async def test_a_log_as_long_as_before_but_another_is_noticed(server: RedisServer) -> None:
+    async with opened(server.url, "p") as store, opened(server.url, "p") as other:
+        await store.claim(posting("a", content(0)))
+        await store.claim(posting("b", content(FAR, text="b")))
+        await other.connect()
+        client = admin(server.url)
+        last = client.rpop("p:events")
+        client.rpush("p:events", last[:-1] + bytes([last[-1] ^ 1]))
+        for asking in (store, other):
+            assert (await asking.claim(posting("c", content(0)))).original == posting("a", 0).url
+
+
+@waits
+async def test_a_run_that_was_forgotten_is_begun_again(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        admin(server.url).delete("p:runs")
+        assert (await store.claim(posting("b", content(1)))).original
+        assert [run.number for run in await store.runs()] == [2]
+    assert len(warnings(caplog)) == 1
+
+
+@waits
+async def test_a_server_that_is_full_is_away_until_it_has_room(server: RedisServer) -> None:
+    client = admin(server.url)
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        client.config_set("maxmemory", "1kb")
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable, match=r"OOM|maxmemory"):
+                await store.claim(posting("b", content(FAR)))
+        client.config_set("maxmemory", "0")
+        assert (await eventually(lambda: store.claim(posting("b", content(FAR))))).former is None
+
+
+@waits
+async def test_a_server_that_became_a_replica_is_away_until_it_can_write(server: RedisServer) -> None:
+    client = admin(server.url)
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        client.execute_command("REPLICAOF", "127.0.0.1", "1")
+        with pytest.raises(StoreUnavailable):
+            await store.claim(posting("b", content(FAR)))
+        client.execute_command("REPLICAOF", "NO", "ONE")
+        assert (await eventually(lambda: store.claim(posting("b", content(FAR))))).former is None
+
+
+@waits
+async def test_connections_that_the_server_drops_are_made_again(server: RedisServer) -> None:
+    client = admin(server.url)
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        assert (await eventually(lambda: store.claim(posting("b", content(0))))).original
+
+
+@waits
+async def test_a_connection_that_was_dropped_while_nobody_asked_costs_nothing(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "IDLE", 0)
+    client = admin(server.url)
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        assert (await store.claim(posting("b", content(0)))).original
+
+
+@waits
+async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer) -> None:
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        admin(server.url).script_flush()
+        claims = await asyncio.gather(*[store.claim(posting(str(i), content(1))) for i in range(20)])
+        assert {claim.content for claim in claims} == {0}
+
+
+@waits
+async def test_a_key_that_became_another_kind_of_key_is_damage(server: RedisServer) -> None:
+    client = admin(server.url)
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        client.rename("p:pages", "kept")
+        client.set("p:pages", "mine")
+        with pytest.raises(StoreDamaged, match="Nothing was changed"):
+            await store.claim(posting("b", content(0)))
+        assert client.get("p:pages") == b"mine"
+
+
+@waits
+async def test_a_store_that_is_closed_says_so(server: RedisServer) -> None:
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        await store.close("shutdown")
+        await store.close()
+        with pytest.raises(StoreError, match="was closed"):
+            await store.claim(posting("b", content(0)))
+    async with opened(server.url, "p", timeout=0.3) as store:
+        assert [run.reason for run in await store.runs()] == ["shutdown", None]
+        server.kill()
+        # Nobody can say that its run has ended, so that it has not.
+        with pytest.raises(StoreUnavailable):
+            await store.close()
+        server.start()
+    async with opened(server.url, "p", read_only=True) as store:
+        assert [run.reason for run in await store.runs()] == ["shutdown", None]
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        server.kill()
+        server.start()
+        # It is waited for.
+        await store.close()
+    async with opened(server.url, "p", read_only=True) as store:
+        assert [run.reason for run in await store.runs()] == ["shutdown", None, "finished"]
+
+
+@waits
+async def test_a_store_that_nobody_asked_has_no_run(server: RedisServer) -> None:
+    async with opened(server.url, "p") as store:
+        store.check()
+        await store.close()
+        assert admin(server.url).keys() == []
+
+
+@waits
+async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica, "SKETCHES", 1)
+    async with opened(server.url, "p", HEADER) as store:
+        for text in "abcdef":
+            await store.claim(posting(text, content(0, text=text)))
+        for text in "abcdef":
+            claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
+            assert claim.original == posting(text, 0).url
+        assert len((await store._link.ready()).sketches_of(range(6))) == 1
+
+
+async def trouble(server: RedisServer, kind: str) -> None:
+    """Let one thing happen to *server*, and pass."""
+    client = admin(server.url)
+    if kind == "kill":
+        server.kill()
+        await asyncio.sleep(0.05)
+        server.start()
+    elif kind == "pause":
+        server.pause()
+        await asyncio.sleep(0.4)
+        server.resume()
+    elif kind == "drop":
+        client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    elif kind == "fill":
+        client.config_set("maxmemory", "1kb")
+        await asyncio.sleep(0.05)
+        client.config_set("maxmemory", "0")
+    client.close()
+
+
+@waits
+async def test_whatever_happens_what_was_acknowledged_is_true(server: RedisServer) -> None:
+    acknowledged: list[tuple[bytes, int, Claim]] = []
+    is_over = False
+
+    async def crawl(store: RedisStore, crawler: int) -> None:
+        numbers = random.Random(crawler)
+        for page in count():
+            cluster = numbers.randrange(50)
+            visit = posting(f"{crawler}-{page}", content(cluster << 20, text=str(cluster)))
+            try:
+                acknowledged.append((visit.key, cluster, await store.claim(visit)))
+            except StoreUnavailable:
+                await asyncio.sleep(0.01)
+            if is_over:
+                return
+
+    async with opened(server.url, "p", timeout=0.2) as one, opened(server.url, "p", timeout=0.2) as other:
+        crawls = [asyncio.ensure_future(crawl((one, other)[n % 2], n)) for n in range(16)]
+        for kind in ("drop", "kill", "pause", "fill", "kill", "drop", "pause"):
+            wanted, end = len(acknowledged) + 100, asyncio.get_running_loop().time() + PATIENCE
+            while len(acknowledged) < wanted:
+                await asyncio.sleep(0.01)
+                assert not any(task.done() for task in crawls)
+                assert asyncio.get_running_loop().time() < end, "it does not come back"
+            await trouble(server, kind)
+        is_over = True
+        await asyncio.gather(*crawls)
+        kept = {page.key for page in await eventually(lambda: all_of(one))}
+        assert {key for key, _, _ in acknowledged} <= kept
+        assert len(await eventually(lambda: all_of(other))) == len(kept)
+    contents = defaultdict(set)
+    for _, cluster, claim in acknowledged:
+        contents[cluster].add(claim.content)
+    assert all(len(numbers) == 1 for numbers in contents.values())
+    new = Counter(cluster for _, cluster, claim in acknowledged if claim.original is None)
+    assert max(new.values()) == 1
+
+
+async def all_of(store: RedisStore) -> list[Posting]:
+    return [page async for page in store]

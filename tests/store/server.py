@@ -1,0 +1,138 @@
+"""A real redis-server on the loopback interface, in a folder of its own, for as long as a ``with`` block lasts."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+PROGRAMS = ("redis-server", "valkey-server")
+#: Seconds after which a server that has not come up never will.
+PATIENCE = 20
+
+
+def program() -> str:
+    """Return the path of a server's program. Raises FileNotFoundError, which says how to install one."""
+    for name in PROGRAMS:
+        if found := shutil.which(name):
+            return found
+    raise FileNotFoundError(
+        "these tests need a server, Redis 6 or later or Valkey: apt-get install redis-server, or brew install redis"
+    )
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listens on."""
+    while True:
+        # Low enough that a server in cluster mode can have the one 10,000 above, too.
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+class RedisServer:
+    """One server process with an append-only file, so that what it acknowledged outlives it.
+
+    *options* are lines of its configuration, with underscores for hyphens: ``maxmemory="1mb"``. With *is_tls* it
+    speaks nothing but TLS.
+    """
+
+    def __init__(self, folder: Path, is_tls: bool = False, **options: Any) -> None:
+        self.folder = folder
+        self.is_tls = is_tls
+        self._log = folder / "log"
+        self._options = {
+            "bind": "127.0.0.1",
+            "dir": folder,
+            "appendonly": "yes",
+            "save": "''",
+            **options,
+        }
+        self._listen_at(free_port())
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> RedisServer:
+        while True:
+            try:
+                self.start()
+            except RuntimeError as error:
+                if "Address already in use" not in str(error):
+                    raise
+                # Somebody was faster. Only now: who comes back later is looked for where it was.
+                self._listen_at(free_port())
+            else:
+                return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    @property
+    def url(self) -> str:
+        return f"redis{'s' if self.is_tls else ''}://127.0.0.1:{self.port}/0"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start the process, and wait until it has read what it kept and listens."""
+        config = self.folder / "redis.conf"
+        lines = [f"{name.replace('_', '-')} {value}\n" for name, value in self._options.items()]
+        config.write_text("".join(lines), "utf-8")
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen([program(), str(config)], stdout=log, stderr=log)
+        end = time.monotonic() + PATIENCE
+        # What it writes, not who answers at the port: that may be another server.
+        while "Ready to accept connections" not in self._log.read_text("utf-8"):
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"redis-server did not start: {self._log.read_text('utf-8')}")
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        """End the process as a power cut would."""
+        if self._process is not None:
+            self.resume()
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def pause(self) -> None:
+        """Let the process stand still: it takes connections and answers nothing."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let the process go on."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    def keep(self, folder: Path) -> None:
+        """Copy what a process that was killed had kept to *folder*."""
+        folder.mkdir()
+        for part in self._kept():
+            (shutil.copytree if part.is_dir() else shutil.copyfile)(part, folder / part.name)
+
+    def forget(self, kept: Path | None = None) -> None:
+        """Throw away what a process that was killed had kept; put back what was copied to *kept*, if anything was."""
+        for part in self._kept():
+            (shutil.rmtree if part.is_dir() else Path.unlink)(part)
+        if kept is not None:
+            shutil.copytree(kept, self.folder, dirs_exist_ok=True)
+
+    def _listen_at(self, port: int) -> None:
+        self.port = port
+        self._options |= {"port": 0, "tls_port": port} if self.is_tls else {"port": port}
+
+    def _kept(self) -> list[Path]:
+        # A file up to Redis 6, a folder of files from 7 on.
+        return list(self.folder.glob("appendonly*"))

@@ -1,0 +1,90 @@
+"""Stores in files for the tests, and what a kill would leave of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from scrapy_simhash.store import Header
+from scrapy_simhash.store.sqlite import SqliteStore
+
+
+class Shelf:
+    """A folder of stores; close() closes those that are still open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.made = 0
+        self.stores: list[SqliteStore] = []
+
+    def open(self, path: Path, header: Header | None = None) -> SqliteStore:
+        store = SqliteStore(path, header)
+        self.stores.append(store)
+        return store
+
+    def new(self, header: Header | None = None) -> SqliteStore:
+        return self.open(self._place(), header)
+
+    def reopen(self, store: SqliteStore, in_order: bool, header: Header | None = None) -> SqliteStore:
+        path = store._path
+        if not in_order:
+            path = self._place()
+            # What a kill leaves: the file and its log. What says where things are in the log is made anew.
+            for suffix in ("", "-wal"):
+                shutil.copyfile(f"{store._path}{suffix}", f"{path}{suffix}")
+        store.close()
+        assert_sound(path)
+        return self.open(path, header or store.header)
+
+    def close(self) -> None:
+        for store in self.stores:
+            store.close()
+            assert_sound(store._path)
+
+    def _place(self) -> Path:
+        self.made += 1
+        return self.folder / f"{self.made}.sqlite"
+
+
+def assert_sound(path: Path) -> None:
+    """Let SQLite look at every page of a file, and look whether its tables agree with each other."""
+    with connected(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        for query in NOTHING:
+            assert connection.execute(query).fetchall() == [], query
+
+
+#: What a sound store has none of.
+NOTHING = (
+    "SELECT number FROM pages WHERE content NOT IN (SELECT number FROM contents)",
+    "SELECT number FROM contents WHERE scope NOT IN (SELECT number FROM scopes)",
+    "SELECT content FROM sketches WHERE content NOT IN (SELECT number FROM contents)",
+    "SELECT number FROM pages WHERE run NOT IN (SELECT number FROM runs) AND run <> 0",
+    "SELECT page FROM removed WHERE page IN (SELECT number FROM pages)",
+    "SELECT number FROM contents WHERE is_findable <> (page IN (SELECT number FROM pages))",
+    "SELECT url FROM duplicates WHERE url = original",
+)
+
+
+@contextmanager
+def connected(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection of anybody's, in autocommit mode."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Be someone to whom the permissions of files say something, if this is root."""
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)

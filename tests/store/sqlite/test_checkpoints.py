@@ -1,0 +1,95 @@
+"""The log goes into the file by itself, and does not grow for ever; whoever reads meanwhile loses nothing."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.store.sqlite import SqliteStore, checkpoints, files
+from tests.store.contract import posting
+from tests.store.sqlite.stores import assert_sound
+
+#: Claims after which a log that is to begin anew must have done so.
+PATIENCE = 200_000
+
+
+def claims_until_the_log_begins_anew(store: SqliteStore) -> None:
+    """Claim without a pause. A log that begins anew is written over, and stays as long as it is."""
+    log = files.beside(store._path, "-wal")
+    for _ in range(PATIENCE // 50):
+        before = log.stat().st_size
+        for number in range(50):
+            store.claim(posting(f"{number}", number, seen=number))
+        if log.stat().st_size == before:
+            return
+    pytest.fail(f"it has {log.stat().st_size:,} bytes")
+
+
+def test_a_log_that_is_too_long_makes_claims_wait_until_it_is_not(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "EVERY", 20)
+    monkeypatch.setattr(checkpoints, "LONG", 200)
+    # So that other passes have no chance.
+    monkeypatch.setattr(checkpoints, "PASSES", 1)
+    with closing(SqliteStore(path)) as store:
+        claims_until_the_log_begins_anew(store)
+    assert_sound(path)
+
+
+def test_claims_that_leave_time_never_wait(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "EVERY", 1)
+    monkeypatch.setattr(checkpoints, "LONG", sys.maxsize)
+    with closing(SqliteStore(path)) as store:
+        assert store._checkpoints is not None
+        for number in range(3):
+            store.claim(posting(f"{number}", number << 10))
+            # The thread has had its time when another checkpoint finds nothing to do.
+            while store._checkpoints._wake.is_set():
+                threading.Event().wait(0.001)
+        claims_until_the_log_begins_anew(store)
+
+
+def test_a_reader_that_stays_keeps_the_log_from_beginning_anew_and_nothing_else(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "EVERY", 5)
+    monkeypatch.setattr(checkpoints, "LONG", 20)
+    with closing(SqliteStore(path)) as store:
+        for number in range(100):
+            store.claim(posting(f"{number}", number << 10))
+        with closing(SqliteStore(path, read_only=True)) as reader:
+            postings = iter(reader)
+            next(postings)
+            for number in range(100, 300):
+                store.claim(posting(f"{number}", number << 10))
+            assert sum(1 for _ in postings) == 99
+        claims_until_the_log_begins_anew(store)
+        assert len(store) == 300
+    assert_sound(path)
+
+
+def test_everything_is_in_the_file_when_a_store_was_closed(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        store.claim(posting("a", 0))
+        assert files.beside(path, "-wal").stat().st_size > 0
+    assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
+    assert not [thread for thread in threading.enumerate() if thread.name == "simhash checkpoints"]
+
+
+def test_a_store_is_closed_though_someone_reads(path: Path) -> None:
+    store = SqliteStore(path)
+    store.claim(posting("a", 0))
+    with closing(SqliteStore(path, read_only=True)) as reader:
+        postings = iter(reader)
+        next(postings)
+        store.close()
+        with closing(SqliteStore(path)) as again:
+            again.claim(posting("b", 1 << 30))
+            assert list(postings) == []
+            assert [page.key for page in reader] == [b"a", b"b"]
+    assert_sound(path)

@@ -1,0 +1,380 @@
+"""What is opened, made and replaced, and what is refused; with real files, permissions and processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreMismatch
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store import Header
+from scrapy_simhash.store.sqlite import SqliteStore, files
+from tests.store.contract import CLASSIC, FAR, content, header, posting, url, whole
+from tests.store.sqlite.stores import Shelf, as_nobody, assert_sound, connected
+
+HOLDER = """
+import sys
+from scrapy_simhash.store.sqlite import SqliteStore
+store = SqliteStore(sys.argv[1])
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def filled(path: Path, header: Header | None = None, pages: int = 3) -> None:
+    """Make a store of a few pages, in order."""
+    with closing(SqliteStore(path, header)) as store:
+        for number in range(pages):
+            store.claim(posting(str(number), content(FAR >> number, text=str(number))))
+
+
+def bytes_of(path: Path) -> dict[str, bytes]:
+    """Return what is in the folder of a store; the lock is no part of it."""
+    return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.suffix != ".sqlite-lock"}
+
+
+# --- A store of one's own.
+
+
+def test_a_folder_is_made_for_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "of" / "many pages?#%" / "shop.sqlite"
+    filled(path)
+    assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
+
+
+def test_the_header_of_the_file_is_taken_where_none_is_wanted(path: Path) -> None:
+    wanted = Header("web-1", 2, 8, 0.5, 3, 20, True, "domain")
+    filled(path, wanted)
+    with closing(SqliteStore(path)) as store:
+        assert store.header == wanted
+        assert repr(store.header) == repr(wanted), "types as well"
+    with closing(SqliteStore(path.with_name("new.sqlite"))) as store:
+        assert store.header == Header()
+
+
+def test_a_store_of_other_fingerprints_is_refused_for_reading_too(path: Path) -> None:
+    filled(path, header(CLASSIC))
+    before = bytes_of(path)
+    for read_only in (True, False):
+        with pytest.raises(StoreMismatch, match="SIMHASH_MAX_DISTANCE 3 there, 2 here"):
+            SqliteStore(path, header(Rule(2, min_similarity=0)), read_only=read_only)
+    assert bytes_of(path)[path.name] == before[path.name]
+
+
+def test_a_wrong_argument_is_no_damage(path: Path) -> None:
+    with pytest.raises(ValueError, match="blocks must be"):
+        SqliteStore(path, header(CLASSIC), blocks=65)
+    SqliteStore(path, header(CLASSIC)).close()
+
+
+def test_texts_that_are_not_unicode_are_kept(shelf: Shelf) -> None:
+    odd = posting("a", 5, "caf\udce9.example")._replace(url="https://example.com/\ud800\udce9é\0漢")
+    exact = posting("b", 5, "caf\udce9.example", is_exact=True)
+    store = shelf.new(header(CLASSIC))
+    store.claim(odd)
+    store.claim(exact)
+    for in_order in (False, True):
+        store = shelf.reopen(store, in_order)
+        page = store.get(b"a")
+        assert page is not None
+        assert (page.posting.url, page.posting.scope) == (odd.url, odd.scope)
+        assert [posting.url for posting in store] == [odd.url, exact.url]
+        assert store.look(posting("c", 4, odd.scope)).original == odd.url
+        assert store.look(posting("c", 5, odd.scope, is_exact=True)).original == exact.url
+
+
+def test_a_run_that_was_closed_takes_no_claims(path: Path) -> None:
+    store = SqliteStore(path)
+    store.close("shutdown")
+    store.close()
+    for call in (store.claim, store.look):
+        with pytest.raises(StoreError):
+            call(posting("a", 0))
+    with closing(SqliteStore(path, read_only=True)) as reader:
+        assert [run.reason for run in reader.runs()] == ["shutdown"]
+
+
+def test_many_contents_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scrapy_simhash.store.sqlite.store.CHUNK", 7)
+    store = shelf.new()
+    pages = [posting(str(n), 2**64 - 1 - (FAR >> n), f"{n % 3}.example", seen=n) for n in range(32)]
+    for page in pages:
+        store.claim(page)
+    before = [store.look(page._replace(key=b"x")) for page in pages]
+    again = shelf.reopen(store, in_order=True)
+    assert [again.look(page._replace(key=b"x")) for page in pages] == before
+    assert again.index_size == store.index_size
+
+
+# --- One at a time.
+
+
+def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        store.claim(posting("a", 0))
+        for again in (path, path.parent / "." / path.name):
+            with pytest.raises(StoreLocked, match=r"shop\.sqlite: another crawl is writing to it"):
+                SqliteStore(again)
+        with pytest.raises(StoreLocked):
+            SqliteStore(path, reset=True)
+        store.claim(posting("b", 0))
+    with closing(SqliteStore(path)) as store:
+        assert len(store) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a privilege is needed to make links")
+def test_a_file_of_two_names_has_one_lock(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(path)
+    with closing(SqliteStore(path)), pytest.raises(StoreLocked):
+        SqliteStore(link)
+
+
+def test_the_crawl_of_another_process_is_respected_until_it_is_gone(path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        try:
+            with pytest.raises(StoreLocked):
+                SqliteStore(path)
+        finally:
+            holder.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+            holder.wait()
+        with closing(SqliteStore(path)) as store:
+            assert [run.ended is None for run in store.runs()] == [True, True]
+
+
+# --- Beside a crawl, and where nothing may be written.
+
+
+def test_a_reader_sees_what_a_crawl_has_told_so_far(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        store.claim(posting("a", 5))
+        with closing(SqliteStore(path, read_only=True)) as reader:
+            assert (len(reader), reader.index_size, reader.header) == (1, 1, store.header)
+            assert reader.look(posting("b", 4)) == store.look(posting("b", 4))
+            assert reader.runs() == store.runs()
+            store.claim(posting("b", FAR))
+            assert [whole(page) for page in reader] == [whole(page) for page in store]
+            assert reader.get(b"b") == store.get(b"b")
+            for change in (lambda: reader.claim(posting("c", 1)), lambda: reader.remove(b"a")):
+                with pytest.raises(StoreError, match="for reading only"):
+                    change()
+        store.claim(posting("c", 1))
+        assert len(store.runs()) == 1
+
+
+def test_a_reader_goes_on_over_what_was_there_when_it_began(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        for number in range(300):
+            store.claim(posting(str(number), number << 10))
+        with closing(SqliteStore(path, read_only=True)) as reader:
+            postings = iter(reader)
+            first = next(postings)
+            store.remove(b"0")
+            store.claim(posting("new", 2**63))
+            assert [first.url, *(page.url for page in postings)] == [url(str(n)) for n in range(300)]
+            assert next(iter(reader)).url == url("1")
+
+
+def test_there_is_nothing_to_read_where_there_is_no_file(path: Path) -> None:
+    for missing in (path, path.parent):
+        with pytest.raises(StoreError, match="there is no such file"):
+            SqliteStore(missing, read_only=True)
+    assert not list(path.parent.iterdir())
+
+
+@pytest.fixture
+def others() -> Iterator[Path]:
+    """A store in a folder in which nobody else may write."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "shop.sqlite"
+        filled(path)
+        (path.parent / "shop.sqlite-lock").unlink()
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+        yield path
+        path.parent.chmod(0o755)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such permission")
+class TestPermissions:
+    def test_a_store_in_a_folder_that_may_not_be_written_can_be_read(self, others: Path) -> None:
+        with as_nobody(), closing(SqliteStore(others, read_only=True)) as reader:
+            assert len(list(reader)) == len(reader) == 3
+            assert reader.look(posting("0", content(FAR, text="0"))).former is not None
+        assert [file.name for file in others.parent.iterdir()] == [others.name]
+
+    def test_a_crawl_is_told_what_it_may_not_write(self, others: Path) -> None:
+        before = others.read_bytes()
+        with as_nobody(), pytest.raises(StoreError, match="cannot write it: unable to open"):
+            SqliteStore(others)
+        with as_nobody(), pytest.raises(StoreError, match=r"cannot write it.*Permission denied"):
+            SqliteStore(others.parent / "new" / "shop.sqlite")
+        others.parent.chmod(0o777)
+        with as_nobody(), pytest.raises(StoreError, match="cannot write it: attempt to write a readonly"):
+            SqliteStore(others)
+        assert others.read_bytes() == before
+
+    def test_the_log_of_a_crawl_that_was_killed_is_not_passed_over(self, others: Path) -> None:
+        others.parent.chmod(0o755)
+        with tempfile.TemporaryDirectory() as folder:
+            shelf = Shelf(Path(folder))
+            store = shelf.new()
+            store.claim(posting("a", 0))
+            killed = shelf.reopen(store, in_order=False)
+            for suffix in ("", "-wal"):
+                Path(f"{others}{suffix}").write_bytes(Path(f"{killed}{suffix}").read_bytes())
+            shelf.close()
+        others.parent.chmod(0o555)
+        with as_nobody(), pytest.raises(StoreError, match="copy it, and its -wal, elsewhere"):
+            SqliteStore(others, read_only=True)
+        others.parent.chmod(0o777)
+        with as_nobody(), closing(SqliteStore(others, read_only=True)) as reader:
+            assert [page.key for page in reader] == [b"a"]
+
+    def test_a_folder_that_is_a_file(self, path: Path) -> None:
+        path.write_text("a file")
+        with pytest.raises(StoreError, match="cannot write it"):
+            SqliteStore(path / "shop.sqlite")
+        with pytest.raises(StoreError, match="cannot write it: unable to open"):
+            SqliteStore(path.parent)
+
+
+# --- What is no store, or not any more.
+
+
+def changed(statement: str) -> Callable[[Path], None]:
+    """Return what makes a store and has another program change it."""
+
+    def make(path: Path) -> None:
+        filled(path)
+        with connected(path) as connection:
+            connection.execute(statement)
+
+    return make
+
+
+def cut(path: Path) -> None:
+    filled(path)
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def cut_to_its_header(path: Path) -> None:
+    filled(path)
+    os.truncate(path, 100)
+
+
+def overwritten(path: Path) -> None:
+    filled(path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(bytes(range(256)) * (path.stat().st_size // 256 - 16))
+
+
+def a_text(path: Path) -> None:
+    path.write_text("not a database, and longer than the hundred bytes of a header " * 10)
+
+
+def only_the_log(path: Path) -> None:
+    files.beside(path, "-wal").write_bytes(b"its latest transactions")
+
+
+def of_another_program(path: Path) -> None:
+    with connected(path) as connection:
+        connection.executescript("PRAGMA application_id = 1; CREATE TABLE notes (text)")
+
+
+DAMAGE = "is damaged, or is no store: "
+OURS = {
+    "of a newer release": (
+        changed("PRAGMA user_version = 2"),
+        "its tables are of version 2, and this release",
+    ),
+    "a text": (a_text, f"{DAMAGE}file is not a database"),
+    "an empty file": (Path.touch, "is an empty file, and no store"),
+    "cut": (cut, f"{DAMAGE}database disk image is malformed"),
+    "cut to its header": (cut_to_its_header, DAMAGE),
+    "overwritten": (overwritten, DAMAGE),
+    "without a table": (changed("DROP TABLE sketches"), f"{DAMAGE}no table sketches"),
+    "without a header": (
+        changed("DELETE FROM header WHERE name = 'scope'"),
+        "the header is not one: a header has",
+    ),
+    "of another header": (changed("UPDATE header SET value = 'x'"), "the header is not one: invalid literal"),
+    "without a scope": (changed("DELETE FROM scopes"), DAMAGE),
+    "with a text for a value": (changed("UPDATE contents SET value = 'many' WHERE number = 1"), DAMAGE),
+    "only the log": (only_the_log, "holds the latest transactions of shop.sqlite, which is missing"),
+}
+ANY = {**OURS, "of another program": (of_another_program, "is a database of another program")}
+Make: TypeAlias = Callable[[Path], None]
+
+
+@pytest.mark.parametrize(("make", "message"), ANY.values(), ids=ANY)
+def test_what_is_no_store_is_refused_and_left_as_it_is(make: Make, message: str, path: Path) -> None:
+    make(path)
+    before = bytes_of(path)
+    with pytest.raises(StoreDamaged, match=message) as refused:
+        SqliteStore(path, Header())
+    assert "Nothing was changed. " in str(refused.value)
+    assert str(path) in str(refused.value)
+    assert bytes_of(path) == before
+    if path.exists():
+        with pytest.raises(StoreDamaged):
+            SqliteStore(path, read_only=True)
+
+
+@pytest.mark.parametrize("make", [make for make, _ in OURS.values()], ids=OURS)
+def test_a_reset_begins_anew_whatever_is_there(make: Make, path: Path) -> None:
+    make(path)
+    with closing(SqliteStore(path, header(CLASSIC), reset=True)) as store:
+        assert (len(store), store.index_size, len(store.runs()), store.header) == (0, 0, 1, header(CLASSIC))
+        store.claim(posting("a", 0))
+    assert_sound(path)
+    with closing(SqliteStore(path, header(CLASSIC))) as store:
+        assert len(store) == 1
+
+
+def test_a_reset_leaves_databases_of_other_programs_alone(path: Path) -> None:
+    of_another_program(path)
+    before = bytes_of(path)
+    with pytest.raises(StoreDamaged, match="another program"):
+        SqliteStore(path, reset=True)
+    assert bytes_of(path) == before
+
+
+def test_a_reset_forgets_the_log_too(shelf: Shelf, path: Path) -> None:
+    store = shelf.new()
+    store.claim(posting("a", 0))
+    killed = shelf.reopen(store, in_order=False)
+    for suffix in ("", "-wal"):
+        Path(f"{path}{suffix}").write_bytes(Path(f"{killed}{suffix}").read_bytes())
+    with closing(SqliteStore(path, reset=True)) as again:
+        assert len(again) == 0
+    assert_sound(path)
+
+
+def test_a_store_that_was_being_made_when_the_process_was_killed_is_made_again(path: Path) -> None:
+    for suffix in ("", "-wal", "-journal"):
+        files.beside(path, f"-new{suffix}").write_bytes(b"half a database")
+    filled(path)
+    assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
+
+
+def test_a_lock_that_is_something_else_is_refused(path: Path) -> None:
+    lock = files.beside(path, "-lock")
+    lock.write_text("not a lock, and longer than the hundred bytes of a header " * 10)
+    with pytest.raises(StoreDamaged, match=r"sqlite-lock is damaged, or is no store"):
+        SqliteStore(path)
+    assert lock.read_text().startswith("not a lock")

@@ -1,0 +1,176 @@
+"""What goes wrong while a store works: a full disk, damage, another program's hands. Nothing is half stored."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.store import Posting
+from scrapy_simhash.store.sqlite import SqliteStore, files
+from tests.store.contract import CLASSIC, content, header, posting, whole
+from tests.store.sqlite.stores import Shelf, assert_sound, connected
+
+
+def unlike(number: int) -> Posting:
+    """Return the posting of a page that no other is like; every third one is in a scope of its own."""
+    draw = random.Random(number)
+    scope = f"{number}.example" if number % 3 == 0 else ""
+    return posting(f"page {number}", draw.getrandbits(64), scope, text_hash=draw.getrandbits(64))
+
+
+@contextmanager
+def no_new_pages(store: SqliteStore) -> Iterator[None]:
+    """SQLITE_FULL: what SQLite says when the disk is full, or the file as large as it may be."""
+    ((pages,),) = store._execute("PRAGMA page_count").fetchall()
+    store._execute(f"PRAGMA max_page_count = {pages}").fetchall()
+    try:
+        yield
+    finally:
+        store._execute(f"PRAGMA max_page_count = {2**31 - 2}").fetchall()
+
+
+@contextmanager
+def no_larger_files(store: SqliteStore, room: int = 50_000) -> Iterator[None]:
+    """A write that ends in the middle, in the log: what a full disk, or a quota, does."""
+    import resource
+
+    log = files.beside(store._path, "-wal")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + room, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+WAYS = [
+    no_new_pages,
+    pytest.param(no_larger_files, marks=pytest.mark.skipif(sys.platform == "win32", reason="no such limit")),
+]
+
+
+@pytest.mark.parametrize("is_full", WAYS)
+def test_a_full_disk_costs_the_claims_for_which_there_is_no_room(
+    is_full: Callable[[SqliteStore], AbstractContextManager[None]], shelf: Shelf
+) -> None:
+    store = shelf.new(header(CLASSIC))
+    told = [unlike(number) for number in range(50)]
+    for page in told:
+        store.claim(page)
+    refused = []
+    with is_full(store):
+        for number in range(50, 150):
+            page, size, found = unlike(number), len(store), store.index_size
+            try:
+                store.claim(page)
+            except StoreUnavailable:
+                refused.append(page)
+                assert (len(store), store.index_size, store.get(page.key)) == (size, found, None)
+                assert store.look(page) == store.look(page._replace(key=b"another"))
+            else:
+                told.append(page)
+        assert len(refused) > 10
+        assert [whole(page._replace(is_handed_on=True)) for page in store] == [whole(page) for page in told]
+    for page in refused:
+        assert store.claim(page).cluster == len(told)
+        told.append(page)
+    again = shelf.reopen(store, in_order=False)
+    assert [whole(page._replace(is_handed_on=True)) for page in again] == [whole(page) for page in told]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_a_run_whose_end_cannot_be_noted_is_let_go_of(path: Path) -> None:
+    store = SqliteStore(path)
+    store.claim(unlike(0))
+    with no_larger_files(store, room=0):
+        with pytest.raises(StoreUnavailable):
+            store.claim(unlike(1))
+        with pytest.raises(StoreUnavailable):
+            store.close()
+        store.close()
+    with closing(SqliteStore(path)) as again:
+        assert [run.ended for run in again.runs()] == [None, None]
+        assert len(again) == 1
+
+
+def test_a_program_that_writes_for_long_costs_claims_and_nothing_else(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE_OF_CLAIMS", 0.001)
+    store = shelf.new()
+    store.claim(unlike(0))
+    with connected(store._path) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="database is locked"):
+            store.claim(unlike(1))
+        assert store.look(unlike(1)).cluster == 1
+        assert store.get(unlike(0).key) is not None
+        other.execute("ROLLBACK")
+    assert store.claim(unlike(1)).cluster == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM contents",
+        "UPDATE pages SET value = 'many'",
+        "UPDATE sketches SET sketch = x'00'",
+        "DROP TABLE sketches",
+    ],
+)
+def test_rows_that_others_changed_cost_claims(change: str, path: Path) -> None:
+    one, like = posting("a", content(0)), posting("b", content(1, edited=9))
+    store = SqliteStore(path)
+    with closing(store):
+        store.claim(one)
+        with connected(path) as other:
+            other.execute(change)
+        for call in (store.look, store.claim):
+            refused = 0
+            for page in (one, like):
+                try:
+                    call(page)
+                except StoreUnavailable as error:
+                    refused += 1
+                    message = str(error)
+            assert refused
+            assert f"{path} is damaged" in message or "no such table" in message
+
+
+def test_flipped_bits_are_told_or_do_no_harm(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.sqlite", tmp_path / "bad.sqlite"
+    with closing(SqliteStore(good)) as store:
+        for number in range(200):
+            store.claim(posting(str(number), content(number << 20, text=str(number % 40))))
+    size = good.stat().st_size
+    draw = random.Random(6)
+    for round_ in range(60):
+        shutil.copyfile(good, bad)
+        with bad.open("r+b") as file:
+            # The first ones in the header and the pages that everything begins with.
+            place = draw.randrange(100 if round_ < 20 else size)
+            file.seek(place)
+            (byte,) = file.read(1)
+            file.seek(place)
+            file.write(bytes([byte ^ 1 << draw.randrange(8)]))
+        try:
+            store = SqliteStore(bad)
+        except StoreError:
+            assert bad.stat().st_size == size
+            continue
+        with closing(store):
+            for number in range(190, 210):
+                with suppress(StoreUnavailable):
+                    store.claim(posting(str(number), content(number << 20, text=str(number % 40))))
+                with suppress(StoreUnavailable):
+                    store.get(b"%d" % number)
+            with suppress(StoreUnavailable):
+                list(store)
+    assert_sound(good)
