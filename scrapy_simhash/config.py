@@ -20,6 +20,8 @@ PREFIX = "SIMHASH_"
 
 #: What is done about a page that repeats another one.
 ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
+#: Those after which its items are gone.
+LOSING_ACTIONS = ("drop_items", "drop_page")
 #: What is done about a page that has not changed since an earlier crawl.
 REVISIT_ACTIONS = ("mark", "drop_items")
 #: What keeps the pages that were seen.

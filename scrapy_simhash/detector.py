@@ -11,7 +11,7 @@ from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.scope import scope_of
-from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
+from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Page, Posting, Store, Visit
 from scrapy_simhash.text import Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -40,6 +40,7 @@ class NearDuplicateDetector:
         seconds of Unix time.
         """
         self._clock = clock
+        self._doubted: list[bytes] = []
         self.config = config or Config()
         self.fingerprinter = PageFingerprinter(self.config)
         # An empty store is false, since it has a length.
@@ -75,27 +76,56 @@ class NearDuplicateDetector:
         return self.conclude(reading, url, key=key)
 
     def conclude(
-        self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
+        self,
+        reading: Reading,
+        url: str,
+        *,
+        key: bytes | None = None,
+        remember: bool = True,
+        drops_copies: bool = False,
     ) -> Verdict:
         """Return the verdict on a page that has been read, and remember the page, if asked to; see check().
 
+        *drops_copies* says that the page goes no further if it repeats another one: then its text is not settled.
         Look-up and insert are one step; call it from one thread at a time.
         """
-        posting = self._posting(reading, url, key)
+        if self._doubted:
+            self.amend()
+        posting = self._posting(reading, url, key, drops_copies)
         if posting is None:
             return _NOTHING_SAID
         store = self._local_store()
+        if remember:
+            for version in _versions(posting):
+                former = _outdated(store.get(version))
+                if former is None:
+                    break
+                store.claim(former)
         return _verdict(posting, store.claim(posting) if remember else store.look(posting))
 
     async def conclude_async(
-        self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
+        self,
+        reading: Reading,
+        url: str,
+        *,
+        key: bytes | None = None,
+        remember: bool = True,
+        drops_copies: bool = False,
     ) -> Verdict:
         """Do what ``conclude`` does, with any store; any number of pages may wait for theirs at once."""
-        posting = self._posting(reading, url, key)
+        if not is_async(self.store):
+            return self.conclude(reading, url, key=key, remember=remember, drops_copies=drops_copies)
+        if self._doubted:
+            await self.amend_async()
+        posting = self._posting(reading, url, key, drops_copies)
         if posting is None:
             return _NOTHING_SAID
-        if not is_async(self.store):
-            return self.conclude(reading, url, key=key, remember=remember)
+        if remember:
+            for version in _versions(posting):
+                former = _outdated(await self.store.get(version))
+                if former is None:
+                    break
+                await self.store.claim(former)
         claim = await (self.store.claim(posting) if remember else self.store.look(posting))
         return _verdict(posting, claim)
 
@@ -106,19 +136,67 @@ class NearDuplicateDetector:
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
 
-    def _posting(self, reading: Reading, url: str, key: bytes | None) -> Posting | None:
+    def doubt(self, key: bytes) -> None:
+        """Note that what was made of the page *key* was lost: its text is settled only if an earlier run did that.
+
+        The store learns of it with the next page, or by ``amend``.
+        """
+        self._doubted += [key, _SHORT + key]
+
+    def amend(self) -> None:
+        """Tell the store which pages are doubted. Raises StoreUnavailable; the rest can be told later."""
+        store = self._local_store()
+        while self._doubted:
+            page = store.get(self._doubted[-1])
+            if page is not None and not page.posting.is_handed_on:
+                # As it is kept: not handed on in any run that has ended, and from now on not in this one either.
+                store.claim(page.posting)
+            self._doubted.pop()
+
+    async def amend_async(self) -> None:
+        """Do what ``amend`` does, with any store."""
+        if not is_async(self.store):
+            self.amend()
+            return
+        while self._doubted:
+            # Taken out first: others may be about the rest meanwhile.
+            key = self._doubted.pop()
+            try:
+                page = await self.store.get(key)
+                if page is not None and not page.posting.is_handed_on:
+                    await self.store.claim(page.posting)
+            except BaseException:
+                self._doubted.append(key)
+                raise
+
+    def _posting(self, reading: Reading, url: str, key: bytes | None, drops_copies: bool) -> Posting | None:
         """Return what is asked of the store, None for a page that says nothing."""
         page_key = url.encode("utf-8", "surrogatepass") if key is None else key
         scope = scope_of(url, self.config.scope)
         now = int(self._clock())
         if reading.fingerprint is not None:
-            return Posting(page_key, url, scope, reading.fingerprint, text_hash=reading.text_hash, seen=now)
+            return Posting(
+                page_key,
+                url,
+                scope,
+                reading.fingerprint,
+                text_hash=reading.text_hash,
+                seen=now,
+                is_dropped_as_copy=drops_copies,
+            )
         if reading.text_hash is None:
             return None
         # A key of its own: what a page says in three words is no earlier version of what it says in a thousand.
         short = Fingerprint(reading.text_hash)
         return Posting(
-            b"short " + page_key, url, scope, short, is_exact=True, text_hash=reading.text_hash, seen=now
+            _SHORT + page_key,
+            url,
+            scope,
+            short,
+            is_exact=True,
+            text_hash=reading.text_hash,
+            seen=now,
+            is_dropped_as_copy=drops_copies,
         )
 
     def _local_store(self) -> Store:
@@ -129,6 +207,7 @@ class NearDuplicateDetector:
         return cast(Store, self.store)
 
 
+_SHORT = b"short "
 _NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 
 
@@ -140,6 +219,22 @@ def header_for(config: Config) -> Header:
 def is_async(store: Store | AsyncStore) -> TypeGuard[AsyncStore]:
     """Tell whether the methods of *store* are coroutines."""
     return hasattr(store, "__aiter__")
+
+
+def _versions(posting: Posting) -> tuple[bytes, ...]:
+    """Return the keys under which a page that is short now may have had another text, the long one first."""
+    return (posting.key.removeprefix(_SHORT), posting.key) if posting.is_exact else ()
+
+
+def _outdated(page: Page | None) -> Posting | None:
+    """Return what says that *page* has had another text since, None if that is known, or there is no such page.
+
+    When it has its old text again, it is no unchanged page: a long text and a short one have keys of their own, and
+    neither would know of the other.
+    """
+    if page is None or page.posting.text_hash is None:
+        return None
+    return page.posting._replace(text_hash=None, is_handed_on=False)
 
 
 def _verdict(posting: Posting, claim: Claim) -> Verdict:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from scrapy_simhash import kernel, names
-from scrapy_simhash.config import Config, unknown_settings
+from scrapy_simhash import kernel, names, unstarted
+from scrapy_simhash.config import ACTIONS, LOSING_ACTIONS, Config, unknown_settings
 from scrapy_simhash.crawling import is_crawl
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import StoreError
@@ -40,6 +40,12 @@ logger = logging.getLogger(__name__)
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 
+class _Circumstances(TypedDict):
+    key: bytes
+    remember: bool
+    drops_copies: bool
+
+
 class SimhashDownloaderMiddleware:
     """Runs the detector on what the spider is about to get. Never drops, never changes a response's body."""
 
@@ -52,6 +58,7 @@ class SimhashDownloaderMiddleware:
             logger.warning("%s is not a setting of scrapy-simhash%s", unknown, hint)
         self.crawler = crawler
         self._is_crawl = is_crawl(crawler)
+        unstarted.close_failed()
         self.detector = NearDuplicateDetector(
             self.config, open_store(crawler, self.config, read_only=not self._is_crawl)
         )
@@ -59,6 +66,8 @@ class SimhashDownloaderMiddleware:
         self._forgets = type(self.detector.store) is MemoryStore
         # Who looks at single pages leaves no trace in what crawls remember.
         self._remembers = self._is_crawl or self._forgets
+        if self._is_crawl and not self._forgets:
+            unstarted.note(crawler, self.detector.store)
         self._outage = Outage()
         self._close_reason = "finished"
         self._has_warned = False
@@ -72,8 +81,12 @@ class SimhashDownloaderMiddleware:
         """
         middleware = cls(crawler)
         crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(middleware.engine_started, signal=signals.engine_started)
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(middleware.start_failed, signal=signals.spider_closed)
         crawler.signals.connect(middleware.engine_stopped, signal=signals.engine_stopped)
+        crawler.signals.connect(middleware.outcome_lost, signal=signals.spider_error)
+        crawler.signals.connect(middleware.outcome_lost, signal=signals.item_error)
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
@@ -101,6 +114,8 @@ class SimhashDownloaderMiddleware:
         """Log one line that says what will be done."""
         config = self.config
         action = config.action if self._is_crawl else "mark, for this is a look at single pages"
+        if self._is_crawl and not self._forgets and config.revisit_action != "mark":
+            action += f"; unchanged pages: {config.revisit_action}"
         rule = self.detector.fingerprinter.rule
         logger.info(
             "Near-duplicates are recognised by %(rule)s (scheme %(scheme)s, kernel %(kernel)s) among pages of the"
@@ -117,8 +132,13 @@ class SimhashDownloaderMiddleware:
         store = self.detector.store
         if not self._forgets:
             logger.info(
-                "Pages are %(kept)s in %(store)s: %(pages)d known",
-                {"kept": "kept" if self._remembers else "looked up", "store": store, "pages": len(store)},
+                "Pages are %(kept)s in %(store)s: %(pages)d known%(hint)s",
+                {
+                    "kept": "kept" if self._remembers else "looked up",
+                    "store": store,
+                    "pages": len(store),
+                    "hint": ", for SIMHASH_RESET is on" if self._is_crawl and config.reset else "",
+                },
                 extra={"spider": spider},
             )
         elif self._is_crawl and config.revisit_action != "mark":
@@ -148,14 +168,34 @@ class SimhashDownloaderMiddleware:
             extra={"spider": spider},
         )
 
+    def outcome_lost(self, response: Response | None) -> None:
+        """Note that a callback failed, or a pipeline: the page is not to be left out next time as if it were done."""
+        if not self._remembers or self._forgets:
+            return
+        if response is not None and response.request is not None:
+            self.detector.doubt(self._request_key(response.request))
+
+    def engine_started(self) -> None:
+        """Take note that there will be an end."""
+        unstarted.forget(self.crawler)
+
+    async def start_failed(self, reason: str) -> None:
+        """Close the store of a spider that is closed before the engine has started."""
+        if unstarted.forget(self.crawler):
+            self._close_reason = reason
+            await self.engine_stopped()
+
     async def engine_stopped(self) -> None:
         """Close the store: later than anything that a page is handed on to, feeds among them."""
         store = self.detector.store
         try:
-            if is_async(store):
-                await store.close(self._close_reason)
-            else:
-                store.close(self._close_reason)
+            try:
+                await self.detector.amend_async()
+            finally:
+                if is_async(store):
+                    await store.close(self._close_reason)
+                else:
+                    store.close(self._close_reason)
         except StoreError as error:
             logger.warning("%s", error)
 
@@ -196,10 +236,8 @@ class SimhashDownloaderMiddleware:
             return self._give_up(error, response)
 
     def _conclude(self, reading: Reading, request: Request, response: Response) -> Verdict:
-        verdict = self.detector.conclude(
-            reading, response.url, key=self._request_key(request), remember=self._remembers
-        )
-        self._outage.answered(self.crawler.spider)
+        verdict = self.detector.conclude(reading, response.url, **self._circumstances(request))
+        self._note_answer(verdict)
         return verdict
 
     async def _process_waiting(self, request: Request, response: Response, is_large: bool) -> Response:
@@ -239,11 +277,14 @@ class SimhashDownloaderMiddleware:
         if not is_async(self.detector.store):
             # Here again, and to the end without another await: look-up and insert are one step.
             return self._conclude(reading, request, response)
-        verdict = await self.detector.conclude_async(
-            reading, response.url, key=self._request_key(request), remember=self._remembers
-        )
-        self._outage.answered(self.crawler.spider)
+        verdict = await self.detector.conclude_async(reading, response.url, **self._circumstances(request))
+        self._note_answer(verdict)
         return verdict
+
+    def _note_answer(self, verdict: Verdict) -> None:
+        # A page that says nothing asks nothing, whatever the store would answer.
+        if verdict.status is not Status.SKIPPED:
+            self._outage.answered(self.crawler.spider)
 
     def _read(self, root: Any, url: str, language: str) -> Reading | Exception:
         """Return the reading, or what went wrong: asyncio cannot carry each exception out of a thread.
@@ -278,6 +319,16 @@ class SimhashDownloaderMiddleware:
         if verdict.is_duplicate:
             self._announce(verdict, request, response)
         return response
+
+    def _circumstances(self, request: Request) -> _Circumstances:
+        """Return what the detector is to know of the request of a page."""
+        action = request.meta.get(names.META_ACTION)
+        action = action if action in ACTIONS else self.config.action
+        return {
+            "key": self._request_key(request),
+            "remember": self._remembers,
+            "drops_copies": self._is_crawl and action in LOSING_ACTIONS,
+        }
 
     def _request_key(self, request: Request) -> bytes:
         fingerprinter = self.crawler.request_fingerprinter

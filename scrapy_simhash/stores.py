@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from os.path import expanduser
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -104,12 +105,12 @@ def kind_of_store(config: Config, settings: BaseSettings | Mapping[str, Any]) ->
 def sqlite_path(config: Config, settings: BaseSettings, spider: str) -> Path:
     """Return the file of a spider's store: in ``SIMHASH_DIR``, else in the job's own folder.
 
-    A relative ``SIMHASH_DIR`` lies in the project's data folder, ``.scrapy``, as Scrapy's HTTP cache does. Raises
-    SettingError if neither is set.
+    A relative ``SIMHASH_DIR`` lies in the project's data folder, ``.scrapy``, as Scrapy's HTTP cache does; ``~`` is
+    the user's own folder. Raises SettingError if neither is set.
     """
     name = f"{quote(spider, safe=' ')}.sqlite"
     if config.dir:
-        return Path(data_path(config.dir)) / name
+        return Path(data_path(expanduser(config.dir))) / name  # noqa: PTH111 - a user that nobody knows is a folder
     jobdir = job_dir(settings)
     if jobdir is None:
         raise SettingError("SIMHASH_STORE 'sqlite' needs a folder: set SIMHASH_DIR, or JOBDIR")

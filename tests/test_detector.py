@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from magazine.stories import load_stories
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Reason, Status, Verdict
-from scrapy_simhash.store import Claim, MemoryStore, Posting
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.store import Claim, Header, MemoryStore, Posting
+from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.text import parse
 from tests.edits import edited
 from tests.golden.texts import TEXTS
+from tests.store.remote import RemoteStore
 
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 ENGLISH, GERMAN = (f"<main><p>{TEXTS[language]}</p></main>" for language in ("en", "de"))
@@ -288,6 +294,21 @@ def test_a_page_that_grew_out_of_a_short_one_is_new(detector: NearDuplicateDetec
     assert detector.check(ENGLISH, A).status is Status.REVISIT
 
 
+@pytest.mark.parametrize("make", [MemoryStore, RemoteStore])
+def test_a_page_that_was_short_meanwhile_or_long_is_not_unchanged(make: Callable[[Header], Any]) -> None:
+    detector = NearDuplicateDetector(store=make(header_for(Config())))
+
+    def fate(html: str, url: str = A) -> Reason | None:
+        return asyncio.run(detector.conclude_async(detector.fingerprinter.read(html), url)).reason
+
+    fate(LOFT, B)
+    assert [fate(html) for html in (ENGLISH, ENGLISH, LOFT, LOFT, ENGLISH, LOFT)] == [
+        *(None, Reason.UNCHANGED),
+        *(Reason.SHORT_TEXT, Reason.UNCHANGED),
+        *(Reason.SMALL_CHANGE, Reason.SMALL_CHANGE),
+    ]
+
+
 def test_short_pages_are_compared_within_their_scope() -> None:
     detector = NearDuplicateDetector(Config(scope="host"))
     detector.check(LOFT, A)
@@ -340,3 +361,36 @@ def test_who_only_looks_leaves_no_trace(detector: NearDuplicateDetector) -> None
     for _ in range(2):
         assert detector.conclude(reading, B, remember=False).status is Status.NEAR_DUPLICATE
     assert len(detector.store) == 1
+
+
+def test_a_page_that_is_doubted_is_not_settled_unless_an_earlier_run_has_seen_to_it(tmp_path: Path) -> None:
+    def crawled(doubts: bool) -> list[bool]:
+        """Return who was settled, of a page that is doubted in each run, or never."""
+        store = SqliteStore(tmp_path / f"{doubts}.sqlite", header_for(Config()))
+        detector = NearDuplicateDetector(store=store)
+        told = [detector.check(ENGLISH, A).is_settled, detector.check(LOFT, B).is_settled]
+        if doubts:
+            detector.doubt(A.encode())
+            detector.doubt(C.encode())
+        told.append(detector.check(ENGLISH, A).is_settled)
+        if doubts:
+            detector.doubt(A.encode())
+        detector.amend()
+        store.close()
+        return told
+
+    assert [crawled(True) for _ in range(2)] == [[False, False, False]] * 2
+    assert [crawled(False) for _ in range(2)] == [[False, False, False], [True, False, True]]
+    assert crawled(True) == [False, False, False], "it was never kept in any run"
+
+
+def test_a_copy_that_goes_no_further_is_not_settled(tmp_path: Path) -> None:
+    def crawled() -> list[bool]:
+        store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
+        detector = NearDuplicateDetector(store=store)
+        reading = detector.fingerprinter.read(ENGLISH)
+        told = [detector.conclude(reading, url, drops_copies=True).is_settled for url in (A, B)]
+        store.close()
+        return told
+
+    assert [crawled() for _ in range(2)] == [[False, False], [True, False]]

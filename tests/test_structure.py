@@ -55,7 +55,7 @@ EDGE = {
         "item_pipeline",
         "marks",
     ),
-    *("outage", "signals", "spider_middleware", "stores", "threads", "times"),
+    *("outage", "signals", "spider_middleware", "stores", "threads", "times", "unstarted"),
 }
 #: What a part may import from outside; all may import the standard library.
 LIBRARIES = {

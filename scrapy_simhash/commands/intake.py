@@ -28,13 +28,13 @@ class Counts:
     short: int = 0
     """Pages too short to be compared, and unlike any other."""
 
-    def add(self, posting: Posting, claim: Claim) -> None:
-        """Count *posting*, which *claim* was the answer to."""
-        if claim.former is not None:
+    def add(self, was_known: bool, original: str | None, is_short: bool) -> None:
+        """Count a page; *original* is the URL of the page that it repeats, if it does."""
+        if was_known:
             self.revisits += 1
-        elif claim.original is not None:
+        elif original is not None:
             self.near_duplicates += 1
-        elif posting.is_exact:
+        elif is_short:
             self.short += 1
         else:
             self.new += 1
@@ -51,7 +51,7 @@ class Intake:
     def claim(self, posting: Posting) -> Claim:
         """Claim one. Raises StoreUnavailable if the store does not work; all before it are stored."""
         claim = self.store.claim(posting)
-        self.counts.add(posting, claim)
+        self.counts.add(claim.former is not None, claim.original, posting.is_exact)
         self.claimed += 1
         return claim
 

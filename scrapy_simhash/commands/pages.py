@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from scrapy import Request
 from scrapy.utils.request import fingerprint
@@ -16,7 +16,6 @@ from scrapy_simhash.commands.intake import Intake
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.store import Store
 from scrapy_simhash.text import plain_text
 from scrapy_simhash.times import parsed
 from scrapy_simhash.verdict import Reason
@@ -51,8 +50,7 @@ class Pages:
         self._fields = fields
         self._key_of = key_of or fingerprint
         self._now = 0
-        # All that it asks of a store is to claim.
-        self._detector = NearDuplicateDetector(config, cast(Store, intake), clock=lambda: self._now)
+        self._detector = NearDuplicateDetector(config, intake.store, clock=lambda: self._now)
 
     def take_all(self, records: Iterable[Record], tell: Callable[[int], None]) -> int:
         """Take *records* one after another, and return how many there are; *tell* hears how many it were so far.
@@ -82,16 +80,17 @@ class Pages:
             key = self._key_of(Request(url))
         except ValueError as error:
             raise Refused(f"{record.place}: {url!r} is no URL: {error}") from None
-        claimed = self._intake.claimed
         if self._fields.is_text:
             verdict = self._detector.conclude(self._read_text(page), url, key=key)
         else:
             verdict = self._detector.check(page, url, key=key)
         if verdict.reason is Reason.TOO_LARGE:
             self.skipped += 1
-        elif self._intake.claimed == claimed:
-            # It says nothing at all, so that nothing was claimed.
-            self._intake.counts.short += 1
+        else:
+            self._intake.claimed += 1
+            self._intake.counts.add(
+                verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None
+            )
 
     def _read_text(self, text: str) -> Reading:
         return self._detector.fingerprinter.read_document(plain_text(text))

@@ -119,16 +119,37 @@ class FilePlace(Place):
         """See above."""
         if not may_be_new and not self.path.exists():
             raise Failed(f"there is no store at {self.shown}")
+        if self.path.is_dir():
+            raise Failed(f"{self.shown} is a folder: name the file of a store")
         if self.is_export():
-            raise Refused(f"{self.shown} is an export: import it into a store, or merge it with others")
+            raise Refused(
+                f"{self.shown} is no store but JSON, as exports are: import it into a store, or merge it with others"
+            )
 
     def is_export(self) -> bool:
-        """Tell whether a file is there that begins as exports do. Raises Failed if it cannot be read."""
+        """Tell whether a file is there that begins as exports do. Raises Failed, or StoreError, if it can't be read.
+
+        A pipe, which shows its beginning only once, can be nothing else. What may be a store is not opened here: that
+        would cost SQLite its locks on it, if it is open in this process.
+        """
+        from scrapy_simhash.store.sqlite import is_database
+
         with failing(f"read {self.path}"):
             if not self.path.is_file():
+                return self.path.exists() and not self.path.is_dir()
+            if is_database(self.path):
                 return False
             with self.path.open("rb") as file:
                 return file.read(len(BYTE_ORDER_MARK) + 1).removeprefix(BYTE_ORDER_MARK)[:1] == b"{"
+
+    def header(self) -> Header | None:
+        """See above; whatever the size of the store, at once."""
+        from scrapy_simhash.store.sqlite import header_at
+
+        with suppress(Failed, StoreError):
+            self.check()
+            return header_at(self.path)
+        return None
 
     def open(self, header: Header | None) -> Store:
         """See above."""
@@ -150,6 +171,11 @@ class RedisPlace(Place):
         self._prefix = prefix
         self._blocks = blocks
         self._expire = expire
+
+    @property
+    def identity(self) -> str:
+        """The server, its database, and the prefix."""
+        return f"{self._server.identity}#{self._prefix}"
 
     def open(self, header: Header | None) -> AsyncStore:
         """See above."""

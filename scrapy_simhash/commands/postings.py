@@ -79,9 +79,15 @@ def parsed_header(text: str) -> Header:
     >>> parsed_header(header_line(Header("web-1", max_distance=2))).max_distance
     2
     """
-    line = _object(text)
+    try:
+        line = _object(text)
+    except ValueError:
+        line = {}
     if line.get("format") != FORMAT:
-        raise ValueError(f'is not the first line of an export, which begins with {{"format": "{FORMAT}"')
+        raise ValueError(
+            f'is not the first line of an export, which begins with {{"format": "{FORMAT}".'
+            " A feed of pages is imported with --html-field or --text-field"
+        )
     version = line.get("version")
     if version != VERSION:
         raise ValueError(

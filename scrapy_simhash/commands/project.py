@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider
@@ -19,6 +21,10 @@ from scrapy_simhash.stores import DEFAULT_SERVER, kind_of_store, open_store, sql
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
+
+
+#: What files of SQLite are called.
+_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
 
 class OwnPlace(Place):
@@ -48,8 +54,8 @@ class Project:
     def place_of(self, name: str | None) -> Place | None:
         """Return the place in which the spider *name* remembers, or the only spider there is for None.
 
-        None if there is no spider of that name. Raises Refused if it is not clear which is meant, or if the
-        spider forgets all, and SettingError if a setting is wrong.
+        None for the name of a file. Raises Refused if it is not clear what is meant, or if the spider forgets all,
+        and SettingError if a setting is wrong.
         """
         loader = load_object(self._settings["SPIDER_LOADER_CLASS"])
         spiders = loader.from_settings(self._settings.frozencopy())
@@ -61,6 +67,12 @@ class Project:
                 )
             (name,) = names
         elif name not in names:
+            if not _is_file(name):
+                # A misspelt spider would be remembered for in a new file, and nobody would ever look there.
+                raise Refused(
+                    f"{name!r} is neither a spider of this project ({', '.join(names) or 'it has none'}) nor a file;"
+                    f" ./{name} is one in any case"
+                )
             return None
         crawler = Crawler(spiders.load(name), self._settings)
         place = _place_of(crawler, name)
@@ -86,6 +98,16 @@ class Project:
 
     def _crawler_for(self, place: Place) -> Crawler:
         return self._crawlers.get(place) or Crawler(Spider, self._settings)
+
+
+def _is_file(name: str) -> bool:
+    """Tell whether *name* is that of a file: it is there, or it looks like one of a store, or like a path.
+
+    >>> _is_file("both.sqlite"), _is_file("./both"), _is_file("both"), _is_file("both.example")
+    (True, True, False, False)
+    """
+    path = Path(name)
+    return "/" in name or os.sep in name or path.suffix in _SUFFIXES or path.exists()
 
 
 def _place_of(crawler: Crawler, spider: str) -> Place:

@@ -40,6 +40,8 @@ class Posting(NamedTuple):
     """When the page was fetched, in whole seconds of Unix time."""
     is_handed_on: bool = True
     """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*."""
+    is_dropped_as_copy: bool = False
+    """Whether whoever hands it in drops it if it repeats another page: then it was not handed on. Not kept."""
 
 
 class Visit(NamedTuple):

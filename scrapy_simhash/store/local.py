@@ -35,6 +35,8 @@ class Entry(NamedTuple):
     """Whether value or sketch differ from the content's, so that they must be kept beside it."""
     keeps_run: bool
     """Whether the text was handed on in an earlier run already, which stays noted."""
+    is_handed_on: bool
+    """Whether it is handed on in this run."""
 
 
 class LocalStore(ABC):
@@ -49,6 +51,8 @@ class LocalStore(ABC):
         self._rule = header.rule
         self._blocks = blocks
         self._indexes: dict[str, HammingIndex] = {}
+        # Asked for after every page; there may be as many indexes as sites.
+        self._index_size = 0
 
     @property
     def header(self) -> Header:
@@ -57,8 +61,8 @@ class LocalStore(ABC):
 
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found."""
-        return sum(map(len, self._indexes.values()))
+        """How many fingerprints can be found. O(1)."""
+        return self._index_size
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
@@ -76,10 +80,12 @@ class LocalStore(ABC):
                 former is not None
                 and former.is_settled
                 and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
+                posting.is_handed_on and not (posting.is_dropped_as_copy and claim.original is not None),
             )
         )
         if is_new_content and not posting.is_exact:
             self._index(posting.scope).add(posting.fingerprint.value, claim.content)
+            self._index_size += 1
         return claim
 
     def look(self, posting: Posting) -> Claim:
@@ -92,8 +98,11 @@ class LocalStore(ABC):
         if page is None:
             return False
         for content, posting in self._erase(page):
-            if not posting.is_exact:
-                self._index(posting.scope).discard(posting.fingerprint.value, content)
+            # After a failure of memory there may be contents that can be found only when the store is opened again.
+            if not posting.is_exact and self._index(posting.scope).discard(
+                posting.fingerprint.value, content
+            ):
+                self._index_size -= 1
         return True
 
     def _decide(self, posting: Posting) -> tuple[int, Claim]:

@@ -3,68 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from scrapy_simhash.commands.blocking import BATCH, BlockingStore, pages_of
-from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Page, Posting, Run, Store
+from scrapy_simhash.store import AsyncStore, Header, Store
 from tests.store.contract import StoreContract, posting
-
-
-class RemoteStore:
-    """A store in memory behind coroutines, each of which waits once; *most* counts those that waited together."""
-
-    def __init__(self, header: Header) -> None:
-        self.store = MemoryStore(header)
-        self.waiting = 0
-        self.most = 0
-
-    @property
-    def header(self) -> Header:
-        return self.store.header
-
-    @property
-    def index_size(self) -> int:
-        return self.store.index_size
-
-    def __len__(self) -> int:
-        return len(self.store)
-
-    async def claim(self, posting: Posting) -> Claim:
-        await self._travel()
-        return self.store.claim(posting)
-
-    async def look(self, posting: Posting) -> Claim:
-        await self._travel()
-        return self.store.look(posting)
-
-    async def get(self, key: bytes) -> Page | None:
-        await self._travel()
-        return self.store.get(key)
-
-    async def remove(self, key: bytes) -> bool:
-        await self._travel()
-        return self.store.remove(key)
-
-    async def __aiter__(self) -> AsyncIterator[Posting]:
-        for one in self.store:
-            await self._travel()
-            yield one
-
-    async def runs(self) -> list[Run]:
-        await self._travel()
-        return self.store.runs()
-
-    async def close(self, reason: str = "finished") -> None:
-        await self._travel()
-        self.store.close(reason)
-
-    async def _travel(self) -> None:
-        self.waiting += 1
-        self.most = max(self.most, self.waiting)
-        await asyncio.sleep(0)
-        self.waiting -= 1
+from tests.store.remote import RemoteStore
 
 
 @pytest.fixture

@@ -83,8 +83,8 @@ def test_pages_are_counted_by_what_became_of_them(place: str, tmp_path: Path, ca
         "records": 9,
         "new": 0,
         "near_duplicates": 0,
-        "revisits": 6,
-        "short": 1,
+        "revisits": 5,
+        "short": 2,
         "skipped": 2,
     }
 

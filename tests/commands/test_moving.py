@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.cli import main
 from scrapy_simhash.commands.info import SHOWN_CLUSTERS
+from scrapy_simhash.commands.places import FilePlace
 from scrapy_simhash.commands.postings import header_line, posting_line
 from scrapy_simhash.commands.walk import walk
 from scrapy_simhash.exceptions import StoreUnavailable
@@ -127,6 +128,7 @@ def test_a_wrong_first_line_makes_no_store(tmp_path: Path, capfd: Capture) -> No
     status, complaint = refused(capfd, "import", str(tmp_path / "new.sqlite"), "--input", str(source))
     assert status == 2
     assert complaint.startswith(f"{source}:1: the line is not the first line of an export")
+    assert complaint.endswith("A feed of pages is imported with --html-field or --text-field")
     assert [path.name for path in tmp_path.iterdir()] == ["postings.jsonl"]
 
 
@@ -342,6 +344,23 @@ def test_exports_and_stores_of_any_kind_can_be_merged(tmp_path: Path, redis: Any
     assert facts(capfd, shared)["pages"] == 7
 
 
+@posix_only
+def test_a_pipe_is_a_source(places: Places, tmp_path: Path, capfd: Capture) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import shutil, sys; shutil.copyfileobj(open(sys.argv[1], 'rb'), open(sys.argv[2], 'wb'))",
+            exported(tmp_path / "postings.jsonl"),
+            str(pipe),
+        ]
+    ):
+        assert run(capfd, "merge", places.new(), str(pipe)).startswith("postings: 7, ")
+    assert refused(capfd, "info", str(pipe))[0] == 2
+
+
 def test_sources_must_agree_with_each_other_and_with_the_target(
     filled: str, places: Places, tmp_path: Path, capfd: Capture
 ) -> None:
@@ -371,6 +390,14 @@ def test_a_file_is_the_same_by_whatever_path(tmp_path: Path, capfd: Capture) -> 
     other = tmp_path / ".." / tmp_path.name / "pages.sqlite"
     status, complaint = refused(capfd, "merge", str(place), str(other))
     assert (status, complaint) == (2, f"{other} cannot be merged into itself")
+
+
+def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path, capfd: Capture) -> None:
+    place = f"{redis.url}#whatever"
+    run(capfd, "import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    for other in (f"redis://localhost:{redis.port}", f"redis://127.0.0.1:{redis.port}?db=0"):
+        status, complaint = refused(capfd, "merge", place, f"{other}#whatever")
+        assert (status, "cannot be merged into itself" in complaint) == (2, True)
 
 
 # --- info.
@@ -524,7 +551,8 @@ def test_a_store_that_is_not_there_is_told_and_not_made(
     assert refused(capfd, command, str(missing)) == (1, f"there is no store at {missing}")
     assert not missing.exists()
     status, complaint = refused(capfd, command, f"{redis.url}#missing")
-    assert (status, "there is no store at" in complaint) == (1, True)
+    assert (status, complaint) == (1, f"there is no store 'missing' at {redis.url}")
+    assert refused(capfd, command, str(tmp_path)) == (1, f"{tmp_path} is a folder: name the file of a store")
 
 
 def test_a_store_must_be_named(capfd: Capture) -> None:
@@ -538,9 +566,51 @@ def test_an_export_is_no_store(tmp_path: Path, capfd: Capture) -> None:
         exported(tmp_path / "postings.jsonl2")
         assert refused(capfd, *arguments) == (
             2,
-            f"{source} is an export: import it into a store, or merge it with others",
+            f"{source} is no store but JSON, as exports are: import it into a store, or merge it with others",
         )
     assert Path(source).read_bytes() == before
+
+
+@posix_only
+def test_a_look_whether_a_file_is_an_export_costs_a_store_no_lock(tmp_path: Path) -> None:
+    place = FilePlace(tmp_path / "pages.sqlite")
+    with closing(SqliteStore(place.path, RULE)) as store:
+        store.claim(POSTINGS[0])
+        assert not place.is_export()
+        assert place.header() == RULE
+        # Another process can do this to a file on which nobody has a lock.
+        command = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone())"
+        words = [sys.executable, "-c", command, str(place.path), "PRAGMA journal_mode = DELETE"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert "database is locked" in done.stderr
+
+
+def test_a_look_whether_a_file_is_an_export_makes_no_file(tmp_path: Path) -> None:
+    cases = {
+        "export": b'\xef\xbb\xbf{"format": 1}',
+        "empty": b"",
+        "notes": b"Dear diary",
+        "long": b"{" * 9999,
+    }
+    for name, text in cases.items():
+        (tmp_path / name).write_bytes(text)
+    SqliteStore(tmp_path / "store", RULE).close()
+    before = sorted(tmp_path.iterdir())
+    found = {path.name for path in before if FilePlace(path).is_export()}
+    assert found == {"export", "long"}
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_to_know_what_a_store_is_for_its_pages_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = FilePlace(tmp_path / "pages.sqlite")
+    assert place.header() is None
+    SqliteStore(place.path, RULE).close()
+    monkeypatch.setattr(SqliteStore, "_read", lambda store: pytest.fail("the pages are read"))
+    assert place.header() == RULE
+    (tmp_path / "notes.txt").write_text("Dear diary", "utf-8")
+    assert FilePlace(tmp_path / "notes.txt").header() is None
 
 
 def test_another_kind_of_file_is_refused(tmp_path: Path, capfd: Capture) -> None:

@@ -51,6 +51,8 @@ ANY_POSTING = st.builds(
     st.none() | ANY_VALUE,
     st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32),
     st.booleans(),
+    # What a store does not keep.
+    is_dropped_as_copy=st.just(False),
 )
 
 
@@ -163,7 +165,8 @@ def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line:
 
 SETTINGS = HEADER["settings"]
 WRONG_HEADERS = [
-    ("", "is not JSON"),
+    ("", "is not the first line of an export"),
+    ("url,html", "is not the first line of an export"),
     (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
     (changed(HEADER, "version", 2), "is the first line of an export of version 2, and this program reads ve"),
     (changed(HEADER, "version", MISSING), "is the first line of an export of version None"),

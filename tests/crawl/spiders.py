@@ -28,6 +28,7 @@ from scrapy_simhash.threads import run_in_thread
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 
@@ -291,6 +292,30 @@ class Inliner(Visitor):
         return {"path": path_of(response.url)}
 
 
+class Stumbler(Visitor):
+    """Its callback fails for /same, after its item, if it *stumbles*."""
+
+    name = "stumbler"
+
+    def __init__(self, stumbles: bool = True, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.stumbles = stumbles
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if self.stumbles and response.url.endswith("/same"):
+            raise RuntimeError("stumbled")
+        yield {"path": path_of(response.url)}
+
+
+class Leak:
+    """A pipeline that fails for the item of /late."""
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        if item["path"] == "/late":
+            raise RuntimeError("leaked")
+        return item
+
+
 class Imager(Visitor):
     """Has Scrapy's files pipeline download *file* beside each page."""
 
@@ -332,6 +357,26 @@ class Pipe:
     def process_response(self, request: scrapy.Request, response: Response, spider: Any = None) -> Response:
         type(self).answer = response
         return response
+
+
+class Failing:
+    """An item pipeline that fails before the crawl starts, in the way that the setting names."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        if way == "cannot_be_built":
+            raise ValueError(way)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Failing:
+        return cls(crawler.settings["WAY"])
+
+    # Scrapy 2.13 passes the spider.
+    def open_spider(self, spider: scrapy.Spider | None = None) -> None:
+        raise ValueError(self.way)
+
+    def process_item(self, item: Any, spider: scrapy.Spider | None = None) -> Any:
+        return item
 
 
 class Listener(Visitor):

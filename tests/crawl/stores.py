@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy_simhash import StoreUnavailable
 from scrapy_simhash.store import MemoryStore
+from tests.store.remote import RemoteStore
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -44,44 +45,19 @@ class Moody(MemoryStore):
         return super().claim(posting)
 
 
-class Remote:
+class Away(MemoryStore):
+    """Never answers."""
+
+    def claim(self, posting: Posting) -> Claim:
+        raise StoreUnavailable("not now")
+
+
+class Remote(RemoteStore):
     """The same somewhere else: its methods are coroutines."""
 
     def __init__(self, header: Header) -> None:
+        super().__init__(header)
         self.store = Moody(header)
-
-    @property
-    def header(self) -> Header:
-        return self.store.header
-
-    @property
-    def index_size(self) -> int:
-        return self.store.index_size
-
-    def __len__(self) -> int:
-        return len(self.store)
-
-    async def claim(self, posting: Posting) -> Claim:
-        return self.store.claim(posting)
-
-    async def look(self, posting: Posting) -> Claim:
-        return self.store.look(posting)
-
-    async def get(self, key: bytes) -> Any:
-        return self.store.get(key)
-
-    async def remove(self, key: bytes) -> bool:
-        return self.store.remove(key)
-
-    async def __aiter__(self) -> Any:
-        for posting in self.store:
-            yield posting
-
-    async def runs(self) -> Any:
-        return self.store.runs()
-
-    async def close(self, reason: str = "finished") -> None:
-        self.store.close(reason)
 
 
 class NoStore:

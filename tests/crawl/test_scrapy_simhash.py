@@ -170,7 +170,14 @@ def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
     assert refused(tmp_path, "info") == (2, "name a store, or one of the project's spiders: tides, winds")
     place = tmp_path / ".scrapy" / "seen" / "winds.sqlite"
     assert refused(tmp_path, "info", "winds") == (1, f"there is no store at {place}")
-    assert refused(tmp_path, "info", "gales") == (1, "there is no store at gales")
+    neither = (
+        "'gales' is neither a spider of this project (tides, winds) nor a file; ./gales is one in any case"
+    )
+    assert refused(tmp_path, "info", "gales") == (2, neither)
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    assert refused(tmp_path, "import", "gales", "-i", source, "--html-field", "html") == (2, neither)
+    assert not (tmp_path / "gales").exists()
+    assert refused(tmp_path, "info", "./gales") == (1, "there is no store at gales")
 
 
 def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp_path: Path) -> None:

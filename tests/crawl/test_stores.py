@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy.settings import Settings
 
+from scrapy_simhash.config import Config
+from scrapy_simhash.stores import sqlite_path
 from tests.crawl.harness import (
     ENABLED,
     IN_ORDER,
@@ -108,6 +111,42 @@ def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_pa
     assert first.paths_scraped == sorted(PATHS)
     assert second.paths_scraped == ["/changed", "/copycat", "/small"]
     assert second.stat("items_dropped") == 1
+    assert any(
+        "action: mark; unchanged pages: drop_items" in line for line in second.log("INFO", "scrapy_simhash")
+    )
+
+
+def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    arguments = {"urls": site.urls("/same", "/late", "/copy")}
+    first, second, third = crawl(
+        Plan("Stumbler", {**settings, "ITEM_PIPELINES": {"tests.crawl.spiders.Leak": 1}}, arguments),
+        *[Plan("Stumbler", settings, {**arguments, "stumbles": False})] * 2,
+    )
+    assert first.stats["spider_exceptions/count"] == 1
+    assert first.paths_scraped == ["/copy"]
+    assert {page.verdict for page in second.pages} == {"revisit/unchanged"}
+    assert second.paths_scraped == ["/late", "/same"], (
+        "the callback of the one failed, the pipeline for the other"
+    )
+    assert third.paths_scraped == []
+
+
+def test_what_was_dropped_as_a_copy_is_handed_on_when_the_action_is_another(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    arguments = {"urls": site.urls("/same", "/late", "/same%20again")}
+    site.routes["/same%20again"] = article(0)
+    first, second, third = crawl(
+        Plan("Visitor", {**settings, "SIMHASH_ACTION": "drop_page"}, arguments),
+        *[Plan("Visitor", settings, arguments)] * 2,
+    )
+    assert first.paths_scraped == ["/late", "/same"]
+    assert second.paths_scraped == ["/same%20again"]
+    assert third.paths_scraped == []
 
 
 def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
@@ -161,12 +200,31 @@ def test_a_relative_folder_lies_where_scrapy_keeps_its_data(site: Site, tmp_path
     assert (tmp_path / ".scrapy" / "seen" / "visitor.sqlite").exists()
 
 
+def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for home in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(home, str(tmp_path))
+    path = sqlite_path(Config(dir="~/seen"), Settings(), "pages")
+    assert path == tmp_path / "seen" / "pages.sqlite"
+
+
+def test_a_folder_that_cannot_be_made_stops_the_crawl(site: Site, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    done = crawl_one("Visitor", {"SIMHASH_DIR": str(file)}, urls=site.urls("/same"))
+    assert done.error is not None
+    assert "visitor.sqlite: its folder cannot be made: " in done.error
+    assert "Name another one with SIMHASH_DIR" in done.error
+
+
 def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_DIR": str(tmp_path)}
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     crawl(plan)
     (done,) = crawl(plan._replace(settings={**settings, "SIMHASH_RESET": True}))
     assert done.verdicts["/same"] == "new"
+    assert any(
+        line.endswith("0 known, for SIMHASH_RESET is on") for line in done.log("INFO", "scrapy_simhash")
+    )
 
 
 def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
@@ -191,6 +249,20 @@ def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, 
     assert second.error is not None
     assert "another crawl" in second.error
     assert second.pages == []
+
+
+@pytest.mark.parametrize("way", ["cannot_be_built", "cannot_be_opened"])
+def test_a_crawl_that_failed_to_start_holds_no_file(site: Site, tmp_path: Path, way: str) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path)}
+    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
+    failing = plan._replace(
+        settings={**settings, "ITEM_PIPELINES": {"tests.crawl.spiders.Failing": 1}, "WAY": way}
+    )
+    failed, after = crawl(failing, plan)
+    assert failed.error is not None
+    assert way in failed.error
+    assert after.error is None
+    assert after.verdicts == {"/same": "new"}
 
 
 def test_crawls_of_different_spiders_have_files_of_their_own(site: Site, tmp_path: Path) -> None:
@@ -251,6 +323,15 @@ def test_pages_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
     assert len(warnings) == 2, "one an outage"
     assert all("not now" in warning for warning in warnings)
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
+    site.routes |= {"/empty": "<title></title>"}
+    urls = site.urls("/same", "/empty", "/copy")
+    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + "Away"}, urls=urls)
+    assert [page.verdict for page in done.pages] == ["unknown/store", "skipped/short_text", "unknown/store"]
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+    assert not any("answers again" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
 @pytest.mark.parametrize(

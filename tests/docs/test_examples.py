@@ -36,7 +36,7 @@ COMMANDS = [
     and (block.language == "sh" or line.startswith("$ "))
 ]
 #: Settings of scrapy-redis that are read here.
-SCRAPY_REDIS = {"REDIS_URL", "REDIS_PARAMS"}
+SCRAPY_REDIS = {"REDIS_URL", "SCHEDULER_PERSIST", "REDIS_PARAMS"}
 #: Variables that stand before a command, and what they may be.
 VARIABLES = {
     "SCRAPY_SIMHASH_BUILD": {"auto", "require", "pure"},
@@ -135,7 +135,7 @@ def try_part(block: Block, command: str) -> None:
             assert {option for option in options if option.startswith("-")} <= options_of(
                 "-m", "scrapy_simhash", verb
             )
-        case (("sort" | "cat" | "wc"), _):
+        case (("sort" | "cat" | "wc" | "rm"), _):
             pass
         case file, [] if Path(file).suffix in {".txt", ".jsonl"}:
             pass

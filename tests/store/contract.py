@@ -52,10 +52,13 @@ def posting(
     text_hash: int | None = None,
     seen: int = 0,
     is_handed_on: bool = True,
+    is_dropped_as_copy: bool = False,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
     url = f"https://example.com/{key}"
-    return Posting(key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on)
+    return Posting(
+        key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on, is_dropped_as_copy
+    )
 
 
 def whole(posting: Posting) -> tuple[object, ...]:
@@ -152,7 +155,8 @@ class NaiveStore:
         page = len(self.pages) if number is None else number
         if claim.content == len(self.originals):
             self.originals.append(Original(posting, page))
-        run = self.run if posting.is_handed_on else 0
+        is_dropped = posting.is_dropped_as_copy and claim.original is not None
+        run = self.run if posting.is_handed_on and not is_dropped else 0
         if number is None:
             self.pages.append(posting)
             self.content.append(claim.content)
@@ -190,7 +194,7 @@ class NaiveStore:
         first = self.pages[cluster]
         settled = self.first_run[number] in self.ended
         original = None if cluster == number or first is None else first.url
-        return Page(number, posting._replace(is_handed_on=settled), content, cluster, original)
+        return Page(number, _kept(posting, settled), content, cluster, original)
 
     def remove(self, key: bytes) -> bool:
         number = self.number(key)
@@ -210,8 +214,8 @@ class NaiveStore:
                 )
                 if owner == number and not is_latest:
                     # Of an earlier content its URL is not kept, but the page's of today.
-                    found.append(first._replace(url=latest.url, is_handed_on=settled))
-            found.append(latest._replace(is_handed_on=settled))
+                    found.append(_kept(first, settled)._replace(url=latest.url))
+            found.append(_kept(latest, settled))
         return found
 
     def end_run(self, in_order: bool) -> None:
@@ -227,6 +231,10 @@ class NaiveStore:
 
     def __len__(self) -> int:
         return sum(page is not None for page in self.pages)
+
+
+def _kept(posting: Posting, is_settled: bool) -> Posting:
+    return posting._replace(is_handed_on=is_settled, is_dropped_as_copy=False)
 
 
 class StoreContract(ABC):
@@ -552,9 +560,9 @@ class PersistentContract(StoreContract):
         careful.claim(posting("c", 9, "x.example", is_exact=True))
         careful.claim(posting("gone", content(FAR, text="x")))
         careful.remove(b"gone")
-        before = [whole(p)[:-2] for p in careful]
+        before = [whole(p)[:-3] for p in careful]
         again = self.reopen(careful, in_order)
-        assert [whole(p)[:-2] for p in again] == before
+        assert [whole(p)[:-3] for p in again] == before
         assert (len(again), again.index_size) == (3, 1)
         assert ask(again, posting("d", content(0))) == Answer(None, 0, url("a"), 0, 1.0)
         assert ask(again, posting("e", 9, "x.example", is_exact=True)) == copy("c", 2, 0)
@@ -582,6 +590,13 @@ class PersistentContract(StoreContract):
         store.claim(posting("a", 5, text_hash=3, is_handed_on=False))
         store = self.reopen(store, in_order=True)
         assert not settled(store, text_hash=3)
+
+    def test_a_copy_that_was_dropped_was_not_handed_on_and_an_original_was(self, store: Store) -> None:
+        for key in "ab":
+            store.claim(posting(key, 5, text_hash=1, is_dropped_as_copy=True))
+        store = self.reopen(store, in_order=True)
+        formers = [store.claim(posting(key, 5, text_hash=1)).former for key in "ab"]
+        assert [former is not None and former.is_settled for former in formers] == [True, False]
 
     def test_runs_are_counted_and_told_with_their_ends(self, store: Store) -> None:
         store = self.reopen(store, in_order=True)
@@ -632,9 +647,10 @@ class StoreMachine(RuleBasedStateMachine):
         text_hash: int | None = None,
         is_handed_on: bool = True,
         is_exact: bool = False,
+        is_dropped_as_copy: bool = False,
     ) -> Fingerprint:
         self.clock += 1
-        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on)
+        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on, is_dropped_as_copy)
         expected = self.naive.claim(visit)
         assert self.store.claim(visit) == expected
         return what
@@ -662,14 +678,21 @@ class StoreMachine(RuleBasedStateMachine):
         bits=st.sets(st.integers(0, 15), max_size=12),
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
         subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
+        is_dropped_as_copy=st.booleans(),
     )
     def visit_with_content_like_another(
-        self, key: str, scope: str, like: Fingerprint, bits: set[int], edited: int | None, subject: str
+        self,
+        key: str,
+        scope: str,
+        like: Fingerprint,
+        bits: set[int],
+        edited: int | None,
+        subject: str,
+        is_dropped_as_copy: bool,
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
-        return self.claim(
-            key, scope, Fingerprint(value) if edited is None else content(value, edited, subject)
-        )
+        what = Fingerprint(value) if edited is None else content(value, edited, subject)
+        return self.claim(key, scope, what, is_dropped_as_copy=is_dropped_as_copy)
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:

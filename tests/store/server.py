@@ -40,10 +40,10 @@ def free_port() -> int:
 
 
 class RedisServer:
-    """One server process with an append-only file, so that what it acknowledged outlives it.
+    """One server process with an append-only file, so that what it knew outlives it.
 
-    *options* are lines of its configuration, with underscores for hyphens: ``maxmemory="1mb"``. With *is_tls* it
-    speaks nothing but TLS.
+    With ``appendfsync="always"`` that is all that it acknowledged, however it ends. *options* are lines of its
+    configuration, with underscores for hyphens: ``maxmemory="1mb"``. With *is_tls* it speaks nothing but TLS.
     """
 
     def __init__(self, folder: Path, is_tls: bool = False, **options: Any) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from scrapy_simhash.index import ProbingIndex, SimhashIndex
+from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.plans import growth
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Header, MemoryStore, Store
@@ -29,6 +29,17 @@ class TestMemoryStoreBeyondTheScan(TestMemoryStore):
     @pytest.fixture(autouse=True)
     def _small_scans(self, monkeypatch: pytest.MonkeyPatch) -> None:
         scan_up_to(1, monkeypatch)
+
+
+def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryStore()
+    for number in range(3):
+        store.claim(posting(str(number), number, scope=f"{number}.example"))
+    store.remove(b"1")
+    monkeypatch.delattr(HammingIndex, "__len__")
+    assert store.index_size == 2
 
 
 class MemoryStoreMachine(StoreMachine):

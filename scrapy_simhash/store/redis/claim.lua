@@ -3,11 +3,13 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_exact, is_handed_on =
+local id, known, mark, run, token, expiry, reach, is_look, is_exact, handed_on =
   struct.unpack('>c8I8c4I4c8I4BBBB', ARGV[1])
 local key, flags, stamp, scope, sketch, url, kin =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local value = stamp:sub(1, VALUE_END)
+-- Whether the page is handed on: always, or unless it repeats another one, which is then dropped.
+local HANDED_ON, UNLESS_COPY = 1, 2
 -- Who is further behind is told so, and catches up in steps.
 local MOST = 1000
 
@@ -138,7 +140,8 @@ if is_look == 0 then
   local is_kept = former == 2 and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and former_stamp:sub(1, VALUE_END) == value
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
-  local its_run = is_kept and former_run or is_handed_on == 1 and run or 0
+  local is_handed_on = handed_on == HANDED_ON or (handed_on == UNLESS_COPY and owner == number)
+  local its_run = is_kept and former_run or is_handed_on and run or 0
   redis.call('HSET', PAGES, key,
     struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. own_sketch .. url)
   if expiry > 0 then

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from scrapy_simhash.exceptions import SettingError, StoreError
 
@@ -21,6 +21,7 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
+_THIS_MACHINE = {"127.0.0.1", "::1"}
 _SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
 
 
@@ -40,12 +41,32 @@ class Server:
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
             raise SettingError(
-                f"the URL of a Redis server must begin with redis://, rediss:// or unix://, got {self}"
+                "the URL of a Redis server (SIMHASH_REDIS_URL, or REDIS_URL) must begin with redis://, rediss:// or"
+                f" unix://, got {self}"
             )
 
     def __str__(self) -> str:
         """Return the URL without what nobody shall read in a log."""
-        return re.sub("//.*@", "//", self.url.partition("?")[0])
+        address, _, query = self.url.partition("?")
+        # The question mark may be in a password, and then nobody knows where it ends.
+        return re.sub("//.*", "//...", address) if "@" in query else re.sub("//.*@", "//", address)
+
+    def __repr__(self) -> str:
+        """Return the same, as code would have it."""
+        return f"Server({str(self)!r})"
+
+    @property
+    def identity(self) -> str:
+        """Where it is and which database is meant, told in one way however it was written.
+
+        >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379", {"db": 0}).identity
+        True
+        """
+        taken = self.client(1, is_async=False).connection_pool.connection_kwargs
+        host = str(taken.get("host") or "localhost").lower()
+        host = "localhost" if host in _THIS_MACHINE else host
+        address = taken.get("path") or f"{host}:{taken.get('port') or 6379}"
+        return f"{address}/{taken.get('db') or 0}"
 
     def client(self, timeout: float, *, is_async: bool) -> Any:
         """Return a client of redis-py that tries everything once and takes answers as bytes.
@@ -56,6 +77,14 @@ class Server:
         redis = library()
         kind = redis.asyncio if is_async else redis
         address, _, query = self.url.partition("?")
+        try:
+            _ = urlsplit(address).port
+        except ValueError:
+            # What Python has to say about it may be a part of the password.
+            raise SettingError(
+                f"the Redis server {self} cannot be asked: its URL cannot be read. In a password write %2F for /,"
+                " %3F for ?, %23 for #, %5B for [, %5D for ]"
+            ) from None
         suitable = _OPTIONS | _TIMES
         if not address.startswith("unix:"):
             suitable |= _TCP_OPTIONS
@@ -63,10 +92,10 @@ class Server:
             suitable |= _TLS_OPTIONS
         query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
         options = {name: value for name, value in self.options.items() if name in suitable}
-        times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
         # The same claim sent again would find itself.
         once = kind.retry.Retry(redis.backoff.NoBackoff(), 0)
         try:
+            times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
             return kind.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times, **options)
         except (TypeError, ValueError) as error:
             raise SettingError(f"the Redis server {self} cannot be asked: {error}") from error
@@ -74,7 +103,7 @@ class Server:
 
 def library() -> Any:
     """Return redis-py. Raises StoreError, which names the extra, if it is not there or too old."""
-    how = "pip install scrapy-simhash[redis]"
+    how = "pip install 'scrapy-simhash[redis]', in a checkout pip install '.[redis]'"
     try:
         import redis.asyncio.retry
         import redis.retry
@@ -89,13 +118,23 @@ def server_from_settings(settings: Mapping[str, Any]) -> Server | None:
     """Return the server of ``SIMHASH_REDIS_URL``, else that of scrapy-redis's settings, None if nothing names one.
 
     Of scrapy-redis: ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in
-    ``REDIS_PARAMS``, with passwords and the like.
+    ``REDIS_PARAMS``, with passwords and the like. Raises SettingError for values that are none.
 
     >>> server_from_settings({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380, "encoding": "utf-8"}}).url
     'redis://db.example:6380'
     """
     if url := settings.get("SIMHASH_REDIS_URL"):
         return Server(str(url))
+    try:
+        return _of_scrapy_redis(settings)
+    except SettingError:
+        raise
+    except (TypeError, ValueError) as error:
+        names = ", ".join([*_SCRAPY_REDIS, "REDIS_PARAMS"])
+        raise SettingError(f"one of {names} cannot be read: {error}") from error
+
+
+def _of_scrapy_redis(settings: Mapping[str, Any]) -> Server | None:
     params = settings.get("REDIS_PARAMS") or {}
     options: dict[str, Any] = json.loads(params) if isinstance(params, str) else dict(params)
     options |= {name: settings[setting] for setting, name in _SCRAPY_REDIS.items() if settings.get(setting)}

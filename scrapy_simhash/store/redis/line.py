@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from scrapy_simhash.exceptions import StoreUnavailable
@@ -56,7 +57,7 @@ class Line:
             trip.cancel()
             await asyncio.wait([trip])
         self._fail(StoreUnavailable(f"{self._place} was left"))
-        await self._client.connection_pool.disconnect()
+        await self._let_go()
 
     def _reply(self, *command: Any) -> asyncio.Future[Any]:
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -82,10 +83,11 @@ class Line:
                 self._fail(
                     error if isinstance(error, Exception) else StoreUnavailable(f"{self._place} was left")
                 )
-                await self._client.connection_pool.disconnect()
+                await self._let_go()
                 if not isinstance(error, Exception):
                     raise
-                return
+                # Some may have asked meanwhile.
+                continue
             self._last = time.monotonic()
             for (_, reply), said in zip(batch, replies, strict=True):
                 if not reply.done():
@@ -96,6 +98,11 @@ class Line:
         try:
             await self._client.ping()
         except Exception:
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        """Let go of the connection, whether the server takes leave or not: one that stands still never does."""
+        with suppress(Exception):
             await self._client.connection_pool.disconnect()
 
     def _fail(self, error: Exception) -> None:

@@ -51,6 +51,7 @@ class Link:
     def met(self, opened: Opened) -> None:
         """Take it that the server is fit, and has the store that is wanted: what was reset is not reset again."""
         self._is_met = True
+        self.pages = opened.pages
         self.wish = replace(self.wish, is_reset=False, header=opened.header)
 
     def away(self, error: StoreError) -> None:

@@ -92,7 +92,7 @@ async def reopen(wish: Wish, ask: Ask) -> Opened:
             return Opened(header, store_id, int(number), pages)
         if status == b"none":
             if header is None:
-                raise StoreError(f"there is no store at {wish.place}")
+                raise StoreError(f"there is no {wish.place.removeprefix('the ')}")
             return Opened(header, NOWHERE, 0, 0)
         if status == b"foreign":
             key, kind = (part.decode("utf-8", "replace") for part in said)

@@ -37,8 +37,9 @@ _LOSSES = 5
 _NEWS = 1000
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, exact, handed on.
-_CLAIM = Struct(">8sQ4sI8sIB???")
+#: whether it is a look only, exact, handed on: 0, 1, or 2, unless it repeats another page.
+_CLAIM = Struct(">8sQ4sI8sIB??B")
+_UNLESS_COPY = 2
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), the
 #: former visit, length of the original's URL.
 _CLAIMED = Struct(">cQQQQIBBQ24sI")
@@ -186,10 +187,15 @@ class RedisStore:
 
         O(n), and some 200 bytes of memory a page, for the order.
         """
-        await self._link.ready()
+        replica = await self._link.ready()
         runs = ended_runs(await self.runs())
         async for posting in walk(self._link.ask, self._names["pages"], self._names["contents"], runs):
             yield posting
+        # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
+        if not await self._link.catch_up(replica):
+            raise StoreUnavailable(
+                f"{self._link.wish.place} has lost what it knew, or part of it, while it was read"
+            )
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
@@ -227,18 +233,24 @@ class RedisStore:
         scope = layout.checked("scope", layout.encoded(posting.scope))
         stamp, url = layout.stamp_of(posting), layout.encoded(posting.url)
         losses = 0
+        compared: dict[int, float | None] = {}
+        latest: Replica | None = None
         while losses < _LOSSES:
             replica = await self._link.ready()
+            if replica is not latest:
+                # The same numbers may be other contents.
+                latest = replica
+                compared.clear()
             opened, wish = self._link.opened, self._link.wish
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
             matches = [] if posting.is_exact else replica.find(posting.scope, fingerprint.value)
-            kin = await self._kin(fingerprint, matches, replica) if matches else []
+            kin = await self._kin(fingerprint, matches, replica, compared) if matches else []
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
-                *(is_look, posting.is_exact, posting.is_handed_on),
+                *(is_look, posting.is_exact, _handed_on(posting)),
             )
             packed = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             reply = await self._link.ask("claim", head, key, stamp, scope, fingerprint.sketch, url, packed)
@@ -251,21 +263,31 @@ class RedisStore:
         raise StoreUnavailable(f"{self._link.wish.place} loses what it knew again and again")
 
     async def _kin(
-        self, fingerprint: Fingerprint, matches: list[Match], replica: Replica
+        self,
+        fingerprint: Fingerprint,
+        matches: list[Match],
+        replica: Replica,
+        compared: dict[int, float | None],
     ) -> list[tuple[Match, float]]:
-        """Return the contents among *matches* that *fingerprint* repeats, with their similarity, best first."""
+        """Return the contents among *matches* that *fingerprint* repeats, with their similarity, best first.
+
+        *compared* has, by content, what came out when the same page asked before; the rest is added to it. Who races
+        with many like it asks often.
+        """
         rule = self.header.rule
+        new = [match for match in matches if match.key not in compared]
         # Without both sketches bits decide.
         has_sketches = bool(rule.min_similarity and fingerprint.sketch)
-        sketches = await self._sketches_of([m.key for m in matches], replica) if has_sketches else {}
-        kin = []
-        for match in matches:
+        sketches = await self._sketches_of([m.key for m in new], replica) if has_sketches else {}
+        for match in new:
             # A content that the server does not have any more is nobody's kin.
             sketch = sketches.get(match.key) if has_sketches else b""
-            if sketch is not None:
-                similarity = rule.similarity(fingerprint, Fingerprint(match.value, sketch=sketch))
-                if similarity is not None:
-                    kin.append((match, similarity))
+            compared[match.key] = (
+                None
+                if sketch is None
+                else rule.similarity(fingerprint, Fingerprint(match.value, sketch=sketch))
+            )
+        kin = [(match, alike) for match in matches if (alike := compared[match.key]) is not None]
         return sorted(kin, key=lambda pair: -pair[1])
 
     async def _sketches_of(self, contents: list[int], replica: Replica) -> dict[int, bytes]:
@@ -317,3 +339,8 @@ class RedisStore:
     def _check_writable(self) -> None:
         if self._is_read_only:
             raise StoreError(f"{self._link.wish.place} was opened for reading only")
+
+
+def _handed_on(posting: Posting) -> int:
+    """Return whether *posting* is handed on, as the script takes it."""
+    return _UNLESS_COPY if posting.is_handed_on and posting.is_dropped_as_copy else posting.is_handed_on

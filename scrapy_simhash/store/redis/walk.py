@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from itertools import islice
 
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store.base import Posting, Run
 from scrapy_simhash.store.redis.layout import (
     ContentRecord,
@@ -51,9 +52,11 @@ async def walk(ask: Ask, pages: str, contents: str, ended: set[int]) -> AsyncIte
         while wanted:
             order = sorted(wanted)
             fetched = await ask("HMGET", contents, *order)
-            known |= {n: read_content(r) for n, r in zip(order, fetched, strict=True) if r}
+            if None in fetched:
+                raise StoreUnavailable(f"{contents} has lost what {pages} knows, while it was read")
+            known |= {n: read_content(r) for n, r in zip(order, fetched, strict=True)}
             # The contents that a page had before: each names the one before it.
-            wanted = {known[n].before - 1 for n in order if n in known and known[n].before} - known.keys()
+            wanted = {known[n].before - 1 for n in order if known[n].before} - known.keys()
         for key, page in found:
             is_settled = page.run in ended
             own, at = [], page.own

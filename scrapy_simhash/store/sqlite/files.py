@@ -21,11 +21,11 @@ from pathlib import Path
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
-from scrapy_simhash.store.sqlite.failures import is_forbidden, said_at_opening
+from scrapy_simhash.store.sqlite.failures import is_damage, is_forbidden, said_at_opening
 
 #: Seconds for which others that write to the file are waited for. After a kill, whoever opens it first reads the log.
 PATIENCE = 5.0
-#: The same for a claim: the reactor waits too.
+#: The same for a claim: the reactor waits too. For the next ones it does not, until there is an end of it.
 PATIENCE_OF_CLAIMS = 0.1
 #: What can be beside a database, and belongs to it.
 _BESIDE = ("-wal", "-shm", "-journal")
@@ -34,12 +34,26 @@ _BESIDE = ("-wal", "-shm", "-journal")
 def connect(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection in autocommit mode. *mode* is what SQLite's URIs say: ``ro``, ``rw``, ``rwc``."""
     return sqlite3.connect(
-        f"{path.as_uri()}?mode={mode}",
+        f"{without_host(path.as_uri())}?mode={mode}",
         uri=True,
         timeout=PATIENCE,
         isolation_level=None,
         check_same_thread=False,
     )
+
+
+def without_host(uri: str) -> str:
+    """Return the URI of a file as SQLite takes it: of a share on Windows, the host is part of the path.
+
+    >>> without_host("file:///C:/seen/shop.sqlite"), without_host("file://server/share/shop.sqlite")
+    ('file:///C:/seen/shop.sqlite', 'file:////server/share/shop.sqlite')
+    """
+    return uri if uri.startswith("file:///") else f"file://{uri.removeprefix('file:')}"
+
+
+def wait(connection: sqlite3.Connection, seconds: float) -> None:
+    """Have *connection* wait so long for others from now on."""
+    connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
 
 
 def beside(path: Path, suffix: str) -> Path:
@@ -83,7 +97,12 @@ def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[Wr
     A file that is not there is made, for *header*; with *reset* it is made anew.
     """
     with ExitStack() as undo, said_at_opening(path, "write"):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{path}: its folder cannot be made: {error}. Name another one with SIMHASH_DIR"
+            ) from error
         lock = WriterLock(path)
         undo.callback(lock.release)
         if reset:
@@ -102,7 +121,7 @@ def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[Wr
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {schema.VERSION}")
         connection.execute("ROLLBACK")
-        connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE_OF_CLAIMS)}")
+        wait(connection, PATIENCE_OF_CLAIMS)
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         connection.execute("PRAGMA synchronous = NORMAL")
         ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -135,6 +154,28 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
                 if not (mode == "ro" and is_alone and is_forbidden(error)):
                     raise
     raise AssertionError  # not reached: the second mode returns or raises
+
+
+def header_at(path: Path) -> Header:
+    """Return the header of the store at *path*, and read nothing else. Raises StoreError as opening it does."""
+    connection, _ = open_for_reading(path.resolve())
+    with closing(connection), said_at_opening(path, "read"):
+        return schema.header_of(connection)
+
+
+def is_database(path: Path) -> bool:
+    """Tell whether the file at *path* begins as SQLite's do, or is empty. Raises StoreError if it cannot be read.
+
+    SQLite looks, as it can do so without harm to its own locks (see above); it takes none, and makes no file.
+    """
+    with said_at_opening(path, "read"), closing(connect(path.resolve(), "ro&immutable=1")) as connection:
+        try:
+            connection.execute("PRAGMA schema_version").fetchall()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            return "not a database" not in str(error)
+    return True
 
 
 def _make(path: Path, header: Header) -> None:

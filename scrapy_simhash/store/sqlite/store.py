@@ -86,6 +86,7 @@ class SqliteStore(LocalStore):
         self._execute = self._connection.cursor().execute
         # The claims' turn to write; the checkpoints' when the log is too long.
         self._turn = Lock()
+        self._is_patient = True
         self._run = self._size = self._page_end = self._content_end = 0
         what = "read" if read_only else "write"
         try:
@@ -120,6 +121,7 @@ class SqliteStore(LocalStore):
                 # The same 64 bits without their sign.
                 unsigned_columns = [memoryview(column).cast("B").cast("Q") for column in columns]
                 self._index(scopes[scope]).add_many(*unsigned_columns)
+            self._index_size += len(chunk)
 
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
@@ -186,6 +188,7 @@ class SqliteStore(LocalStore):
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
                 with said_at_work(self._path):
+                    self._be_patient()
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
             self._let_go()
@@ -207,12 +210,27 @@ class SqliteStore(LocalStore):
             raise StoreError(f"{self._path} was opened for reading only, or was closed")
         with said_at_work(self._path), self._turn:
             try:
-                self._execute("BEGIN IMMEDIATE")
+                self._begin()
                 yield
             finally:
                 if self._connection.in_transaction:
                     with suppress(sqlite3.Error):
                         self._execute("ROLLBACK")
+
+    def _begin(self) -> None:
+        """Begin a transaction. While another program writes for long, only the first one waits for it."""
+        try:
+            self._execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            files.wait(self._connection, 0)
+            self._is_patient = False
+            raise
+        self._be_patient()
+
+    def _be_patient(self) -> None:
+        if not self._is_patient:
+            files.wait(self._connection, files.PATIENCE_OF_CLAIMS)
+            self._is_patient = True
 
     def _commit(self) -> None:
         self._execute("COMMIT")
@@ -262,7 +280,7 @@ class SqliteStore(LocalStore):
             if fingerprint.sketch:
                 self._execute(NEW_SKETCH, (content, fingerprint.sketch))
         sketch = fingerprint.sketch if entry.has_own_sketch else None
-        run = self._run if posting.is_handed_on else 0
+        run = self._run if entry.is_handed_on else 0
         url = stored(posting.url)
         if entry.former is None:
             self._execute(NEW_PAGE, (number, posting.key, url, *head, run, content, sketch))

@@ -19,7 +19,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
     """A server of the test's own, which it may kill."""
-    with RedisServer(tmp_path) as server:
+    # With less, a disk that is busy lets it acknowledge what is not written for two seconds, and a kill loses that.
+    with RedisServer(tmp_path, appendfsync="always") as server:
         yield server
 
 

@@ -52,6 +52,26 @@ async def test_of_many_like_pages_at_once_exactly_one_is_new(shared: RedisServer
 
 
 @waits
+async def test_who_asks_again_compares_with_what_is_new_only(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each is near the others, and like none of them.
+    pages = [posting(str(bit), content(1 << bit, text=str(bit))) for bit in range(20)]
+    compared = Counter[tuple[Fingerprint, Fingerprint]]()
+    similarity = Rule.similarity
+
+    def counted(rule: Rule, a: Fingerprint, b: Fingerprint) -> float | None:
+        compared[a, b] += 1
+        return similarity(rule, a, b)
+
+    monkeypatch.setattr(Rule, "similarity", counted)
+    async with opened(shared.url, prefix) as store:
+        claims = await asyncio.gather(*[store.claim(page) for page in pages])
+    assert [claim.original for claim in claims] == [None] * 20
+    assert set(compared.values()) == {1}
+
+
+@waits
 async def test_short_pages_at_once_are_told_too(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         claims = await asyncio.gather(

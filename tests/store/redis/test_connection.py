@@ -53,6 +53,20 @@ def test_no_setting_is_no_server(settings: dict[str, Any]) -> None:
     assert server_from_settings(settings) is None
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"REDIS_PARAMS": "{"}, {"REDIS_PARAMS": "[1]"}, {"REDIS_PORT": "a"}, {"REDIS_PARAMS": {"db": "a"}}],
+)
+def test_settings_of_scrapy_redis_that_cannot_be_read_are_told(settings: dict[str, Any]) -> None:
+    with pytest.raises(SettingError, match="REDIS_PARAMS cannot be read"):
+        server_from_settings(settings)
+
+
+def test_a_time_that_is_none_is_refused() -> None:
+    with pytest.raises(SettingError, match="'soon'"):
+        RedisStore(Server("redis://a", {"socket_timeout": "soon"}), "p", None)
+
+
 @pytest.mark.parametrize("url", ["http://a", "localhost:6379", ""])
 def test_a_url_of_another_kind_is_refused(url: str) -> None:
     with pytest.raises(SettingError, match="must begin with redis://"):
@@ -71,6 +85,18 @@ def test_a_password_is_not_told() -> None:
     with pytest.raises(SettingError) as caught:
         Server("https://user:secret@db.example")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mark", list("@/?#[]:"))
+def test_of_a_password_that_is_not_quoted_nothing_is_told(mark: str) -> None:
+    for url in (f"redis://:geh{mark}eim@db.example:6380/1", f"redis://u:g@eh{mark}eim@db.example"):
+        server = Server(url)
+        said = [str(server), repr(server)]
+        try:
+            RedisStore(server, "p", None)
+        except SettingError as error:
+            said += [str(error), repr(error.__cause__)]
+        assert not [text for text in said if "eh" in text or "eim" in text]
 
 
 def arguments(server: Server, is_async: bool) -> dict[str, Any]:
@@ -113,7 +139,7 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     for name in [name for name in sys.modules if name.partition(".")[0] == "redis"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(StoreError, match=r"pip install scrapy-simhash\[redis\]"):
+    with pytest.raises(StoreError, match=r"pip install 'scrapy-simhash\[redis\]'"):
         RedisStore("redis://a", "p", None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,10 @@ async def test_a_unix_socket_is_a_way_too(tmp_path: Path) -> None:
         await live(f"unix://{tmp_path / 's'}?db=0")
 
 
-@waits
-async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_path: Path) -> None:
-    key, certificate = tmp_path / "key", tmp_path / "certificate"
+@contextmanager
+def tls_server(folder: Path) -> Iterator[tuple[RedisServer, Path]]:
+    """Yield a server that speaks nothing but TLS, and the certificate by which it can be trusted."""
+    key, certificate = folder / "key", folder / "certificate"
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test"),
@@ -66,12 +68,30 @@ async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_pat
         capture_output=True,
     )
     tls = {"tls_cert_file": certificate, "tls_key_file": key, "tls_auth_clients": "no"}
-    with RedisServer(tmp_path, is_tls=True, **tls) as server:
+    with RedisServer(folder, is_tls=True, **tls) as server:
+        yield server, certificate
+
+
+@waits
+async def test_tls_is_spoken_and_a_certificate_that_nobody_knows_refused(tmp_path: Path) -> None:
+    with tls_server(tmp_path) as (server, certificate):
         url = server.url
         await live(f"{url}?ssl_ca_certs={certificate}")
         await live_again(Server(url, {"ssl_ca_certs": str(certificate)}))
         with pytest.raises(StoreUnavailable, match=r"(?i)certificate"):
             RedisStore(url, "p", HEADER).check()
+
+
+@waits
+async def test_a_server_that_takes_no_leave_does_not_keep_a_store_from_closing(tmp_path: Path) -> None:
+    with tls_server(tmp_path) as (server, certificate):
+        trusting = f"{server.url}?ssl_ca_certs={certificate}"
+        await live(trusting)
+        async with opened(trusting, "p", read_only=True, timeout=0.5) as store:
+            assert len(await store.runs()) == 1
+            server.pause()
+            # The last word of TLS goes both ways.
+            await store.close()
 
 
 async def live_again(server: Server) -> None:

@@ -8,12 +8,14 @@ import random
 from collections import Counter, defaultdict
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store import Claim, Header, Posting
-from scrapy_simhash.store.redis import RedisStore, line, replica
+from scrapy_simhash.store.redis import RedisStore, Server, line, replica
+from scrapy_simhash.store.redis.line import Line
 from tests.store.contract import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, eventually, opened, waits
 from tests.store.server import RedisServer
@@ -245,12 +247,56 @@ async def test_a_connection_that_was_dropped_while_nobody_asked_costs_nothing(
 
 
 @waits
+async def test_what_is_asked_while_a_connection_is_let_go_of_goes_over_the_next(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Line(Server(server.url), "the store", ["p:header"], timeout=PATIENCE)
+    await one.ask("PING")
+    pool = one._client.connection_pool
+    disconnect = pool.disconnect
+    late: list[asyncio.Task[bytes]] = []
+
+    async def slowly() -> None:
+        late.append(asyncio.create_task(one.ask("ECHO", "late")))
+        await asyncio.sleep(0)
+        await disconnect()
+
+    admin(server.url).execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    with monkeypatch.context() as patch:
+        patch.setattr(pool, "disconnect", slowly)
+        with pytest.raises(StoreUnavailable):
+            await one.ask("ECHO", "lost")
+    assert await asyncio.wait_for(late[0], PATIENCE) == b"late"
+    await one.hang_up()
+
+
+@waits
 async def test_scripts_that_the_server_forgot_are_told_again(server: RedisServer) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
         admin(server.url).script_flush()
         claims = await asyncio.gather(*[store.claim(posting(str(i), content(1))) for i in range(20)])
         assert {claim.content for claim in claims} == {0}
+
+
+@pytest.mark.parametrize("moment", [("HSCAN", "p:pages"), ("HMGET", "p:pages"), ("HMGET", "p:contents")])
+@waits
+async def test_what_is_lost_while_all_is_read_ends_the_reading(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch, moment: tuple[str, str]
+) -> None:
+    async with opened(server.url, "p") as store:
+        await store.claim(posting("a", content(0)))
+        ask = store._link.ask
+
+        async def lossy(name: str, *arguments: Any) -> Any:
+            reply = await ask(name, *arguments)
+            if (name, *arguments[:1]) == moment:
+                admin(server.url).flushdb()
+            return reply
+
+        monkeypatch.setattr(store._link, "ask", lossy)
+        with pytest.raises(StoreUnavailable, match="while it was read"):
+            await all_of(store)
 
 
 @waits

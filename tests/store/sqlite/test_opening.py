@@ -220,7 +220,10 @@ class TestPermissions:
         before = others.read_bytes()
         with as_nobody(), pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(others)
-        with as_nobody(), pytest.raises(StoreError, match=r"cannot write it.*Permission denied"):
+        with (
+            as_nobody(),
+            pytest.raises(StoreError, match=r"cannot be made: .*Permission denied.*SIMHASH_DIR"),
+        ):
             SqliteStore(others.parent / "new" / "shop.sqlite")
         others.parent.chmod(0o777)
         with as_nobody(), pytest.raises(StoreError, match="cannot write it: attempt to write a readonly"):
@@ -246,7 +249,9 @@ class TestPermissions:
 
     def test_a_folder_that_is_a_file(self, path: Path) -> None:
         path.write_text("a file")
-        with pytest.raises(StoreError, match="cannot write it"):
+        with pytest.raises(
+            StoreError, match=r"its folder cannot be made: .*Name another one with SIMHASH_DIR"
+        ):
             SqliteStore(path / "shop.sqlite")
         with pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(path.parent)
