@@ -6,7 +6,7 @@ from array import array
 
 
 class Urls:
-    """A growing list of URLs: 12 bytes and what follows the host, in UTF-8; scheme and host are kept once.
+    """A growing list of URLs: 13 bytes and what follows the host, in UTF-8; scheme and host are kept once.
 
     >>> urls = Urls()
     >>> urls.append("https://example.com/ferry")
