@@ -21,13 +21,13 @@ class Header:
 
     scheme: str = ""
     """How pages become fingerprints, see :data:`scrapy_simhash.fingerprinter.SCHEME`."""
-    max_distance: int = 3
-    candidate_distance: int = 10
-    min_similarity: float = 0.8
-    shingle_size: int = 2
-    min_shingles: int = 12
-    mask_digits: bool = False
-    scope: str = "crawl"
+    max_distance: int = Config.max_distance
+    candidate_distance: int = Config.candidate_distance
+    min_similarity: float = Config.min_similarity
+    shingle_size: int = Config.shingle_size
+    min_shingles: int = Config.min_shingles
+    mask_digits: bool = Config.mask_digits
+    scope: str = Config.scope
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
