@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.fingerprint import Fingerprint
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
+    from scrapy_simhash.item_pipeline import NearDuplicateItem, SimhashItemPipeline
     from scrapy_simhash.spider_middleware import NearDuplicate, SimhashSpiderMiddleware
     from scrapy_simhash.text import Document
     from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -41,12 +42,14 @@ _HOMES = {
     "Match": "index",
     "NearDuplicate": "spider_middleware",
     "NearDuplicateDetector": "detector",
+    "NearDuplicateItem": "item_pipeline",
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "downloader_middleware",
     "SimhashError": "exceptions",
     "SimhashIndex": "index",
+    "SimhashItemPipeline": "item_pipeline",
     "SimhashSpiderMiddleware": "spider_middleware",
     "Status": "verdict",
     "StoreDamaged": "exceptions",
@@ -66,12 +69,14 @@ __all__ = [
     "Match",
     "NearDuplicate",
     "NearDuplicateDetector",
+    "NearDuplicateItem",
     "PageFingerprinter",
     "Reason",
     "SettingError",
     "SimhashDownloaderMiddleware",
     "SimhashError",
     "SimhashIndex",
+    "SimhashItemPipeline",
     "SimhashSpiderMiddleware",
     "Status",
     "StoreDamaged",

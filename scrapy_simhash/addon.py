@@ -7,6 +7,7 @@ from scrapy.settings import BaseSettings
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
+from scrapy_simhash.item_pipeline import SimhashItemPipeline
 from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
 
 #: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
@@ -14,18 +15,22 @@ from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
 DOWNLOADER_MIDDLEWARE_ORDER = 40
 #: After HttpError (50), so that errors stay its business; before all that looks at items and requests.
 SPIDER_MIDDLEWARE_ORDER = 75
+#: Before what stores items, which stands at 100 and above by custom; what cleans them belongs before it.
+ITEM_PIPELINE_ORDER = 50
 
 
 class Addon:
     """``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
-    Adds the two middlewares unless the project has given them an order, or None, of its own.
+    Adds the two middlewares, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is set, unless the project has given
+    them an order, or None, of its own.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
         # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
-        if not Config.from_settings(settings).enabled:
+        config = Config.from_settings(settings)
+        if not config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER
@@ -33,3 +38,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER
         )
+        if config.item_fields:
+            settings.setdefault_in_component_priority_dict(
+                "ITEM_PIPELINES", SimhashItemPipeline, ITEM_PIPELINE_ORDER
+            )

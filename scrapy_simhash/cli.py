@@ -29,9 +29,7 @@ SIGNALLED = 128
 #: The number of SIGPIPE, which Windows does not have.
 PIPE_SIGNAL = 13
 
-DESCRIPTION = (
-    "Near-duplicates among 64-bit fingerprints in files of hashes, and the stores in which crawls remember."
-)
+DESCRIPTION = "Near-duplicates among fingerprints in files; what crawls remember, and what they report."
 EXAMPLES = """\
 examples:
   scrapy-simhash find-all --input hashes.txt --output pairs.jsonl
@@ -39,6 +37,7 @@ examples:
   scrapy-simhash find --stored hashes.txt --input queries.txt
   scrapy-simhash info pages.sqlite
   scrapy-simhash merge both.sqlite monday.sqlite tuesday.sqlite
+  scrapy-simhash report report.jsonl --url https://example.com/a
 
 exit status:
   0 it worked, 1 reading or writing failed, 2 wrong usage or a wrong line, 130 interrupted
@@ -56,9 +55,12 @@ COMMANDS: Mapping[str, str] = {
     "export": "write a store as lines of text",
     "import": "take an export, or the pages of a feed, into a store",
     "merge": "take what other stores hold into one",
+    "report": "show what the report of a crawl says, or why a page was called a duplicate",
 }
-#: Those about stores, which are also the commands of ``scrapy simhash``.
+#: Those about stores.
 STORE_COMMANDS = ("info", "export", "import", "merge")
+#: Those about crawls, which are also the commands of ``scrapy simhash``.
+CRAWL_COMMANDS = (*STORE_COMMANDS, "report")
 
 
 class Command(Protocol):

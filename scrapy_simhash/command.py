@@ -1,4 +1,4 @@
-"""``scrapy simhash``: the commands about stores in a Scrapy project, where its settings say which store is meant.
+"""``scrapy simhash``: the commands about crawls in a Scrapy project, where its settings say which store is meant.
 
 Scrapy imports this module whenever any of its commands is called. So it imports nothing else until it is the one.
 """
@@ -31,15 +31,15 @@ class SimhashCommand(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return the line that stands in the list of all commands."""
-        return "Look into the stores in which crawls remember pages; export, import, merge them"
+        return "Look into the stores in which crawls remember pages, export, import, merge them; read reports"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the commands, each with its own options and with those that all commands of Scrapy have."""
-        from scrapy_simhash.cli import STORE_COMMANDS, add_commands, command_of
+        from scrapy_simhash.cli import CRAWL_COMMANDS, add_commands, command_of
 
         parser.prog = PROGRAM
         # One and the same option may be there twice: --set is Scrapy's as well.
-        for name, subparser in add_commands(parser, STORE_COMMANDS, conflict_handler="resolve"):
+        for name, subparser in add_commands(parser, CRAWL_COMMANDS, conflict_handler="resolve"):
             command = command_of(name)
             command.add_arguments(subparser)
             super().add_options(subparser)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeGuard, cast
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
-from scrapy_simhash.scope import scope_of
+from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Page, Posting, Store, Visit
 from scrapy_simhash.text import Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -40,12 +41,18 @@ class NearDuplicateDetector:
         seconds of Unix time.
         """
         self._clock = clock
-        self._doubted: list[bytes] = []
+        # What is to be put right in the store, by key: whether the page was handed on.
+        self._amendments: dict[bytes, bool] = {}
         self.config = config or Config()
+        self._scope_of = scope_function(self.config.scope)
         self.fingerprinter = PageFingerprinter(self.config)
         # An empty store is false, since it has a length.
         self.store: Store | AsyncStore = (
             MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
+        )
+        #: The pages of this crawl once more, whatever their scopes.
+        self._everywhere = (
+            MemoryStore(header_for(self.config), self.config.blocks) if self.config.across_scopes else None
         )
 
     def check(
@@ -89,7 +96,7 @@ class NearDuplicateDetector:
         *drops_copies* says that the page goes no further if it repeats another one: then its text is not settled.
         Look-up and insert are one step; call it from one thread at a time.
         """
-        if self._doubted:
+        if self._amendments:
             self.amend()
         posting = self._posting(reading, url, key, drops_copies)
         if posting is None:
@@ -101,7 +108,7 @@ class NearDuplicateDetector:
                 if former is None:
                     break
                 store.claim(former)
-        return _verdict(posting, store.claim(posting) if remember else store.look(posting))
+        return self._verdict(posting, store.claim(posting) if remember else store.look(posting))
 
     async def conclude_async(
         self,
@@ -115,7 +122,7 @@ class NearDuplicateDetector:
         """Do what ``conclude`` does, with any store; any number of pages may wait for theirs at once."""
         if not is_async(self.store):
             return self.conclude(reading, url, key=key, remember=remember, drops_copies=drops_copies)
-        if self._doubted:
+        if self._amendments:
             await self.amend_async()
         posting = self._posting(reading, url, key, drops_copies)
         if posting is None:
@@ -127,7 +134,7 @@ class NearDuplicateDetector:
                     break
                 await self.store.claim(former)
         claim = await (self.store.claim(posting) if remember else self.store.look(posting))
-        return _verdict(posting, claim)
+        return self._verdict(posting, claim)
 
     def judge(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page whose fingerprint is known, and remember the page; see check().
@@ -141,38 +148,44 @@ class NearDuplicateDetector:
 
         The store learns of it with the next page, or by ``amend``.
         """
-        self._doubted += [key, _SHORT + key]
+        self._amendments |= {key: False, _SHORT + key: False}
+
+    def vouch(self, key: bytes, reading: Reading) -> None:
+        """Note that a page was handed on after all: it was claimed with *drops_copies*, and repeats another."""
+        key = key if reading.fingerprint is not None else _SHORT + key
+        # What is doubted stays so.
+        self._amendments.setdefault(key, True)
 
     def amend(self) -> None:
-        """Tell the store which pages are doubted. Raises StoreUnavailable; the rest can be told later."""
+        """Tell the store what is to be put right. Raises StoreUnavailable; the rest can be told later."""
         store = self._local_store()
-        while self._doubted:
-            page = store.get(self._doubted[-1])
-            if page is not None and not page.posting.is_handed_on:
-                # As it is kept: not handed on in any run that has ended, and from now on not in this one either.
-                store.claim(page.posting)
-            self._doubted.pop()
+        while self._amendments:
+            key, is_handed_on = next(iter(self._amendments.items()))
+            amended = _amended(store.get(key), is_handed_on)
+            if amended is not None:
+                store.claim(amended)
+            del self._amendments[key]
 
     async def amend_async(self) -> None:
         """Do what ``amend`` does, with any store."""
         if not is_async(self.store):
             self.amend()
             return
-        while self._doubted:
+        while self._amendments:
             # Taken out first: others may be about the rest meanwhile.
-            key = self._doubted.pop()
+            key, is_handed_on = self._amendments.popitem()
             try:
-                page = await self.store.get(key)
-                if page is not None and not page.posting.is_handed_on:
-                    await self.store.claim(page.posting)
+                amended = _amended(await self.store.get(key), is_handed_on)
+                if amended is not None:
+                    await self.store.claim(amended)
             except BaseException:
-                self._doubted.append(key)
+                self._amendments.setdefault(key, is_handed_on)
                 raise
 
     def _posting(self, reading: Reading, url: str, key: bytes | None, drops_copies: bool) -> Posting | None:
         """Return what is asked of the store, None for a page that says nothing."""
         page_key = url.encode("utf-8", "surrogatepass") if key is None else key
-        scope = scope_of(url, self.config.scope)
+        scope = self._scope_of(url)
         now = int(self._clock())
         if reading.fingerprint is not None:
             return Posting(
@@ -198,6 +211,17 @@ class NearDuplicateDetector:
             seen=now,
             is_dropped_as_copy=drops_copies,
         )
+
+    def _verdict(self, posting: Posting, claim: Claim) -> Verdict:
+        verdict = verdict_of(posting, claim)
+        if self._everywhere is None:
+            return verdict
+        # All are remembered there; who only looks has a crawl of one page.
+        original = self._everywhere.claim(posting._replace(scope="")).original
+        is_elsewhere = original is not None and self._scope_of(original) != posting.scope
+        if not is_elsewhere or verdict.status is Status.SKIPPED:
+            return verdict
+        return replace(verdict, elsewhere=original)
 
     def _local_store(self) -> Store:
         if is_async(self.store):
@@ -237,7 +261,15 @@ def _outdated(page: Page | None) -> Posting | None:
     return page.posting._replace(text_hash=None, is_handed_on=False)
 
 
-def _verdict(posting: Posting, claim: Claim) -> Verdict:
+def _amended(page: Page | None, is_handed_on: bool) -> Posting | None:
+    """Return what puts *page* right as it is kept, None if there is nothing to be put right."""
+    if page is None or page.posting.is_handed_on:
+        # Settled by an earlier run, which nothing takes back.
+        return None
+    return page.posting._replace(is_handed_on=is_handed_on)
+
+
+def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     """Return what a claim says about the page that asked."""
     fingerprint = None if posting.is_exact else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_exact else None
@@ -247,7 +279,15 @@ def _verdict(posting: Posting, claim: Claim) -> Verdict:
     if former is None:
         status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
         return Verdict(
-            status, fingerprint, claim.original, claim.distance, claim.similarity, claim.cluster, short
+            status,
+            fingerprint,
+            claim.original,
+            claim.distance,
+            claim.similarity,
+            claim.cluster,
+            short,
+            is_exact=claim.is_same_text,
+            rank=claim.rank,
         )
     return Verdict(
         Status.REVISIT,
@@ -259,6 +299,8 @@ def _verdict(posting: Posting, claim: Claim) -> Verdict:
         _fate(posting, former, claim),
         former.seen,
         former.is_settled,
+        claim.is_same_text,
+        claim.rank,
     )
 
 

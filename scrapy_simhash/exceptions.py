@@ -37,7 +37,7 @@ class StoreLocked(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A store that cannot be read as one: another kind of file, a newer version, damage. Nothing was changed."""
+    """A store that cannot be read as one: another kind of file, another version, damage. Nothing was changed."""
 
 
 class StoreUnavailable(StoreError):

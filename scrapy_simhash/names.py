@@ -8,6 +8,7 @@ from __future__ import annotations
 # Request.meta, read.
 META_ENABLED = "simhash"
 META_ACTION = "simhash_action"
+META_REVISIT_ACTION = "simhash_revisit_action"
 
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_STATUS = "simhash_status"
@@ -19,6 +20,13 @@ META_SIMILARITY = "simhash_similarity"
 META_CLUSTER = "simhash_cluster"
 META_LAST_SEEN = "simhash_last_seen"
 META_SETTLED = "simhash_settled"
+META_EXACT = "simhash_exact"
+META_RANK = "simhash_rank"
+META_HINTS = "simhash_hints"
+META_ELSEWHERE = "simhash_elsewhere"
+META_PREFERRED = "simhash_preferred"
+META_DONE = "simhash_done"
+META_SPARED = "simhash_spared"
 META_OUT = frozenset(
     (
         META_STATUS,
@@ -30,6 +38,13 @@ META_OUT = frozenset(
         META_CLUSTER,
         META_LAST_SEEN,
         META_SETTLED,
+        META_EXACT,
+        META_RANK,
+        META_HINTS,
+        META_ELSEWHERE,
+        META_PREFERRED,
+        META_DONE,
+        META_SPARED,
     )
 )
 
@@ -40,6 +55,7 @@ FLAG = "near-duplicate"
 STAT_PROCESSED = "simhash/processed"
 STAT_NEW = "simhash/new"
 STAT_NEAR_DUPLICATES = "simhash/near_duplicates"
+STAT_EXACT = "simhash/near_duplicates/exact"
 STAT_REVISITS = "simhash/revisits"  # and /<reason>
 STAT_SKIPPED = "simhash/skipped"  # /<reason>
 STAT_ITEMS_DROPPED = "simhash/items_dropped"
@@ -47,7 +63,30 @@ STAT_REQUESTS_DROPPED = "simhash/requests_dropped"
 STAT_PAGES_DROPPED = "simhash/pages_dropped"
 STAT_ITEMS_UNMARKED = "simhash/items_unmarked"
 STAT_BAD_ACTION = "simhash/bad_action"
+STAT_SPARED = "simhash/spared"  # /<reason>
+STAT_ELSEWHERE = "simhash/elsewhere"
+STAT_LARGEST_CLUSTER = "simhash/largest_cluster"
+STAT_PREFERRED_LATER = "simhash/preferred_later"
+STAT_FLOODS = "simhash/flood"  # /<kind>
+STAT_REFUSED = "simhash/requests_refused"
+STAT_NOT_FOUND = "simhash/not_found"
+STAT_REPORT_ERRORS = "simhash/report_errors"
+
+# Of items that are compared by their fields.
+STAT_ITEM_NEW = "simhash/items/new"
+STAT_ITEM_NEAR_DUPLICATES = "simhash/items/near_duplicates"
+STAT_ITEM_EXACT = "simhash/items/exact"
+STAT_ITEM_REVISITS = "simhash/items/revisits"
+STAT_ITEM_SKIPPED = "simhash/items/skipped"
+STAT_ITEM_DROPPED = "simhash/items/dropped"
+STAT_ITEM_SPARED = "simhash/items/spared"
+STAT_ITEM_UNMARKED = "simhash/items/unmarked"
+STAT_ITEM_ERRORS = "simhash/items/errors"
+STAT_ITEM_STORE_ERRORS = "simhash/items/store_errors"
+STAT_ITEM_INDEX_SIZE = "simhash/items/index_size"
+
 STAT_ERRORS = "simhash/errors"
+STAT_CONSEQUENCE_ERRORS = "simhash/consequence_errors"
 STAT_STORE_ERRORS = "simhash/store_errors"
 STAT_THREADED = "simhash/threaded"
 STAT_INDEX_SIZE = "simhash/index_size"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from scrapy_simhash.exceptions import SettingError
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -28,6 +32,34 @@ def scope_of(url: str, scope: str) -> str:
     if scope == "host":
         return host
     return _domain(host)
+
+
+def scope_function(scope: str) -> Callable[[str], str]:
+    """Return what tells the scope of a URL: that of a word of ``scope_of``, or somebody's own by its import path.
+
+    Raises SettingError for a path at which there is no function. The function raises TypeError where somebody's own
+    does not answer with a string.
+
+    >>> scope_function("host")("https://news.example.co.uk/a")
+    'news.example.co.uk'
+    """
+    module, _, name = scope.rpartition(".")
+    if not module:
+        return partial(scope_of, scope=scope)
+    try:
+        function = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise SettingError(f"SIMHASH_SCOPE names what cannot be loaded: {error}") from error
+    if not callable(function):
+        raise SettingError(f"SIMHASH_SCOPE must name a function, got {scope!r}")
+
+    def own_scope(url: str) -> str:
+        answer = function(url)
+        if not isinstance(answer, str):
+            raise TypeError(f"SIMHASH_SCOPE must answer with a string, got {answer!r} for {url}")
+        return answer
+
+    return own_scope
 
 
 @cache

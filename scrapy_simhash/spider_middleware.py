@@ -10,10 +10,11 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
-from scrapy_simhash.config import ACTIONS, Config
-from scrapy_simhash.crawling import is_crawl
-from scrapy_simhash.marks import erase_marks
-from scrapy_simhash.verdict import Reason, Status
+from scrapy_simhash.action import Action
+from scrapy_simhash.config import Config
+from scrapy_simhash.edge.marks import erase_marks
+from scrapy_simhash.edge.stats import stats_of
+from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,23 +22,23 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger(__name__)
 
 
 class NearDuplicate(IgnoreRequest):
-    """A page was dropped because it repeats another one. An errback, if the request has one, receives it."""
+    """A page was dropped because it repeats another one, or itself. An errback, if there is one, receives it."""
 
-    def __init__(self, response: Response, duplicate_of: str, distance: int | None) -> None:
-        super().__init__(f"{response.url} repeats {duplicate_of} (distance {distance})")
+    def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
+        what = "is as it was" if duplicate_of is None else f"repeats {duplicate_of}"
+        super().__init__(f"{response.url} {what} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
 
 
 class SimhashSpiderMiddleware(BaseSpiderMiddleware):
-    """Reads the marks that :class:`~scrapy_simhash.SimhashDownloaderMiddleware` wrote, and acts on them."""
+    """Does what :class:`~scrapy_simhash.SimhashDownloaderMiddleware` decided."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -45,20 +46,16 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if not config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
         self._item_field = config.item_field
-        self._acts = is_crawl(crawler)
-        self._action = config.action
-        self._drops_unchanged = config.revisit_action == "drop_items"
         self._has_warned: set[str] = set()
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
-        self._check_action(response)
-        if self._action_on(response) == "drop_page":
+        if _action_on(response) == Action.DROP_PAGE:
             # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
-            self._stats.inc_value(names.STAT_PAGES_DROPPED)
+            stats_of(self.crawler).inc_value(names.STAT_PAGES_DROPPED)
             meta = response.meta
-            raise NearDuplicate(response, meta[names.META_DUPLICATE_OF], meta.get(names.META_DISTANCE))
+            raise NearDuplicate(response, meta.get(names.META_DUPLICATE_OF), meta.get(names.META_DISTANCE))
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
@@ -70,8 +67,9 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         """Return *item*, marked if the settings name a field for it; None when it is to be dropped."""
         if response is None or response.request is None or item is None:  # a callback may yield None
             return item
-        if self._action_on(response) == "drop_items" or self._has_this_already(response):
-            self._stats.inc_value(names.STAT_ITEMS_DROPPED)
+        # What an errback yields for a page that was dropped is its own: that page has had its action.
+        if _action_on(response) in _WITHOUT_ITEMS:
+            stats_of(self.crawler).inc_value(names.STAT_ITEMS_DROPPED)
             return None
         if self._item_field is not None and _has_a_tale(response):
             self._mark(item, self._item_field, response)
@@ -79,54 +77,14 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request* without the marks of the page it came from; None when it is to be dropped."""
-        if self._action_on(response) == "drop_links" and not _asks_again(request, response):
-            self._stats.inc_value(names.STAT_REQUESTS_DROPPED)
+        if _action_on(response) in _WITHOUT_LINKS and not _asks_again(request, response):
+            stats_of(self.crawler).inc_value(names.STAT_REQUESTS_DROPPED)
             return None
         # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
         # yielded again as a retry, keeps them: the callback may still read them.
         if response is None or request is not response.request:
             erase_marks(request)
         return request
-
-    @property
-    def _stats(self) -> StatsCollector:
-        stats = self.crawler.stats
-        if stats is None:
-            raise RuntimeError("the crawler has no stats collector yet")
-        return stats
-
-    def _action_on(self, response: Response | None) -> str | None:
-        """Return what is to be done about *response*, None for a page that repeats no other."""
-        if response is None or response.request is None:
-            return None
-        meta = response.request.meta
-        if names.META_DUPLICATE_OF not in meta:
-            return None
-        if not self._acts:
-            return "mark"
-        action = meta.get(names.META_ACTION)
-        return str(action) if action in ACTIONS else self._action
-
-    def _has_this_already(self, response: Response) -> bool:
-        """Tell whether an earlier crawl, which ended in order, made its items of the very text of this page."""
-        meta = response.meta
-        return (
-            self._drops_unchanged
-            and self._acts
-            and meta.get(names.META_REASON) == Reason.UNCHANGED.value
-            and meta.get(names.META_SETTLED) is True
-        )
-
-    def _check_action(self, response: Response) -> None:
-        """Count and warn of an action that there is not, on whatever page: it must not wait for a duplicate."""
-        action = response.meta.get(names.META_ACTION)
-        if action is not None and action not in ACTIONS:
-            self._stats.inc_value(names.STAT_BAD_ACTION)
-            self._warn_once(
-                names.META_ACTION,
-                f"{names.META_ACTION} must be one of {', '.join(ACTIONS)}, got {action!r} for {response.url}:"
-                f" SIMHASH_ACTION ({self._action}) is used",
-            )
 
     def _mark(self, item: Any, field: str, response: Response) -> None:
         """Put the verdict under *field* of *item*; an item that cannot hold it goes on without."""
@@ -146,7 +104,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         try:
             ItemAdapter(item)[field] = verdict
         except Exception:  # an undeclared field, a frozen item, an object that is no item
-            self._stats.inc_value(names.STAT_ITEMS_UNMARKED)
+            stats_of(self.crawler).inc_value(names.STAT_ITEMS_UNMARKED)
             self._warn_once(
                 field,
                 f"{type(item).__qualname__} has no field {field!r} (SIMHASH_ITEM_FIELD): items go on unmarked",
@@ -156,6 +114,22 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if about not in self._has_warned:
             self._has_warned.add(about)
             logger.warning(message, extra={"spider": self.crawler.spider})
+
+
+# DROP_PAGE is neither: it is done before there are items and links.
+_WITHOUT_ITEMS = (Action.DROP_ITEMS, Action.DROP_ITEMS | Action.DROP_LINKS)
+_WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
+
+
+def _action_on(response: Response | None) -> Action:
+    """Return what is to be done about *response*: what was decided, unless the callback has changed it since."""
+    if response is None or response.request is None:
+        return Action.MARK
+    words = response.request.meta.get(names.META_DONE)
+    try:
+        return Action.MARK if words is None else Action.named(words)
+    except (ValueError, TypeError):
+        return Action.MARK
 
 
 def _has_a_tale(response: Response) -> bool:

@@ -74,6 +74,15 @@ class Verdict:
     """When a revisited page was seen last, in seconds of Unix time."""
     is_settled: bool = False
     """Whether what was made of a revisited page last time is safe; see :class:`~scrapy_simhash.store.Visit`."""
+    is_exact: bool = False
+    """Whether title and main text are, to the letter, those with which the page in ``duplicate_of`` came."""
+    rank: int | None = None
+    """How many pages of the cluster came before it: 0 for its first, 1 for the first that repeats it. None when the
+    page is in no cluster, or when the store does not count."""
+    hints: tuple[str, ...] = ()
+    """What markup and addresses say about this page and ``duplicate_of``; they decide nothing by themselves."""
+    elsewhere: str | None = None
+    """URL of the page of another scope that it repeats; see ``SIMHASH_ACROSS_SCOPES``."""
 
     @property
     def is_duplicate(self) -> bool:

@@ -10,8 +10,10 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_simhash import Config, SettingError, SimhashError
-from scrapy_simhash.config import ACTIONS, MAX_TABLES, SCOPES, setting_names, unknown_settings
+from scrapy_simhash.action import ACTIONS
+from scrapy_simhash.config import MAX_TABLES, SCOPES, setting_names, unknown_settings
 
+WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
 DEFAULTS = {field.name: field.default for field in fields(Config)}
 
 
@@ -80,23 +82,81 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"thread_size": "256K"}, "SIMHASH_THREAD_SIZE must be a whole number, got '256K'"),
         (
             {"action": "drop"},
-            "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'drop'",
+            f"SIMHASH_ACTION must be one of {WORDS}, got 'drop'",
         ),
         (
             {"action": "MARK"},
-            "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'MARK'",
+            f"SIMHASH_ACTION must be one of {WORDS}, got 'MARK'",
         ),
         ({"action": 1}, "SIMHASH_ACTION must be a string, got 1"),
-        ({"scope": "site"}, "SIMHASH_SCOPE must be one of crawl, domain, host, got 'site'"),
+        (
+            {"scope": "site"},
+            "SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'site'",
+        ),
         ({"scope": None}, "SIMHASH_SCOPE must be a string, got None"),
         ({"enabled": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
         ({"enabled": 2}, "SIMHASH_ENABLED must be True or False, got 2"),
         ({"enabled": None}, "SIMHASH_ENABLED must be True or False, got None"),
         ({"mask_digits": "some"}, "SIMHASH_MASK_DIGITS must be True or False, got 'some'"),
         ({"debug": []}, "SIMHASH_DEBUG must be True or False, got []"),
+        *(
+            (
+                {name: value},
+                f"SIMHASH_{name.upper()} must be one of {WORDS}, got {value!r}",
+            )
+            for name in ("exact_action", "revisit_action")
+            for value in ("drop", "drop_items,drop", "drop_items drop_links", "my project.Action", ",", ".")
+        ),
         (
-            {"revisit_action": "drop_page"},
-            "SIMHASH_REVISIT_ACTION must be one of mark, drop_items, got 'drop_page'",
+            {"action": ["mark", "drop"]},
+            f"SIMHASH_ACTION must be one of {WORDS}, got 'mark,drop'",
+        ),
+        ({"cluster_budget": -1}, "SIMHASH_CLUSTER_BUDGET must be 0 or more, got -1"),
+        ({"min_depth": -1}, "SIMHASH_MIN_DEPTH must be 0 or more, got -1"),
+        ({"flood_size": -1}, "SIMHASH_FLOOD_SIZE must be 0 or more, got -1"),
+        ({"action_allow": "/a,(b"}, "SIMHASH_ACTION_ALLOW must be regular expressions, got '(b'"),
+        ({"action_deny": ["*"]}, "SIMHASH_ACTION_DENY must be regular expressions, got '*'"),
+        ({"action_deny": 7}, "SIMHASH_ACTION_DENY must be a list of strings, got 7"),
+        ({"action_deny": [7]}, "SIMHASH_ACTION_DENY must be a list of strings, got [7]"),
+        (
+            {"action_allow_domains": {"a": 1}},
+            "SIMHASH_ACTION_ALLOW_DOMAINS must be a list of strings, got {'a': 1}",
+        ),
+        (
+            {"protect": "start,variants"},
+            "SIMHASH_PROTECT must be one of start, listing, pagination, language, product, got 'variants'",
+        ),
+        (
+            {"prefer": ["longer"]},
+            "SIMHASH_PREFER must be one of https, canonical, shorter, earlier, got 'longer'",
+        ),
+        (
+            {"item_fields": ["title", "copy"], "item_mark": "copy"},
+            "SIMHASH_ITEM_MARK must not be among the fields of SIMHASH_ITEM_FIELDS, got 'copy'",
+        ),
+        ({"item_action": "drop_items"}, "SIMHASH_ITEM_ACTION must be one of mark, drop, got 'drop_items'"),
+        (
+            {"item_log_level": "debug"},
+            "SIMHASH_ITEM_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL, got 'debug'",
+        ),
+        (
+            {"flood_action": "close"},
+            "SIMHASH_FLOOD_ACTION must be one of report, stop_pattern, close_spider, got 'close'",
+        ),
+        *(
+            (
+                {"item_fields": fields},
+                "SIMHASH_ITEM_FIELDS must be a list of fields, or a dictionary of fields and whole numbers above 0,"
+                f" got {fields!r}",
+            )
+            for fields in (
+                {"title": 0},
+                {"title": 1.5},
+                {"title": True},
+                {1: 1},
+                '{"title": "much"}',
+                "{title}",
+            )
         ),
         (
             {"store": "sqllite"},
@@ -145,6 +205,26 @@ def test_a_setting_error_is_one_of_ours() -> None:
         ({"item_field": ""}, "item_field", None),
         ({"item_field": None}, "item_field", None),
         *(({"action": action}, "action", action) for action in ACTIONS),
+        ({"exact_action": ["drop_items", "drop_links"]}, "exact_action", "drop_items,drop_links"),
+        ({"revisit_action": "my.project.Action"}, "revisit_action", "my.project.Action"),
+        ({"exact_action": ""}, "exact_action", None),
+        ({"scope": "my.project.scope"}, "scope", "my.project.scope"),
+        *(
+            ({"action_deny": value}, "action_deny", ("/a", "b$"))
+            for value in ("/a, b$", ["/a", "b$"], {"b$", "/a"})
+        ),
+        ({"action_deny": [r"\d{1,3}"]}, "action_deny", (r"\d{1,3}",)),
+        ({"protect": ""}, "protect", ()),
+        ({"protect": []}, "protect", ()),
+        ({"protect": "start"}, "protect", ("start",)),
+        *(
+            ({"item_fields": fields}, "item_fields", (("title", 3), ("body", 1)))
+            for fields in ({"title": 3, "body": 1}, '{"title": 3, "body": 1}', (("title", 3), ("body", 1)))
+        ),
+        *(
+            ({"item_fields": fields}, "item_fields", (("title", 1), ("body", 1)))
+            for fields in ("title,body", ["title", "body"])
+        ),
         *(({"scope": scope}, "scope", scope) for scope in SCOPES),
         *(({"enabled": word}, "enabled", True) for word in (True, 1, "1", "True", "yes", " ON ")),
         *(({"enabled": word}, "enabled", False) for word in (False, 0, "0", "false", "No", "off", "")),
@@ -186,6 +266,25 @@ def test_every_setting_is_read_from_the_settings() -> None:
     given = {
         "SIMHASH_ENABLED": "0",
         "SIMHASH_ACTION": "drop_page",
+        "SIMHASH_EXACT_ACTION": "drop_items,drop_links",
+        "SIMHASH_CLUSTER_BUDGET": "3",
+        "SIMHASH_MIN_DEPTH": "2",
+        "SIMHASH_ACTION_ALLOW": "/shop/",
+        "SIMHASH_ACTION_DENY": "/shop/new/,/shop/sale/",
+        "SIMHASH_ACTION_ALLOW_DOMAINS": "example.com",
+        "SIMHASH_ACTION_DENY_DOMAINS": "blog.example.com",
+        "SIMHASH_PROTECT": "product",
+        "SIMHASH_ACROSS_SCOPES": "1",
+        "SIMHASH_ITEM_FIELDS": "title,body",
+        "SIMHASH_ITEM_ACTION": "drop",
+        "SIMHASH_ITEM_MARK": "copy_of",
+        "SIMHASH_ITEM_KEY": "id",
+        "SIMHASH_ITEM_LOG_LEVEL": "INFO",
+        "SIMHASH_PREFER": "canonical",
+        "SIMHASH_FLOOD_SIZE": "50",
+        "SIMHASH_FLOOD_ACTION": "close_spider",
+        "SIMHASH_FLOOD_PROBE": "yes",
+        "SIMHASH_REPORT": Path("pages.jsonl"),
         "SIMHASH_MAX_DISTANCE": "5",
         "SIMHASH_BLOCKS": "8",
         "SIMHASH_CANDIDATE_DISTANCE": "12",
@@ -211,6 +310,25 @@ def test_every_setting_is_read_from_the_settings() -> None:
     assert as_given == {
         "SIMHASH_ENABLED": False,
         "SIMHASH_ACTION": "drop_page",
+        "SIMHASH_EXACT_ACTION": "drop_items,drop_links",
+        "SIMHASH_CLUSTER_BUDGET": 3,
+        "SIMHASH_MIN_DEPTH": 2,
+        "SIMHASH_ACTION_ALLOW": ("/shop/",),
+        "SIMHASH_ACTION_DENY": ("/shop/new/", "/shop/sale/"),
+        "SIMHASH_ACTION_ALLOW_DOMAINS": ("example.com",),
+        "SIMHASH_ACTION_DENY_DOMAINS": ("blog.example.com",),
+        "SIMHASH_PROTECT": ("product",),
+        "SIMHASH_ACROSS_SCOPES": True,
+        "SIMHASH_ITEM_FIELDS": (("title", 1), ("body", 1)),
+        "SIMHASH_ITEM_ACTION": "drop",
+        "SIMHASH_ITEM_MARK": "copy_of",
+        "SIMHASH_ITEM_KEY": "id",
+        "SIMHASH_ITEM_LOG_LEVEL": "INFO",
+        "SIMHASH_PREFER": ("canonical",),
+        "SIMHASH_FLOOD_SIZE": 50,
+        "SIMHASH_FLOOD_ACTION": "close_spider",
+        "SIMHASH_FLOOD_PROBE": True,
+        "SIMHASH_REPORT": "pages.jsonl",
         "SIMHASH_MAX_DISTANCE": 5,
         "SIMHASH_BLOCKS": 8,
         "SIMHASH_CANDIDATE_DISTANCE": 12,

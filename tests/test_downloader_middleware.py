@@ -100,6 +100,10 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
         "distance": 0,
         "similarity": 1.0,
         "cluster": 0,
+        "exact": True,
+        "rank": 1,
+        "preferred": URL + "a",
+        "done": "mark",
     }
     assert copy.flags == ["near-duplicate"]
     assert judged(subject, page("c", CAPTION.replace("rain", "snow")))["status"] == "skipped"
@@ -107,6 +111,8 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
         "skipped/short_text": 2,
         "processed": 1,
         "near_duplicates": 1,
+        "near_duplicates/exact": 1,
+        "largest_cluster": 2,
         "index_size": 0,
     }
 
@@ -260,6 +266,8 @@ def test_of_equal_pages_in_threads_at_once_one_is_new(monkeypatch: pytest.Monkey
         "processed": 4,
         "new": 1,
         "near_duplicates": 3,
+        "near_duplicates/exact": 3,
+        "largest_cluster": 4,
         "threaded": 4,
         "index_size": 1,
     }
@@ -384,3 +392,43 @@ def test_the_first_duplicate_is_shown_with_distance_and_similarity(caplog: pytes
         judged(subject, page("a"))
         judged(subject, page("b"))
     assert f"{URL}b repeats {URL}a (status near_duplicate, distance 0, similarity 1.00)" in caplog.text
+
+
+SITEMAP = "".join(
+    f"<url><loc>https://example.com/the-tale-of-the-ship-{number}</loc></url>" for number in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<urlset>",
+        '<?xml version="1.0"?>\n<?xml-stylesheet href="a.xsl"?>\n<!-- made by a plugin --><urlset xmlns="x">',
+        "\ufeff <?xml version='1.0'?><sitemapindex\n>",
+        "<RSS version=2.0>",
+        "<feed>",
+        "<rdf:RDF >",
+    ],
+)
+def test_a_sitemap_or_feed_that_calls_itself_html_is_skipped(head: str) -> None:
+    assert judged(middleware(), page("a", head + SITEMAP)) == {"status": "skipped", "reason": "not_html"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<?xml version='1.0'?><html>",
+        "<!-- <urlset> --><html>",
+        "<feeding>",
+        "<p>",
+        "<?php " * 400,
+        "<!--" * 500,
+    ],
+)
+def test_other_pages_are_not_taken_for_feeds(head: str) -> None:
+    assert judged(middleware(), page("a", head)).get("reason") != "not_html"
+
+
+def test_a_head_of_nothing_but_instructions_does_not_hold_up_the_crawl() -> None:
+    # Two to the power of 400 readings, if there were more than one for each.
+    assert judged(middleware(), page("a", "<?a?>" * 400))["status"] == "skipped"

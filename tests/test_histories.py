@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, SimhashSpiderMiddleware, StoreUnavailable
@@ -66,7 +66,7 @@ def crawl(folder: Path, run: Run, pasts: dict[str, Past]) -> None:
     """Crawl with the store in *folder*, and hold every item that is dropped or kept against the past of its page."""
     crawler = stand_in(dir=str(folder), revisit_action="drop_items")
     judge = SimhashDownloaderMiddleware.from_crawler(crawler)
-    judge.engine_started()
+    crawler.signals.send_catch_log(signals.engine_started)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
     for page, text, is_away in run.visits:
         url = f"https://example.com/{page}"

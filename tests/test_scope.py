@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_simhash import Config, NearDuplicateDetector, SettingError
 from scrapy_simhash.config import SCOPES
-from scrapy_simhash.scope import scope_of
+from scrapy_simhash.scope import scope_function, scope_of
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,49 @@ def test_the_public_suffix_list_is_never_fetched(monkeypatch: pytest.MonkeyPatch
 
     _extractor.cache_clear()
     assert scope_of("https://news.example.co.uk/", "domain") == "example.co.uk"
+
+
+def first_folder(url: str) -> str:
+    """Return a scope of one's own: the sites of many people, in folders of one host."""
+    return url.split("/")[3]
+
+
+def forgetful(url: str) -> str:
+    return None  # type: ignore[return-value]
+
+
+NO_FUNCTION = 3
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_words_name_functions(scope: str) -> None:
+    url = "https://news.example.co.uk/a"
+    assert scope_function(scope)(url) == scope_of(url, scope)
+
+
+def test_a_function_of_ones_own_is_found_by_its_path() -> None:
+    detector = NearDuplicateDetector(Config(scope=f"{__name__}.first_folder"))
+    page = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    statuses = [
+        detector.check(page, f"https://example.com/{path}").status.value
+        for path in ("~ann/1", "~bob/1", "~ann/2")
+    ]
+    assert statuses == ["new", "new", "near_duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (f"{__name__}.missing", "SIMHASH_SCOPE names what cannot be loaded: .*missing"),
+        ("no.such.function", "SIMHASH_SCOPE names what cannot be loaded: No module named 'no'"),
+        (f"{__name__}.NO_FUNCTION", "SIMHASH_SCOPE must name a function, got"),
+    ],
+)
+def test_a_path_without_a_function_is_refused(path: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        NearDuplicateDetector(Config(scope=path))
+
+
+def test_a_scope_that_is_no_string_is_an_error() -> None:
+    with pytest.raises(TypeError, match="SIMHASH_SCOPE must answer with a string, got None for https://"):
+        scope_function(f"{__name__}.forgetful")("https://example.com/")

@@ -20,15 +20,16 @@ MARKS = {
     names.META_CLUSTER: 7,
 }
 FIELD = {"status": "near_duplicate", "duplicate_of": FIRST, "distance": 2, "similarity": 0.9, "cluster": 7}
-ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
+ACTIONS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
 
 
-def middleware(is_crawling: bool = True, **settings: Any) -> SimhashSpiderMiddleware:
-    return SimhashSpiderMiddleware.from_crawler(stand_in(is_crawling=is_crawling, **settings))
+def middleware(**settings: Any) -> SimhashSpiderMiddleware:
+    return SimhashSpiderMiddleware.from_crawler(stand_in(**settings))
 
 
-def response(is_duplicate: bool = True, **meta: Any) -> Response:
-    marks = MARKS if is_duplicate else {names.META_STATUS: "new", names.META_CLUSTER: 7}
+def response(done: object = "mark", is_duplicate: bool = True, **meta: Any) -> Response:
+    new = {names.META_STATUS: "new", names.META_CLUSTER: 7}
+    marks = {**MARKS, names.META_DONE: done} if is_duplicate else new
     return Response(URL, request=Request(URL, meta={**marks, **meta}))
 
 
@@ -47,19 +48,32 @@ LEFT = {
     "mark": {"page", "item", "link"},
     "drop_items": {"page", "link"},
     "drop_links": {"page", "item"},
+    "drop_items,drop_links": {"page"},
     "drop_page": set(),
 }
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_action_drops_what_its_name_says(action: str) -> None:
-    assert left(middleware(action=action), response()) == LEFT[action]
+    assert left(middleware(), response(action)) == LEFT[action]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("setting", ACTIONS)
-def test_meta_goes_before_the_setting(action: str, setting: str) -> None:
-    assert left(middleware(action=setting), response(simhash_action=action)) == LEFT[action]
+def test_what_was_decided_is_done_whatever_the_settings_ask_for(action: str, setting: str) -> None:
+    assert left(middleware(action=setting), response(action, simhash_action=setting)) == LEFT[action]
+
+
+@pytest.mark.parametrize("words", ["drop", "", 1, None, [], object()])
+def test_words_that_a_callback_has_spoilt_drop_nothing(words: object) -> None:
+    assert left(middleware(action="drop_page"), response(words)) == LEFT["mark"]
+
+
+def test_a_callback_can_still_change_what_is_done() -> None:
+    subject, page = middleware(), response("drop_items")
+    assert subject.get_processed_item({"a": 1}, page) is None
+    page.meta[names.META_DONE] = "mark"
+    assert subject.get_processed_item({"a": 1}, page) == {"a": 1}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -70,28 +84,21 @@ def test_a_page_that_repeats_no_other_is_left_alone(action: str) -> None:
     assert simhash_stats(subject.crawler) == {}
 
 
-@pytest.mark.parametrize("action", ACTIONS)
-def test_a_look_at_single_pages_drops_nothing(action: str) -> None:
-    subject = middleware(is_crawling=False, action=action)
-    assert left(subject, response()) == left(subject, response(simhash_action=action)) == LEFT["mark"]
-
-
-@pytest.mark.parametrize("action", ["drop", "", 1, ["mark"], "DROP_PAGE"])
-def test_an_action_that_there_is_not_is_counted_once_a_page_whatever_the_page(action: object) -> None:
-    subject = middleware(action="drop_items")
-    assert left(subject, response(simhash_action=action)) == LEFT["drop_items"]
-    assert left(subject, response(is_duplicate=False, simhash_action=action)) == LEFT["mark"]
-    assert simhash_stats(subject.crawler)["bad_action"] == 2
-
-
 def test_a_dropped_page_says_what_it_repeats() -> None:
-    page = response()
+    page = response("drop_page")
     with pytest.raises(NearDuplicate) as caught:
-        middleware(action="drop_page").process_spider_input(page)
+        middleware().process_spider_input(page)
     error = caught.value
     assert isinstance(error, IgnoreRequest)
     assert (error.response, error.duplicate_of, error.distance) == (page, FIRST, 2)
     assert str(error) == f"{URL} repeats {FIRST} (distance 2)"
+
+
+def test_a_page_dropped_because_it_is_as_it_was_says_so() -> None:
+    meta = {names.META_STATUS: "revisit", names.META_DISTANCE: 0, names.META_DONE: "drop_page"}
+    with pytest.raises(NearDuplicate, match=rf"^{URL} is as it was \(distance 0\)$") as caught:
+        middleware().process_spider_input(Response(URL, request=Request(URL, meta=meta)))
+    assert caught.value.duplicate_of is None
 
 
 def test_only_our_own_exception_ends_quietly() -> None:
@@ -104,8 +111,8 @@ def test_only_our_own_exception_ends_quietly() -> None:
 
 @pytest.mark.parametrize("action", ["mark", "drop_links", "drop_page"])
 def test_an_item_is_marked_where_the_settings_say_so(action: str) -> None:
-    subject = middleware(action=action, item_field="copy")
-    assert subject.get_processed_item({"a": 1}, response()) == {"a": 1, "copy": FIELD}
+    subject = middleware(item_field="copy")
+    assert subject.get_processed_item({"a": 1}, response(action)) == {"a": 1, "copy": FIELD}
 
 
 def test_marks_that_another_middleware_wrote_in_part_will_do() -> None:
@@ -116,8 +123,8 @@ def test_marks_that_another_middleware_wrote_in_part_will_do() -> None:
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_copy_too_short_for_a_fingerprint_is_a_copy_like_any_other(action: str) -> None:
-    copy = response(simhash_reason="short_text", simhash_value=None)
-    assert left(middleware(action=action), copy) == LEFT[action]
+    copy = response(action, simhash_reason="short_text", simhash_value=None)
+    assert left(middleware(), copy) == LEFT[action]
 
 
 @pytest.mark.parametrize("item", [object(), "text", 3, ["list"], (1, 2)])
@@ -129,8 +136,8 @@ def test_what_is_no_item_goes_on_without_a_mark(item: object) -> None:
 
 @pytest.mark.parametrize("action", ACTIONS)
 def test_none_is_no_item(action: str) -> None:
-    subject = middleware(action=action, item_field="copy")
-    assert subject.get_processed_item(None, response()) is None
+    subject = middleware(item_field="copy")
+    assert subject.get_processed_item(None, response(action)) is None
     assert simhash_stats(subject.crawler) == {}
 
 
@@ -145,7 +152,7 @@ def test_the_request_of_the_page_itself_keeps_its_marks() -> None:
     page = response()
     assert page.request is not None
     assert middleware().get_processed_request(page.request, page) is page.request
-    assert page.meta == MARKS
+    assert page.meta == {**MARKS, names.META_DONE: "mark"}
 
 
 @pytest.mark.parametrize(
@@ -159,8 +166,9 @@ def test_the_request_of_the_page_itself_keeps_its_marks() -> None:
     ],
 )
 def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept: bool) -> None:
-    subject = middleware(action="drop_links")
-    assert (subject.get_processed_request(request_, response()) is request_) is is_kept
+    subject = middleware()
+    page = response("drop_links")
+    assert (subject.get_processed_request(request_, page) is request_) is is_kept
     assert simhash_stats(subject.crawler).get("requests_dropped", 0) == (not is_kept)
 
 

@@ -115,7 +115,7 @@ def _translation_groups(pages: Mapping[str, PageTruth], shares: Shares) -> Itera
             by_slug.setdefault(page.story.partition("/")[2], []).append(key)
     for urls in by_slug.values():
         if len(urls) > 1:
-            yield _clique("translation", "different", urls, shares)
+            yield clique("translation", "different", urls, shares)
 
 
 def _family_groups(pages: Mapping[str, PageTruth], shares: Shares) -> Iterator[Group]:
@@ -134,10 +134,11 @@ def _family_groups(pages: Mapping[str, PageTruth], shares: Shares) -> Iterator[G
                 judge(pages[a], pages[b], shares.between(a, b)).expected == expected
                 for a, b in combinations(sorted(members), 2)
             ):
-                yield _clique(kind, expected, sorted(members), shares)
+                yield clique(kind, expected, sorted(members), shares)
 
 
-def _clique(kind: str, expected: Expected, urls: list[str], shares: Shares) -> Group:
+def clique(kind: str, expected: Expected, urls: list[str], shares: Shares) -> Group:
+    """Return the group of *urls*, of which any two have the relation *kind*."""
     equal = min(shares.between(a, b) for a, b in combinations(urls, 2))
     return Group(
         kind,

@@ -14,8 +14,8 @@ from scrapy_simhash.commands.places import FilePlace, Place, add_place, place_of
 from scrapy_simhash.commands.postings import settings_of
 from scrapy_simhash.commands.progress import Progress
 from scrapy_simhash.commands.walk import walk
+from scrapy_simhash.edge.times import written
 from scrapy_simhash.store import Run, Store
-from scrapy_simhash.times import written
 
 #: Clusters that are shown, the largest first.
 SHOWN_CLUSTERS = 5

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from scrapy_simhash.commands.failures import Failed, Refused
 from scrapy_simhash.commands.places import Place
 from scrapy_simhash.exceptions import StoreMismatch, StoreUnavailable
-from scrapy_simhash.scope import scope_of
+from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Claim, Header, Posting, Store
 
 
@@ -58,11 +58,10 @@ class Intake:
     def claim_all(self, postings: Iterable[Posting], source: Header, tell: Callable[[int], None]) -> None:
         """Claim *postings* in their order, made for *source*; *tell* hears how many it were so far."""
         scope = self.store.header.scope
+        scope_of = None if source.scope == scope else scope_function(scope)
         for posting in postings:
             # What was compared within another scope.
-            self.claim(
-                posting if source.scope == scope else posting._replace(scope=scope_of(posting.url, scope))
-            )
+            self.claim(posting._replace(scope=scope_of(posting.url)) if scope_of else posting)
             tell(self.claimed)
 
 

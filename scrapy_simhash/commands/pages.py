@@ -15,9 +15,9 @@ from scrapy_simhash.commands.feeds import Record
 from scrapy_simhash.commands.intake import Intake
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector
+from scrapy_simhash.edge.times import parsed
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.text import plain_text
-from scrapy_simhash.times import parsed
 from scrapy_simhash.verdict import Reason
 
 

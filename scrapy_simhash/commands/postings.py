@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 from scrapy_simhash.commands.failures import Refused, failing
 from scrapy_simhash.commands.input import Input
 from scrapy_simhash.config import PREFIX, Config
+from scrapy_simhash.edge.times import parsed, written
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
 VERSION = 1

@@ -16,8 +16,8 @@ from scrapy_simhash.commands.failures import Refused
 from scrapy_simhash.commands.places import FilePlace, Place, RedisPlace
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
+from scrapy_simhash.edge.stores import DEFAULT_SERVER, kind_of_store, open_store, sqlite_path
 from scrapy_simhash.store import AsyncStore, Header, Store
-from scrapy_simhash.stores import DEFAULT_SERVER, kind_of_store, open_store, sqlite_path
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings

@@ -72,6 +72,13 @@ class Claim(NamedTuple):
     """Bits from the content of that page that decided, None when it is the page itself."""
     similarity: float | None
     """How alike the two are by the rule, 0-1, None when it is the page itself."""
+    is_same_text: bool = False
+    """Whether it is that page's text to the letter: the content came with the text hash that the page asks with, and
+    both are known. Of exact postings every copy is. False when the page is the original itself."""
+    rank: int | None = None
+    """How many pages had joined the cluster before this one did: 0 for the page that it is named after, then 1, 2,
+    and so on. A page keeps its rank for as long as it stays, and takes a new one if it comes back; none is given
+    twice. None from a store that does not count."""
 
 
 class Page(NamedTuple):

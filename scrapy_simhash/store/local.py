@@ -20,6 +20,7 @@ class Kin(NamedTuple):
     cluster: int
     distance: int
     similarity: float
+    is_same_text: bool
 
 
 class Entry(NamedTuple):
@@ -37,6 +38,11 @@ class Entry(NamedTuple):
     """Whether the text was handed on in an earlier run already, which stays noted."""
     is_handed_on: bool
     """Whether it is handed on in this run."""
+    rank: int
+    """In its cluster; 0 in its own."""
+    joins: int | None
+    """The cluster that it joins by this: from now on so many as *rank* says have joined it. None when it was in there
+    before, or is its first."""
 
 
 class LocalStore(ABC):
@@ -66,7 +72,7 @@ class LocalStore(ABC):
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
-        number, claim = self._decide(posting)
+        number, claim, joins = self._decide(posting)
         is_new_content = claim.content == self._next_content()
         former = claim.former
         self._write(
@@ -81,6 +87,8 @@ class LocalStore(ABC):
                 and former.is_settled
                 and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
                 posting.is_handed_on and not (posting.is_dropped_as_copy and claim.original is not None),
+                claim.rank or 0,
+                joins,
             )
         )
         if is_new_content and not posting.is_exact:
@@ -105,27 +113,35 @@ class LocalStore(ABC):
                 self._index_size -= 1
         return True
 
-    def _decide(self, posting: Posting) -> tuple[int, Claim]:
-        """Return the number of the page, the next one if it is new, and the answer to it."""
+    def _decide(self, posting: Posting) -> tuple[int, Claim, int | None]:
+        """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins."""
         known = self._visit(posting.key)
-        number, former = (self._next_page(), None) if known is None else known
+        number, former, rank = (self._next_page(), None, 0) if known is None else known
         kin = self._exact_kin(posting) if posting.is_exact else self._near_kin(posting, number, former)
-        if kin is None:
-            return number, Claim(former, self._next_content(), number, None, None, None)
-        if kin.cluster == number:
-            return number, Claim(former, kin.content, number, None, None, None)
-        original = self._url(kin.cluster)
-        return number, Claim(former, kin.content, kin.cluster, original, kin.distance, kin.similarity)
+        if kin is None or kin.cluster == number:
+            content = self._next_content() if kin is None else kin.content
+            return number, Claim(former, content, number, None, None, None, rank=0), None
+        original, joined = self._cluster(kin.cluster)
+        is_there = former is not None and (
+            former.content == kin.content or self._content(former.content)[0] == kin.cluster
+        )
+        if not is_there:
+            rank = joined + 1
+        claim = Claim(
+            former, kin.content, kin.cluster, original, kin.distance, kin.similarity, kin.is_same_text, rank
+        )
+        return number, claim, None if is_there else kin.cluster
 
     def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Kin | None:
         """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint = posting.fingerprint
         found = []
         for match in self._index(posting.scope).find(fingerprint.value):
-            cluster, sketch = self._content(match.key)
+            cluster, sketch, text_hash = self._content(match.key)
             similarity = self._rule.similarity(fingerprint, Fingerprint(match.value, sketch=sketch))
             if similarity is not None:
-                found.append(Kin(match.key, cluster, match.distance, similarity))
+                is_same_text = text_hash is not None and text_hash == posting.text_hash
+                found.append(Kin(match.key, cluster, match.distance, similarity, is_same_text))
         if len(found) < 2:
             return found[0] if found else None
         own = (number, None if former is None else self._content(former.content)[0])
@@ -133,7 +149,7 @@ class LocalStore(ABC):
 
     def _exact_kin(self, posting: Posting) -> Kin | None:
         content = self._exact(posting.scope, posting.fingerprint.value)
-        return None if content is None else Kin(content, self._content(content)[0], 0, 1.0)
+        return None if content is None else Kin(content, self._content(content)[0], 0, 1.0, True)
 
     def _index(self, scope: str) -> HammingIndex:
         index = self._indexes.get(scope)
@@ -172,12 +188,12 @@ class LocalStore(ABC):
         """Return the number that the next new content will have."""
 
     @abstractmethod
-    def _visit(self, key: bytes) -> tuple[int, Visit] | None:
-        """Return the number of a page and its last visit, None if it is not known."""
+    def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
+        """Return the number of a page, its last visit and its rank, None if it is not known."""
 
     @abstractmethod
-    def _content(self, number: int) -> tuple[int, bytes]:
-        """Return the page that a content came from, also if it was removed since, and the sketch, empty for none."""
+    def _content(self, number: int) -> tuple[int, bytes, int | None]:
+        """Return the page that a content came from, also if it was removed since, its sketch and its text hash."""
 
     @abstractmethod
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
@@ -188,8 +204,8 @@ class LocalStore(ABC):
         """Return the number of an exact content that can be found, None if there is none."""
 
     @abstractmethod
-    def _url(self, number: int) -> str:
-        """Return the URL of a page."""
+    def _cluster(self, number: int) -> tuple[str, int]:
+        """Return the URL of the page that gives its number to a cluster, and how many have joined that."""
 
     @abstractmethod
     def _write(self, entry: Entry) -> None:

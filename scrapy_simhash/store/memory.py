@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections import defaultdict
 from collections.abc import Iterator
 from struct import Struct
@@ -37,8 +38,9 @@ class _Rows:
             self._row.pack_into(self._data, number * self._row.size, *row)
 
 
-#: By page: value, hash of the text and whether it has one, time, content, sketch.
-_PAGE = "<QQ?qQQ"
+#: By page: value, hash of the text and whether it has one, time, content, sketch, rank. The last three have 32 bits
+#: each: four billion pages would take two terabytes.
+_PAGE = "<QQ?qIII"
 #: By content: value, hash of the text and whether it has one, time, page it came from, sketch, scope, whether only an
 #: equal value is a match.
 _CONTENT = "<QQ?qQQI?"
@@ -60,6 +62,8 @@ class MemoryStore(LocalStore):
         self._run = Run(1, int(time.time()), None, None)
         self._numbers: dict[bytes, int] = {}
         self._pages, self._contents = _Rows(_PAGE), _Rows(_CONTENT)
+        #: By page: how many have joined its cluster.
+        self._joined = array("I")
         self._urls = Urls()
         self._sketches = _Rows(f"{SKETCH_BYTES}s")
         self._sketches[_AS_CONTENT] = self._sketches[_NO_SKETCH] = (b"",)
@@ -113,16 +117,16 @@ class MemoryStore(LocalStore):
     def _next_content(self) -> int:
         return len(self._contents)
 
-    def _visit(self, key: bytes) -> tuple[int, Visit] | None:
+    def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
         number = self._numbers.get(key)
         if number is None:
             return None
-        value, text_hash, has_hash, seen, content, _ = self._pages[number]
-        return number, Visit(value, text_hash if has_hash else None, seen, content, False)
+        value, text_hash, has_hash, seen, content, _, rank = self._pages[number]
+        return number, Visit(value, text_hash if has_hash else None, seen, content, False), rank
 
-    def _content(self, number: int) -> tuple[int, bytes]:
-        row = self._contents[number]
-        return row[4], self._sketch(row[5])
+    def _content(self, number: int) -> tuple[int, bytes, int | None]:
+        _, text_hash, has_hash, _, page, slot, _, _ = self._contents[number]
+        return page, self._sketch(slot), text_hash if has_hash else None
 
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
         row = self._contents[content]
@@ -131,8 +135,8 @@ class MemoryStore(LocalStore):
     def _exact(self, scope: str, value: int) -> int | None:
         return self._exact_contents.get((scope, value))
 
-    def _url(self, number: int) -> str:
-        return self._urls[number]
+    def _cluster(self, number: int) -> tuple[str, int]:
+        return self._urls[number], self._joined[number]
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -151,9 +155,12 @@ class MemoryStore(LocalStore):
             # A page that changes again and again takes no more room each time.
             former = _AS_CONTENT if entry.former is None else self._pages[number][5]
             slot = self._keep(fingerprint.sketch, former)
-        self._pages[number] = (*head, content, slot)
+        self._pages[number] = (*head, content, slot, entry.rank)
+        if entry.joins is not None:
+            self._joined[entry.joins] = entry.rank
         if entry.former is None:
             self._numbers[posting.key] = number
+            self._joined.append(0)
             self._urls.append(posting.url)
         else:
             self._urls[number] = posting.url
@@ -170,7 +177,7 @@ class MemoryStore(LocalStore):
         return postings
 
     def _page(self, key: bytes, number: int) -> Page:
-        value, text_hash, has_hash, seen, content, slot = self._pages[number]
+        value, text_hash, has_hash, seen, content, slot, _ = self._pages[number]
         _, _, _, _, cluster, content_slot, scope, is_exact = self._contents[content]
         sketch = self._sketch(content_slot if slot == _AS_CONTENT else slot)
         posting = Posting(

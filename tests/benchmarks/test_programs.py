@@ -13,6 +13,7 @@ from benchmarks import ROOT
     [
         "index",
         "hamming",
+        "hints",
         "plans",
         "pairs",
         "kernel",

@@ -178,7 +178,10 @@ def test_a_page_beyond_the_size_is_skipped(place: str, tmp_path: Path, capfd: Ca
         ("SIMHASH_SCOP=host", "SIMHASH_SCOP is not a setting of scrapy-simhash; did you mean SIMHASH_SCOPE?"),
         ("LOG_LEVEL=INFO", "LOG_LEVEL is not a setting of scrapy-simhash"),
         ("SIMHASH_SCOPE", "--set takes NAME=VALUE, got 'SIMHASH_SCOPE'"),
-        ("SIMHASH_SCOPE=web", "SIMHASH_SCOPE must be one of crawl, domain, host, got 'web'"),
+        (
+            "SIMHASH_SCOPE=web",
+            "SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'web'",
+        ),
     ],
 )
 def test_a_wrong_setting_is_refused(

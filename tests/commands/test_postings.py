@@ -187,7 +187,7 @@ WRONG_HEADERS = [
     ),
     (
         changed(HEADER, "settings", {**SETTINGS, "SIMHASH_SCOPE": "planet"}),
-        "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, got 'planet'",
+        "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'planet'",
     ),
 ]
 

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
 #: Requests are sent, and pages judged, in the order in which they are written down.
 IN_ORDER = {"CONCURRENT_REQUESTS": 1, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+#: Start pages lose their links like any other page.
+UNPROTECTED: Mapping[str, Any] = {"SIMHASH_PROTECT": []}
 #: The event loop ``none``, where Scrapy has it.
 WITHOUT_REACTOR = pytest.param(
     "none",
@@ -36,7 +38,7 @@ _PATIENCE = 120
 
 
 class Plan(NamedTuple):
-    """One crawl: *spider* is a name in spiders.py, *arguments* are the spider's."""
+    """One crawl: *spider* is a name in spiders.py, or in the module before its dot; *arguments* are the spider's."""
 
     spider: str
     settings: Mapping[str, Any] = {}
@@ -77,10 +79,11 @@ class Crawl:
 
     @property
     def simhash_stats(self) -> dict[str, int]:
+        """What was counted; how large something is, is no count."""
         return {
             name.partition("/")[2]: n
             for name, n in self.stats.items()
-            if name.startswith("simhash/") and name != "simhash/index_size"
+            if name.startswith("simhash/") and name not in ("simhash/index_size", "simhash/largest_cluster")
         }
 
     @property
@@ -124,7 +127,7 @@ def crawl(*plans: Plan, reactor: str = "asyncio", order: str = "in turn") -> lis
     """Run *plans* in one new process, ``in turn`` or all ``together``; *reactor* is asyncio, select or none."""
     document = [
         {
-            "spider": f"tests.crawl.spiders.{plan.spider}",
+            "spider": f"tests.crawl.{plan.spider if '.' in plan.spider else f'spiders.{plan.spider}'}",
             "settings": {**(ENABLED if plan.is_enabled else {}), **plan.settings},
             "arguments": plan.arguments,
         }

@@ -22,8 +22,8 @@ from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
+from scrapy_simhash.edge.threads import run_in_thread
 from scrapy_simhash.signals import near_duplicate_found
-from scrapy_simhash.threads import run_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawl.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
 from tests.crawl.site import Routes, Site, article, links, serve
 
 STYLES = ("generator", "async_generator", "list", "coroutine", "none")
@@ -31,7 +31,7 @@ def site() -> Iterator[Site]:
 
 
 def plan(site: Site, action: str | None = None, *, spider: str = "Stylist", **arguments: object) -> Plan:
-    settings = {**IN_ORDER, **({"SIMHASH_ACTION": action} if action else {})}
+    settings = {**IN_ORDER, **UNPROTECTED, **({"SIMHASH_ACTION": action} if action else {})}
     return Plan(spider, settings, {"urls": site.urls("/first", "/copy"), **arguments})
 
 
@@ -102,7 +102,7 @@ def test_an_action_that_there_is_not_is_counted_on_every_page_and_warned_of_once
     done = by_meta["wrong"]
     assert done.stat("bad_action") == len(done.pages) > 1
     (warning,) = done.log("WARNING", "scrapy_simhash")
-    for part in ("simhash_action", "drop_items", "'drop'", "/first", "SIMHASH_ACTION (drop_page)"):
+    for part in ("simhash_action", "drop_items", "'drop'", "/first", "the setting is used"):
         assert part in warning
 
 

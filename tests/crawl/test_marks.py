@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawl.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
 from tests.crawl.site import Answer, Routes, Site, article, serve
 
-ALL_MARKS = {"status", "value", "duplicate_of", "distance", "similarity", "cluster"}
+WITH_COPY = {"duplicate_of", "distance", "similarity", "exact", "preferred", "done"}
+ALL_MARKS = {"status", "value", "cluster", "rank"} | WITH_COPY
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,9 @@ def crawls(site: Site) -> dict[str, Crawl]:
             "Collector", {**IN_ORDER, **field, "SIMHASH_ACTION": "drop_items"}, {"urls": urls[:3]}
         ),
         "drop_links": Plan(
-            "Collector", {**IN_ORDER, **field, "SIMHASH_ACTION": "drop_links"}, {"urls": urls[:3]}
+            "Collector",
+            {**IN_ORDER, **UNPROTECTED, **field, "SIMHASH_ACTION": "drop_links"},
+            {"urls": urls[:3]},
         ),
         "deaf": Plan("Listener", IN_ORDER, {"urls": urls[:2]}),
         "one response": Plan(
@@ -56,7 +59,7 @@ def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
 
 def test_meta_holds_the_verdict_as_plain_values(crawls: dict[str, Crawl], site: Site) -> None:
     first, copy = crawls["plain"].page("/first").marks, crawls["plain"].page("/copy").marks
-    assert set(first) == {"status", "value", "cluster"}
+    assert set(first) == {"status", "value", "cluster", "rank"}
     assert set(copy) == ALL_MARKS
     assert copy["duplicate_of"] == site.url("/first")
     assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() == 0
@@ -104,6 +107,8 @@ def test_the_stats_count_every_page_once(crawls: dict[str, Crawl]) -> None:
         "processed": 6,
         "new": 2,
         "near_duplicates": 2,
+        "near_duplicates/exact": 1,
+        "preferred_later": 1,
         "revisits": 2,
         "revisits/unchanged": 2,
         "skipped/not_html": 1,
@@ -127,7 +132,7 @@ def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: 
 
 
 def test_simhash_debug_shows_all_duplicates(crawls: dict[str, Crawl]) -> None:
-    lines = crawls["debug"].log("DEBUG", "scrapy_simhash")
+    lines = crawls["debug"].log("DEBUG", "scrapy_simhash.edge.consequences")
     assert [line.partition(" repeats ")[0].rpartition("/")[2] for line in lines] == ["copy", "copy-2", "copy"]
 
 

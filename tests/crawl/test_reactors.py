@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.crawl.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl
+from tests.crawl.harness import IN_ORDER, UNPROTECTED, WITHOUT_REACTOR, Crawl, Plan, crawl
 from tests.crawl.site import Answer, Routes, article, links, serve
 
 REACTORS = ("asyncio", "select", WITHOUT_REACTOR)
@@ -24,7 +24,7 @@ def crawls(request: pytest.FixtureRequest) -> dict[str, Crawl]:
             **{
                 style: Plan(
                     "Stylist",
-                    {**IN_ORDER, "SIMHASH_ACTION": "drop_page"},
+                    {**IN_ORDER, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"},
                     {"urls": site.urls("/", "/copy"), "style": style, "has_errback": style == "generator"},
                 )
                 for style in ("generator", "async_generator", "coroutine")
@@ -45,6 +45,7 @@ def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Cr
         "processed": 3,
         "new": 2,
         "near_duplicates": 1,
+        "near_duplicates/exact": 1,
         "requests_dropped": 1,
         "skipped/not_html": 1,
     }

@@ -6,7 +6,7 @@ import pytest
 from magazine.server import SiteServer, serving
 from magazine.truth import Truth
 
-from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawl.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
 from tests.crawl.site import article, serve
 
 REPRINTED, PRINT_VIEW = "/boats/last-wooden-ferry", "/print/last-wooden-ferry"
@@ -52,7 +52,9 @@ def test_two_crawlers_in_one_process_share_nothing() -> None:
     with serve({"/a": article(0), "/b": article(0), "/c": article(1)}) as site:
         plans = [
             Plan(
-                "Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}, {"urls": site.urls("/a", "/b", "/c")}
+                "Visitor",
+                {**IN_ORDER, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"},
+                {"urls": site.urls("/a", "/b", "/c")},
             ),
             Plan("Visitor", IN_ORDER, {"urls": site.urls("/b", "/a")}),
             Plan("Visitor", {**IN_ORDER, "SIMHASH_MIN_SHINGLES": 10_000}, {"urls": site.urls("/a", "/b")}),
@@ -63,6 +65,7 @@ def test_two_crawlers_in_one_process_share_nothing() -> None:
                 "processed": 3,
                 "new": 2,
                 "near_duplicates": 1,
+                "near_duplicates/exact": 1,
                 "pages_dropped": 1,
             }
             assert strict.verdicts == {"/a": "new", "/b": "near_duplicate", "/c": "new"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli import STORE_COMMANDS
+from scrapy_simhash.cli import CRAWL_COMMANDS
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawl.harness import scrapy
 from tests.crawl.site import article, serve
@@ -203,7 +203,7 @@ def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
 
 
 def test_the_help_names_every_command(tmp_path: Path) -> None:
-    assert re.findall(r"^    (\w+) ", simhash(tmp_path, "-h"), re.MULTILINE) == list(STORE_COMMANDS)
+    assert re.findall(r"^    (\w+) ", simhash(tmp_path, "-h"), re.MULTILINE) == list(CRAWL_COMMANDS)
     assert simhash(tmp_path, "info", "-h").startswith("usage: scrapy simhash info [-h]")
     listed = scrapy("-h", cwd=tmp_path).stdout
     assert re.search(r"^  simhash +Look into the stores", listed, re.MULTILINE)

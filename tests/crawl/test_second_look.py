@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from magazine.stories import load_stories
 
-from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawl.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
 from tests.crawl.site import Routes, Site, article, serve
 from tests.edits import edited
 
@@ -67,7 +67,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "strict": plan(SIMHASH_MIN_SIMILARITY="0.99"),
         "narrow": plan(SIMHASH_CANDIDATE_DISTANCE="3"),
         "field": plan("Collector", **field),
-        "drop_page": plan(SIMHASH_ACTION="drop_page"),
+        "drop_page": plan(SIMHASH_ACTION="drop_page", **UNPROTECTED),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 
@@ -127,6 +127,10 @@ def test_marks_of_a_short_copy_are_those_of_any_copy_without_a_value(
         "duplicate_of": site.url("/loft"),
         "distance": 0,
         "similarity": 1.0,
+        "exact": True,
+        "rank": 1,
+        "preferred": site.url("/loft"),
+        "done": "mark",
     }
     assert crawls["default"].page("/loft/print").flags == ["near-duplicate"]
 

@@ -17,7 +17,8 @@ BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 7
 WRONG: list[tuple[dict[str, Any], str]] = [
     (
         {"SIMHASH_ACTION": "drop"},
-        "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, got 'drop'",
+        "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, several of them, or the import path"
+        " of a class, got 'drop'",
     ),
     ({"SIMHASH_ACTION": True}, "SIMHASH_ACTION must be a string, got True"),
     ({"SIMHASH_MAX_DISTANCE": "three"}, "SIMHASH_MAX_DISTANCE must be a whole number, got 'three'"),
@@ -32,7 +33,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         "SIMHASH_MIN_SIMILARITY must be a share from 0 to 1, 0 for no second look, got 80.0",
     ),
     ({"SIMHASH_MIN_SIMILARITY": "high"}, "SIMHASH_MIN_SIMILARITY must be a number, got 'high'"),
-    ({"SIMHASH_SCOPE": "site"}, "SIMHASH_SCOPE must be one of crawl, domain, host, got 'site'"),
+    (
+        {"SIMHASH_SCOPE": "site"},
+        "SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'site'",
+    ),
+    (
+        {"SIMHASH_ACTION": "no.such.Action"},
+        "SIMHASH_ACTION names what cannot be loaded: No module named 'no'",
+    ),
+    ({"SIMHASH_SCOPE": "no.such.scope"}, "SIMHASH_SCOPE names what cannot be loaded: No module named 'no'"),
     ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
     ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
     ({"SIMHASH_THREAD_SIZE": "-1"}, "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1"),

@@ -11,11 +11,12 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.stores import sqlite_path
+from scrapy_simhash.edge.stores import sqlite_path
 from tests.crawl.harness import (
     ENABLED,
     IN_ORDER,
     ROOT,
+    UNPROTECTED,
     WITHOUT_REACTOR,
     Crawl,
     Plan,
@@ -76,6 +77,8 @@ def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> No
     assert second.simhash_stats == {
         "processed": 6,
         "near_duplicates": 2,
+        "near_duplicates/exact": 2,
+        "preferred_later": 1,
         "revisits": 4,
         "revisits/unchanged": 1,
         "revisits/small_change": 1,
@@ -141,7 +144,7 @@ def test_what_was_dropped_as_a_copy_is_handed_on_when_the_action_is_another(
     arguments = {"urls": site.urls("/same", "/late", "/same%20again")}
     site.routes["/same%20again"] = article(0)
     first, second, third = crawl(
-        Plan("Visitor", {**settings, "SIMHASH_ACTION": "drop_page"}, arguments),
+        Plan("Visitor", {**settings, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"}, arguments),
         *[Plan("Visitor", settings, arguments)] * 2,
     )
     assert first.paths_scraped == ["/late", "/same"]

@@ -236,7 +236,7 @@ def test_the_log_page_shows_what_slips_look_like_in_the_log(
     spider.write_text(SPIDER.replace(SHOWN, server.url), "utf-8")
     run = scrapy(project.folder, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
     page = words(LOG_PAGE.read_text("utf-8"))
-    ours = re.findall(r"\[scrapy_simhash\.\w+\] (?:DEBUG|WARNING): (.+)", run.log)
+    ours = re.findall(r"\[scrapy_simhash\.[\w.]+\] (?:DEBUG|WARNING): (.+)", run.log)
     assert len(ours) == 4
     for message in ours:
         assert words(message) in page

@@ -13,6 +13,9 @@ import pytest
 import scrapy_simhash
 from scrapy_simhash import Config, Reason, Status, exceptions, names
 from scrapy_simhash.config import PREFIX, setting_names
+from scrapy_simhash.edge.flood_guard import CLOSE_REASON
+from scrapy_simhash.floods import Kind
+from scrapy_simhash.policy import Spared
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
@@ -22,10 +25,14 @@ STATS = {value for name, value in vars(names).items() if name.startswith("STAT_"
 FATES = {Reason.UNCHANGED, Reason.SMALL_CHANGE, Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE}
 #: Why a page may be skipped, if it is counted.
 SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
+SPARED = {reason.value for reason in Spared}
 BY_REASON = {
     names.STAT_SKIPPED: {f"{names.STAT_SKIPPED}/{reason.value}" for reason in SKIPPED},
     names.STAT_REVISITS: {f"{names.STAT_REVISITS}/{reason.value}" for reason in FATES},
+    names.STAT_SPARED: {f"{names.STAT_SPARED}/{reason}" for reason in SPARED},
+    names.STAT_FLOODS: {f"{names.STAT_FLOODS}/{kind.value}" for kind in Kind},
 }
+BY_WHAT = {names.STAT_FLOODS: "kind"}
 #: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
 ENVIRONMENT = {"SIMHASH_EVAL_PACK"}
 
@@ -53,14 +60,16 @@ def test_the_entry_of_a_setting_names_type_default_unit_and_effect_and_shows_an_
 
 def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     documented = entries(REFERENCE / "meta.rst")
-    values = {status.value for status in Status} | {reason.value for reason in Reason}
+    values = {value.value for values in (Status, Reason, Spared) for value in values}
     assert set(documented) == META | values
     assert all(documented.values())
 
 
-@pytest.mark.parametrize(("heading", "values"), [("Statuses", Status), ("Reasons", Reason)])
+@pytest.mark.parametrize(
+    ("heading", "values"), [("Statuses", Status), ("Reasons", Reason), ("Spared", Spared)]
+)
 def test_every_status_and_every_reason_is_described_in_its_section(
-    heading: str, values: type[Status] | type[Reason]
+    heading: str, values: type[Status] | type[Reason] | type[Spared]
 ) -> None:
     section = sections(REFERENCE / "meta.rst")[heading]
     assert set(re.findall(r"^``(\w+)``$", section, flags=re.MULTILINE)) == {value.value for value in values}
@@ -68,13 +77,16 @@ def test_every_status_and_every_reason_is_described_in_its_section(
 
 def test_every_stat_has_an_entry_and_there_is_no_other() -> None:
     documented = entries(REFERENCE / "stats.rst")
-    assert set(documented) == STATS - {names.STAT_SKIPPED} | {f"{stat}/<reason>" for stat in BY_REASON}
+    by_reason = {f"{stat}/<{BY_WHAT.get(stat, 'reason')}>" for stat in BY_REASON}
+    # Of some there is no sum.
+    assert set(documented) - by_reason == STATS - set(BY_REASON) | {names.STAT_REVISITS}
+    assert by_reason <= set(documented)
     assert all(documented.values())
 
 
 @pytest.mark.parametrize("stat", BY_REASON)
 def test_the_stats_by_reason_are_those_of_the_reasons_that_are_counted(stat: str) -> None:
-    entry = entries(REFERENCE / "stats.rst")[f"{stat}/<reason>"]
+    entry = entries(REFERENCE / "stats.rst")[f"{stat}/<{BY_WHAT.get(stat, 'reason')}>"]
     assert named(rf"{stat}/\w+", entry) == BY_REASON[stat]
 
 
@@ -82,7 +94,9 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
     page = sections(REFERENCE / "signals-and-exceptions.rst")["Exceptions"]
     drawn = re.findall(r"^ +[\u2500-\u257f ]*(\w+) {2,}\S", page, flags=re.MULTILINE)
     errors = [error for error in vars(exceptions).values() if isinstance(error, type)]
-    assert sorted(drawn) == sorted(error.__name__ for error in [*errors, scrapy_simhash.NearDuplicate])
+    assert sorted(drawn) == sorted(
+        error.__name__ for error in [*errors, scrapy_simhash.NearDuplicate, scrapy_simhash.NearDuplicateItem]
+    )
 
 
 def test_the_flag_is_described() -> None:
@@ -101,8 +115,8 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     # The message about a setting that there is not shows one.
     text = "\n".join(line for line in lines if "did you mean" not in line)
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
-    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z_]+)?", text) <= STATS.union(*BY_REASON.values())
-    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META
+    assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS.union(*BY_REASON.values())
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | {CLOSE_REASON}
 
 
 def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:

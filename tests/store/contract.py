@@ -116,6 +116,10 @@ class NaiveStore:
         self.pages: list[Posting | None] = []
         self.content: list[int] = []
         self.first_run: list[int] = []
+        #: The rank that it took when it joined the cluster that it is in.
+        self.ranks: list[int] = []
+        #: The clusters that were joined, one after another; the one that a page founds is not joined.
+        self.joins: list[int] = []
         #: By content number.
         self.originals: list[Original] = []
 
@@ -141,13 +145,16 @@ class NaiveStore:
         of_cluster = [match for match in kin if match[-1] == cluster]
         chosen = next(iter(of_itself or of_cluster or kin), None)
         if chosen is None:
-            return Claim(former, len(self.originals), page, None, None, None)
+            return Claim(former, len(self.originals), page, None, None, None, False, 0)
         difference, distance, content, owner = chosen
         if owner == page:
-            return Claim(former, content, page, None, None, None)
+            return Claim(former, content, page, None, None, None, False, 0)
         original = self.pages[owner]
         assert original is not None
-        return Claim(former, content, owner, original.url, distance, -difference)
+        rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
+        first = self.originals[content].posting
+        same = posting.is_exact or (posting.text_hash is not None and posting.text_hash == first.text_hash)
+        return Claim(former, content, owner, original.url, distance, -difference, same, rank)
 
     def claim(self, posting: Posting) -> Claim:
         claim = self.look(posting)
@@ -155,11 +162,16 @@ class NaiveStore:
         page = len(self.pages) if number is None else number
         if claim.content == len(self.originals):
             self.originals.append(Original(posting, page))
+        cluster = None if claim.former is None else self.originals[claim.former.content].page
+        if claim.cluster not in (page, cluster):
+            self.joins.append(claim.cluster)
+        assert claim.rank is not None
         is_dropped = posting.is_dropped_as_copy and claim.original is not None
         run = self.run if posting.is_handed_on and not is_dropped else 0
         if number is None:
             self.pages.append(posting)
             self.content.append(claim.content)
+            self.ranks.append(claim.rank)
             self.first_run.append(run)
             return claim
         former = claim.former
@@ -167,7 +179,7 @@ class NaiveStore:
         unchanged = (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash)
         if not (unchanged and former.is_settled):
             self.first_run[page] = run
-        self.pages[page], self.content[page] = posting, claim.content
+        self.pages[page], self.content[page], self.ranks[page] = posting, claim.content, claim.rank
         return claim
 
     def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
@@ -456,13 +468,96 @@ class StoreContract(ABC):
         assert ask(store, posting("b", 9, is_exact=True)) == original(1, former=8)
         assert ask(store, posting("a", 9, is_exact=True)) == copy("b", 1, 0, former=8)
 
+    # --- The same text to the letter.
+
+    @pytest.mark.parametrize(
+        ("first", "second", "is_same"),
+        [(7, 7, True), (0, 0, True), (7, 8, False), (None, None, False), (7, None, False), (None, 0, False)],
+    )
+    def test_a_copy_has_the_same_text_when_both_hashes_are_known_and_equal(
+        self, store: Store, first: int | None, second: int | None, is_same: bool
+    ) -> None:
+        store.claim(posting("a", 0, text_hash=first))
+        assert store.look(posting("b", 0, text_hash=second)).is_same_text is is_same
+        assert store.claim(posting("b", 0, text_hash=second)).is_same_text is is_same
+        assert store.claim(posting("b", 1, text_hash=second)).is_same_text is is_same, "bits say nothing"
+
+    def test_of_an_original_nothing_is_said_about_its_text(self, store: Store) -> None:
+        for _ in range(2):
+            claim = store.claim(posting("a", 0, text_hash=7))
+            assert (claim.original, claim.is_same_text) == (None, False)
+
+    def test_the_text_is_compared_with_what_the_content_came_with_not_with_the_page_of_today(
+        self, store: Store
+    ) -> None:
+        store.claim(posting("a", 0, text_hash=1))
+        store.claim(posting("a", 1, text_hash=2))
+        assert store.claim(posting("b", 0, text_hash=1)).is_same_text
+        assert not store.claim(posting("c", 1, text_hash=2)).is_same_text
+        store.claim(posting("a", FAR, text_hash=3))
+        assert store.claim(posting("d", FAR, text_hash=3)).is_same_text, "of a later content too"
+
+    def test_every_copy_of_an_exact_posting_has_the_same_text(self, store: Store) -> None:
+        assert not store.claim(posting("a", 8, is_exact=True)).is_same_text
+        assert store.claim(posting("b", 8, is_exact=True)).is_same_text
+
+    # --- The order in which pages joined a cluster.
+
+    def ranks(self, store: Store, *visits: Posting) -> list[int | None]:
+        """Claim *visits*, and return their ranks, which are those that a look told before."""
+        ranks = []
+        for visit in visits:
+            ranks.append(store.look(visit).rank)
+            assert store.claim(visit).rank == ranks[-1]
+        return ranks
+
+    def test_the_original_has_rank_0_and_those_that_repeat_it_are_counted(self, store: Store) -> None:
+        visits = [posting("a", 0), posting("b", 1), posting("c", FAR), posting("d", 0), posting("e", FAR)]
+        assert self.ranks(store, *visits) == [0, 1, 0, 2, 1]
+
+    def test_a_page_keeps_its_rank_at_revisits(self, store: Store) -> None:
+        visits = [posting("a", 0), posting("b", 1), posting("c", 1)]
+        assert self.ranks(store, *visits, *visits) == [0, 1, 2] * 2
+        assert self.ranks(store, posting("b", 0b11), posting("d", 0)) == [1, 3]
+
+    def test_the_contents_of_a_page_are_one_cluster(self, store: Store) -> None:
+        assert self.ranks(store, posting("a", 0), posting("b", 0), posting("a", FAR)) == [0, 1, 0]
+        assert self.ranks(store, posting("c", FAR), posting("b", FAR)) == [2, 1]
+
+    def test_who_leaves_a_cluster_and_comes_back_takes_a_new_rank(self, store: Store) -> None:
+        assert self.ranks(store, posting("a", 0), posting("b", FAR), posting("c", 0)) == [0, 0, 1]
+        assert self.ranks(store, posting("c", FAR), posting("d", 0), posting("c", 0)) == [1, 2, 3]
+        assert self.ranks(store, posting("c", 0xFF << 20), posting("c", 0)) == [0, 4]
+
+    def test_an_original_that_repeated_another_page_for_a_while_has_rank_0_again(self, store: Store) -> None:
+        assert self.ranks(store, posting("a", 0), posting("b", FAR), posting("c", FAR)) == [0, 0, 1]
+        # Its own cluster goes on without it.
+        assert self.ranks(store, posting("b", 0), posting("d", FAR), posting("b", FAR)) == [1, 2, 0]
+        assert self.ranks(store, posting("e", FAR)) == [3]
+
+    def test_a_rank_is_not_given_again_when_a_page_was_removed(self, store: Store) -> None:
+        assert self.ranks(store, posting("a", 0), posting("b", 0), posting("c", 0)) == [0, 1, 2]
+        store.remove(b"c")
+        assert self.ranks(store, posting("d", 0), posting("c", 0), posting("b", 0)) == [3, 4, 1]
+
+    def test_a_new_cluster_is_counted_from_1_though_its_members_had_ranks_in_one_that_was_removed(
+        self, store: Store
+    ) -> None:
+        assert self.ranks(store, posting("a", 0), posting("b", 0), posting("c", 0)) == [0, 1, 2]
+        store.remove(b"a")
+        assert self.ranks(store, posting("c", 0), posting("b", 0), posting("a", 0)) == [0, 1, 2]
+
+    def test_exact_postings_are_counted_too(self, store: Store) -> None:
+        visits = [posting(key, 8, is_exact=True) for key in "abcb"]
+        assert self.ranks(store, *visits) == [0, 1, 2, 1]
+
     # --- The rest of the protocol.
 
     def test_a_look_stores_nothing(self, store: Store) -> None:
         store.claim(posting("a", 0))
         for _ in range(2):
-            assert store.look(posting("b", 1)) == Claim(None, 0, 0, url("a"), 1, 1 - 1 / 64)
-            assert store.look(posting("b", FAR)) == Claim(None, 1, 1, None, None, None)
+            assert store.look(posting("b", 1)) == Claim(None, 0, 0, url("a"), 1, 1 - 1 / 64, False, 1)
+            assert store.look(posting("b", FAR)) == Claim(None, 1, 1, None, None, None, False, 0)
         assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0, False)
         assert (len(store), store.index_size) == (1, 1)
 
@@ -569,6 +664,14 @@ class PersistentContract(StoreContract):
         assert ask(again, posting("gone", content(FAR, text="x"))) == original(6), (
             "numbers are not used again"
         )
+
+    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
+    def test_ranks_and_their_counts_are_still_there(self, careful: Store, in_order: bool) -> None:
+        visits = [posting("a", content(0)), posting("b", content(1, edited=20)), posting("c", content(0))]
+        assert self.ranks(careful, *visits) == [0, 1, 2]
+        careful.remove(b"c")
+        again = self.reopen(careful, in_order)
+        assert self.ranks(again, *visits, posting("d", content(0))) == [0, 1, 3, 4]
 
     def test_a_text_is_settled_when_the_run_that_handed_it_on_has_ended_in_order(self, store: Store) -> None:
         def settled(store: Store, text_hash: int = 1) -> bool:
@@ -678,6 +781,7 @@ class StoreMachine(RuleBasedStateMachine):
         bits=st.sets(st.integers(0, 15), max_size=12),
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
         subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
+        text_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
         is_dropped_as_copy=st.booleans(),
     )
     def visit_with_content_like_another(
@@ -688,11 +792,12 @@ class StoreMachine(RuleBasedStateMachine):
         bits: set[int],
         edited: int | None,
         subject: str,
+        text_hash: int | None,
         is_dropped_as_copy: bool,
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
         what = Fingerprint(value) if edited is None else content(value, edited, subject)
-        return self.claim(key, scope, what, is_dropped_as_copy=is_dropped_as_copy)
+        return self.claim(key, scope, what, text_hash, is_dropped_as_copy=is_dropped_as_copy)
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:

@@ -32,10 +32,14 @@ class PagesSpider(scrapy.Spider):
         """Yield the page, then follow its links."""
         if not isinstance(response, HtmlResponse):
             return
-        yield self.item(response)
+        yield from self.items(response)
         for link in self.links.extract_links(response):
             if urlsplit(link.url).port == self.port:
                 yield response.follow(link)
+
+    def items(self, response: Response) -> Iterator[dict[str, Any]]:
+        """Yield what is kept of a page: one item."""
+        yield self.item(response)
 
     def item(self, response: Response) -> dict[str, Any]:
         """Return what is kept of a page."""

@@ -2,8 +2,11 @@
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, EXACT, RUNS = unpack(KEYS)
 
--- A page: number, content, latest content of its own + 1, run, flags, stamp; then its sketch if it has one, its URL.
+-- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks and its sketch, if it has
+-- any, and its URL.
 local PAGE, PAGE_HEAD = '>I8I8I8I4Bc24', 53
+-- Ranks: that of the page in the cluster of another one, 0 in its own; how many have joined its own.
+local RANKS = '>I4I4'
 -- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
 -- key and scope; then the page's key, the scope, its sketch if it has one.
 local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
@@ -14,7 +17,7 @@ local RUN = '>c8i8i8'
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
-local HAS_TEXT_HASH, HAS_SKETCH, IS_EXACT, IS_REMOVED, HAS_OWN = 1, 2, 4, 8, 16
+local HAS_TEXT_HASH, HAS_SKETCH, IS_EXACT, IS_REMOVED, HAS_OWN, HAS_RANKS = 1, 2, 4, 8, 16, 32
 local SKETCH = 128
 local NEVER = -1
 
@@ -25,6 +28,12 @@ end
 
 local function has(flags, flag)
   return flags % (2 * flag) >= flag
+end
+
+-- Return the rank of a page, how many have joined its cluster, and the byte at which the record goes on.
+local function ranks_of(page, flags)
+  if has(flags, HAS_RANKS) then return struct.unpack(RANKS, page, PAGE_HEAD + 1) end
+  return 0, 0, PAGE_HEAD + 1
 end
 
 -- Return the events after the first `known`, at most `most`, and the mark of the one before them.

@@ -43,13 +43,13 @@ end
 -- Among the contents in `candidates`, each 8 bytes, best first: that of the page `own`, else of `cluster`, else
 -- the first. Return its place, number, owner and record.
 local function choose(candidates, own, cluster)
-  local chosen, rank = {}, 4
+  local chosen, order = {}, 4
   for place = 1, #candidates / 8 do
     local number = struct.unpack('>I8', candidates, 8 * place - 7)
     local owner, its_flags, record = content_of(number)
-    local its_rank = owner == own and 1 or owner == cluster and 2 or 3
-    if its_rank < rank and not has(its_flags, IS_REMOVED) then
-      chosen, rank = {place, number, owner, record}, its_rank
+    local its_order = owner == own and 1 or owner == cluster and 2 or 3
+    if its_order < order and not has(its_flags, IS_REMOVED) then
+      chosen, order = {place, number, owner, record}, its_order
     end
   end
   return unpack(chosen)
@@ -63,13 +63,34 @@ local function run_of(number)
   return ended ~= NEVER, its_token
 end
 
--- Return the URL of the page that had a content first.
-local function url_of(record)
+-- Return the page that had a content first: its key and its record.
+local function original_of(record)
   local _, _, _, _, length = struct.unpack(CONTENT, record)
-  local page = redis.call('HGET', PAGES, record:sub(CONTENT_HEAD + 1, CONTENT_HEAD + length))
-  if not page then return '' end
-  local _, _, _, _, its_flags = struct.unpack(PAGE, page)
-  return page:sub(PAGE_HEAD + 1 + (has(its_flags, HAS_SKETCH) and SKETCH or 0))
+  local its_key = record:sub(CONTENT_HEAD + 1, CONTENT_HEAD + length)
+  return its_key, redis.call('HGET', PAGES, its_key)
+end
+
+-- Return the URL of a page, and how many have joined its cluster.
+local function cluster_of(original)
+  local _, _, _, _, its_flags = struct.unpack(PAGE, original)
+  local _, its_joined, rest = ranks_of(original, its_flags)
+  return original:sub(rest + (has(its_flags, HAS_SKETCH) and SKETCH or 0)), its_joined
+end
+
+-- Return the record of a page whose cluster so many have joined.
+local function joined_by(original, its_joined)
+  local its_number, its_content, its_own, its_run, its_flags, its_stamp = struct.unpack(PAGE, original)
+  local its_rank, _, rest = ranks_of(original, its_flags)
+  if not has(its_flags, HAS_RANKS) then its_flags = its_flags + HAS_RANKS end
+  return struct.pack(PAGE, its_number, its_content, its_own, its_run, its_flags, its_stamp)
+    .. struct.pack(RANKS, its_rank, its_joined) .. original:sub(rest)
+end
+
+-- Return whether the text of a content is that of this page, to the letter.
+local function has_its_text(record)
+  local _, _, its_flags, its_stamp = struct.unpack(CONTENT, record)
+  return has(flags, HAS_TEXT_HASH) and has(its_flags, HAS_TEXT_HASH)
+    and its_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
 end
 
 -- Return whether the sketch of a content is that of this page.
@@ -96,10 +117,12 @@ end
 local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
 local number, own, former_run = tonumber(counts[1] or 0), 0, 0
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
+local former_rank, joined = 0, 0
 local cluster
 local page = redis.call('HGET', PAGES, key)
 if page then
   number, former_content, own, former_run, former_flags, former_stamp = struct.unpack(PAGE, page)
+  former_rank, joined = ranks_of(page, former_flags)
   former = run_of(former_run) and 2 or 1
   cluster = content_of(former_content)
 end
@@ -108,8 +131,17 @@ if is_exact == 1 then
   kin = content and struct.pack('>I8', tonumber(content)) or ''
 end
 local place, content, owner, record = choose(kin, number, cluster)
-local original = ''
-if place and owner ~= number then original = url_of(record) end
+local url_of_original, rank, is_same_text = '', 0, false
+local joins, original
+if place and owner ~= number then
+  local its_joined = 0
+  joins, original = original_of(record)
+  if original then url_of_original, its_joined = cluster_of(original) end
+  rank = its_joined + 1
+  -- It keeps its rank for as long as it stays.
+  if owner == cluster then joins, rank = nil, former_rank end
+  is_same_text = is_exact == 1 or has_its_text(record)
+end
 if not place then place, content, owner = 0, tonumber(counts[2] or 0), number end
 
 -- --- Write.
@@ -142,8 +174,13 @@ if is_look == 0 then
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
   local is_handed_on = handed_on == HANDED_ON or (handed_on == UNLESS_COPY and owner == number)
   local its_run = is_kept and former_run or is_handed_on and run or 0
+  local ranks = ''
+  if rank + joined > 0 then
+    page_flags, ranks = page_flags + HAS_RANKS, struct.pack(RANKS, rank, joined)
+  end
   redis.call('HSET', PAGES, key,
-    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. own_sketch .. url)
+    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. own_sketch .. url)
+  if joins and original then redis.call('HSET', PAGES, joins, joined_by(original, rank)) end
   if expiry > 0 then
     -- Now and then, and when a key has come that has no end yet.
     local left = redis.call('TTL', HEADER)
@@ -153,5 +190,6 @@ if is_look == 0 then
   end
 end
 
-return struct.pack('>c1I8I8I8I8I4BBI8c24I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, former,
-  former_flags, former_content, former_stamp, #original) .. original .. packed(events)
+return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, rank,
+  is_same_text and 1 or 0, former, former_flags, former_content, former_stamp, #url_of_original) .. url_of_original
+  .. packed(events)

@@ -13,17 +13,19 @@ from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Posting, Run, Visit
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 1
+VERSION = 2
 #: In the order in which the scripts take them.
 KEYS = ("header", "pages", "contents", "events", "exact", "runs")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_EXACT, _IS_REMOVED, _HAS_OWN = 1, 2, 4, 8, 16
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_EXACT, _IS_REMOVED, _HAS_OWN, _HAS_RANKS = 1, 2, 4, 8, 16, 32
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
 _PAGE = Struct(">QQQIB24s")
+# Of a page, if its flags say so: its rank, how many have joined its cluster. Only the scripts look into it.
+_RANKS_BYTES = 8
 _CONTENT = Struct(">QQB24sHH")
 # An event travels after its length.
 _LENGTH_BYTES = 4
@@ -105,8 +107,9 @@ def read_page(record: bytes) -> PageRecord:
     """Return the page of a record."""
     number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
-    end = _PAGE.size + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
-    sketch = record[_PAGE.size : end] if flags & _HAS_OWN else None
+    start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
+    end = start + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
+    sketch = record[start:end] if flags & _HAS_OWN else None
     return PageRecord(number, content, own, run, value, text_hash, seen, sketch, _decoded(record[end:]))
 
 

@@ -129,7 +129,8 @@ def _read_header(version: bytes, text: bytes, place: str) -> Header:
         if number != VERSION:
             raise StoreDamaged(
                 f"{place} has the layout of another scrapy-simhash, version {number}; this one knows version"
-                f" {VERSION}. Nothing was changed"
+                f" {VERSION}. Nothing was changed. Use that release, which can also export it for this one, or name"
+                " another prefix with SIMHASH_REDIS_PREFIX"
             )
         return Header.from_dict(json.loads(text))
     except (TypeError, ValueError) as error:

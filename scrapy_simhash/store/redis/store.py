@@ -40,9 +40,9 @@ _NEWS = 1000
 #: whether it is a look only, exact, handed on: 0, 1, or 2, unless it repeats another page.
 _CLAIM = Struct(">8sQ4sI8sIB??B")
 _UNLESS_COPY = 2
-#: Pages, number of the page, content, page that had it first, place among the kin (0: none), the
-#: former visit, length of the original's URL.
-_CLAIMED = Struct(">cQQQQIBBQ24sI")
+#: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
+#: same text, the former visit, length of the original's URL.
+_CLAIMED = Struct(">cQQQQII?BBQ24sI")
 _REMOVED = Struct(">cQ?")
 _STORED, _RACED, _BEHIND = b"S", b"R", b"B"
 
@@ -311,18 +311,21 @@ class RedisStore:
         kin: list[tuple[Match, float]],
     ) -> tuple[Claim, bool]:
         """Return the claim that *reply* tells, and whether its content can be found from now on."""
-        _, self._link.pages, number, content, owner, place, *visit, length = _CLAIMED.unpack_from(reply)
+        _, self._link.pages, number, content, owner, place, rank, is_same_text, *visit, length = (
+            _CLAIMED.unpack_from(reply)
+        )
         end = _CLAIMED.size + length
         replica.apply(reply, end, first)
         former = layout.read_visit(*visit)
         if owner == number:
             is_new = not place and not posting.is_exact
-            return Claim(former, content, number, None, None, None), is_new
+            return Claim(former, content, number, None, None, None, rank=rank), is_new
         original = reply[_CLAIMED.size : end].decode("utf-8", "surrogatepass")
-        if posting.is_exact:
-            return Claim(former, content, owner, original, 0, 1.0), False
-        match, similarity = kin[place - 1]
-        return Claim(former, content, owner, original, match.distance, similarity), False
+        distance, similarity = 0, 1.0
+        if not posting.is_exact:
+            match, similarity = kin[place - 1]
+            distance = match.distance
+        return Claim(former, content, owner, original, distance, similarity, is_same_text, rank), False
 
     async def _begin_again(self, reply: bytes, replica: Replica, first: int) -> int:
         """Learn why nothing was stored; return 1 if the server had lost something, else 0."""

@@ -13,8 +13,8 @@ from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
-#: Of the tables. A file of a greater one is left to the release that wrote it.
-VERSION = 1
+#: Of the tables. A file of another one is left to the release that wrote it.
+VERSION = 2
 
 TABLES = (
     """CREATE TABLE header (
@@ -40,6 +40,8 @@ TABLES = (
     seen INTEGER NOT NULL,
     run INTEGER NOT NULL,
     content INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    joined INTEGER NOT NULL,
     sketch BLOB
 )""",
     """CREATE TABLE contents (
@@ -128,11 +130,12 @@ def check(connection: sqlite3.Connection, place: str) -> None:
             "folder with SIMHASH_DIR"
         )
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > VERSION:
+    if version != VERSION:
+        age = "a newer" if version > VERSION else "an older"
         raise StoreDamaged(
-            f"{place} was written by a newer release of scrapy-simhash: its tables are of version {version}, and "
-            f"this release knows {VERSION}. Nothing was changed. Use that release, or name another folder with "
-            "SIMHASH_DIR"
+            f"{place} was written by {age} release of scrapy-simhash: its tables are of version {version}, and "
+            f"this release knows {VERSION}. Nothing was changed. Use that release, which can also export it for this "
+            "one, or name another folder with SIMHASH_DIR"
         )
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     wanted = {statement.split()[2] for statement in TABLES}

@@ -32,19 +32,21 @@ ENDS = """SELECT
     (SELECT count(*) FROM pages),
     (SELECT 1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(page) FROM removed), -1))),
     (SELECT 1 + ifnull(max(number), -1) FROM contents)"""
-VISIT = """SELECT number, value, text_hash, seen, content,
+VISIT = """SELECT number, value, text_hash, seen, content, rank,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)
 FROM pages WHERE key = ?"""
-CONTENT = """SELECT page, value, sketch
+CONTENT = """SELECT page, value, text_hash, sketch
 FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
+CLUSTER = "SELECT url, joined FROM pages WHERE number = ?"
 EXACT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_exact AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?)"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
 CHANGED_PAGE = """UPDATE pages
-SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, sketch = ?
+SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?
 WHERE number = ?"""
+JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
 
 
 class SqliteStore(LocalStore):
@@ -70,7 +72,7 @@ class SqliteStore(LocalStore):
         iterated over, but is not found by ``look``. *reset* forgets what a file holds, damaged or not.
 
         Raises StoreMismatch if the file's header is another; StoreLocked if it is being written to; StoreDamaged if
-        it is no store, or one of a newer release; StoreError if it cannot be written or is not there;
+        it is no store, or one of a release with other tables; StoreError if it cannot be written or is not there;
         StoreUnavailable if the disk is full.
         """
         # The file itself, so that its lock is the same under all of its names.
@@ -245,28 +247,29 @@ class SqliteStore(LocalStore):
     def _next_content(self) -> int:
         return self._content_end
 
-    def _visit(self, key: bytes) -> tuple[int, Visit] | None:
+    def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
         found = self._execute(VISIT, (key,)).fetchall()
         if not found:
             return None
-        ((number, value, text_hash, seen, content, is_settled),) = found
-        return number, Visit(unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled))
+        ((number, value, text_hash, seen, content, rank, is_settled),) = found
+        visit = Visit(unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled))
+        return number, visit, rank
 
-    def _content(self, number: int) -> tuple[int, bytes]:
-        ((page, _, sketch),) = self._execute(CONTENT, (number,)).fetchall()
-        return page, sketch or b""
+    def _content(self, number: int) -> tuple[int, bytes, int | None]:
+        ((page, _, text_hash, sketch),) = self._execute(CONTENT, (number,)).fetchall()
+        return page, sketch or b"", unsigned_hash(text_hash)
 
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
-        ((_, value, sketch),) = self._execute(CONTENT, (content,)).fetchall()
+        ((_, value, _, sketch),) = self._execute(CONTENT, (content,)).fetchall()
         return (unsigned(value), sketch or b"") == (fingerprint.value, fingerprint.sketch)
 
     def _exact(self, scope: str, value: int) -> int | None:
         found = self._execute(EXACT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
 
-    def _url(self, number: int) -> str:
-        ((url,),) = self._execute("SELECT url FROM pages WHERE number = ?", (number,)).fetchall()
-        return told(url)
+    def _cluster(self, number: int) -> tuple[str, int]:
+        ((url, joined),) = self._execute(CLUSTER, (number,)).fetchall()
+        return told(url), joined
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -283,11 +286,12 @@ class SqliteStore(LocalStore):
         run = self._run if entry.is_handed_on else 0
         url = stored(posting.url)
         if entry.former is None:
-            self._execute(NEW_PAGE, (number, posting.key, url, *head, run, content, sketch))
+            self._execute(NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch))
         else:
-            self._execute(
-                CHANGED_PAGE, (url, *head, None if entry.keeps_run else run, content, sketch, number)
-            )
+            its_run = None if entry.keeps_run else run
+            self._execute(CHANGED_PAGE, (url, *head, its_run, content, entry.rank, sketch, number))
+        if entry.joins is not None:
+            self._execute(JOINED_CLUSTER, (entry.rank, entry.joins))
         self._commit()
         self._size += entry.former is None
         self._page_end = max(self._page_end, number + 1)

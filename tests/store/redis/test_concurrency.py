@@ -42,6 +42,33 @@ async def test_of_many_identical_pages_at_once_exactly_one_is_new(
 
 
 @waits
+async def test_copies_at_once_have_all_ranks_from_1_on_and_keep_them(
+    shared: RedisServer, prefix: str
+) -> None:
+    copies = [posting(str(number), content(7, edited=number % 3)) for number in range(100)]
+    more = [copy._replace(key=b"late" + copy.key) for copy in copies]
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        await one.claim(posting("first", content(7)))
+        claims = await asyncio.gather(
+            *[store.claim(page) for page, store in zip(copies, [one, other] * 50, strict=True)]
+        )
+        # Each by the other store, while more come.
+        again, late = zip(
+            *await asyncio.gather(
+                *[
+                    asyncio.gather(store.claim(page), store.claim(new))
+                    for page, new, store in zip(copies, more, [other, one] * 50, strict=True)
+                ]
+            ),
+            strict=True,
+        )
+    ranks = [claim.rank for claim in claims]
+    assert set(ranks) == set(range(1, 101))
+    assert [claim.rank for claim in again] == ranks
+    assert {claim.rank for claim in late} == set(range(101, 201))
+
+
+@waits
 async def test_of_many_like_pages_at_once_exactly_one_is_new(shared: RedisServer, prefix: str) -> None:
     pages = [posting(str(bit), content(1 << bit, edited=bit)) for bit in range(20)]
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
@@ -191,7 +218,11 @@ contents = st.one_of(
     st.builds(Fingerprint, st.sampled_from([0, 1, 3, 7, 15, 31])),
 )
 postings = st.builds(
-    posting, st.sampled_from("abcdef"), contents, is_exact=st.sampled_from([False] * 5 + [True])
+    posting,
+    st.sampled_from("abcdef"),
+    contents,
+    is_exact=st.sampled_from([False] * 5 + [True]),
+    text_hash=st.sampled_from([None, 0, 7]),
 )
 questions = st.tuples(st.sampled_from(["claim"] * 6 + ["look", "remove"]), postings)
 

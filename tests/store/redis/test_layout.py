@@ -47,6 +47,10 @@ def read(name: str, record: bytes) -> list[Any]:
     return found
 
 
+def ranks(rank: int, joined: int) -> bytes:
+    return rank.to_bytes(4, "big") + joined.to_bytes(4, "big")
+
+
 def stamp(value: int, seen: int, text_hash: int) -> bytes:
     return value.to_bytes(8, "big") + seen.to_bytes(8, "big") + text_hash.to_bytes(8, "big")
 
@@ -72,7 +76,8 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     fields = client.hgetall(key["header"])
     assert {name.decode() for name in fields} == {row[0].strip("`") for row in rows("redis-header")}
     counters = {name: int(fields[name.encode()]) for name in ("version", "pages", "contents", "runs")}
-    assert counters == {"version": 1, "pages": 4, "contents": 4, "runs": 1}
+    assert counters == {"version": layout.VERSION, "pages": 4, "contents": 4, "runs": 1}
+    assert f"Of this layout: {layout.VERSION}." in PAGE
 
     assert client.hgetall(key["exact"]) == {(3).to_bytes(8, "big"): b"3"}
     page = read("redis-page", client.hget(key["pages"], b"d"))
@@ -109,12 +114,35 @@ async def test_a_sketch_of_its_own_is_where_the_page_says(shared: RedisServer, p
         await store.claim(posting("b", content(4, edited=20)))
         await store.claim(posting("c", content(5)))
     client = admin(shared.url)
-    flags, sketch_and_url = {}, {}
+    flags, rest = {}, {}
     for key in "abc":
-        *_, flags[key], _, sketch_and_url[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
-    assert flags == {"a": 0, "b": 2 + 16, "c": 0}
-    assert sketch_and_url["b"] == content(4, edited=20).sketch + b"https://example.com/b"
-    assert sketch_and_url["c"] == b"https://example.com/c"
+        *_, flags[key], _, rest[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
+    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32}
+    assert rest["a"] == ranks(0, 2) + b"https://example.com/a"
+    assert rest["b"] == ranks(1, 0) + content(4, edited=20).sketch + b"https://example.com/b"
+    assert rest["c"] == ranks(2, 0) + b"https://example.com/c"
+
+
+@waits
+async def test_a_page_has_both_ranks_when_it_repeats_another_and_was_repeated(
+    shared: RedisServer, prefix: str
+) -> None:
+    client = admin(shared.url)
+
+    def rest() -> Any:
+        return read("redis-page", client.hget(f"{prefix}:pages", "b"))[-1]
+
+    url = b"https://example.com/b"
+    async with opened(shared.url, prefix) as store:
+        await store.claim(posting("a", content(0)))
+        await store.claim(posting("b", content(FAR, text="t")))
+        assert rest() == url
+        await store.claim(posting("b", content(0, edited=20)))
+        assert rest() == ranks(1, 0) + content(0, edited=20).sketch + url
+        await store.claim(posting("c", content(FAR, text="t")))
+        assert rest() == ranks(1, 1) + content(0, edited=20).sketch + url
+        await store.claim(posting("b", content(FAR, text="t")))
+        assert rest() == ranks(0, 1) + url
 
 
 @waits

@@ -13,7 +13,7 @@ import pytest
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
-from scrapy_simhash.store.redis.layout import KEYS
+from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.contract import FAR, content, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
@@ -175,9 +175,10 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
         (["LPUSH {}:header mine"], "that is no store's .list."),
         (["HSET {}:events a b"], "that is no store's .hash."),
         (["HSET {}:pages a b"], "a key without a header"),
-        (["HSET {}:header id 12345678 version 2 header {{}}"], "another scrapy-simhash, version 2"),
-        (["HSET {}:header id 12345678 version 1 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 1 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 1 header {{}}"], "another scrapy-simhash, version 1; this"),
+        (["HSET {}:header id 12345678 version 3 header {{}}"], "another scrapy-simhash, version 3; this"),
+        (["HSET {}:header id 12345678 version 2 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 2 header what"], "header that cannot be read"),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
     ],
 )
@@ -236,6 +237,18 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
     RedisStore(server.url, "p", HEADER, reset=True).check()
     left = {key.decode() for key in client.keys("*")}
     assert left == {*foreign, *(f"p:pages:{key}" for key in KEYS if key != "exact")}
+
+
+@waits
+async def test_a_store_of_another_version_can_be_reset(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as store:
+        await store.claim(posting("a", content(0)))
+    admin(shared.url).hset(f"{prefix}:header", "version", VERSION - 1)
+    with pytest.raises(StoreDamaged, match="name another prefix with SIMHASH_REDIS_PREFIX"):
+        RedisStore(shared.url, prefix, HEADER).check()
+    async with opened(shared.url, prefix, reset=True) as store:
+        assert (await store.claim(posting("b", content(0)))).original is None
+        assert len(store) == 1
 
 
 @waits

@@ -55,7 +55,13 @@ def assert_sound(path: Path) -> None:
     with connected(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         for query in NOTHING:
-            assert connection.execute(query).fetchall() == [], query
+            assert connection.execute(f"{PLACED} {query}").fetchall() == [], query
+
+
+PLACED = """WITH placed AS (
+    SELECT pages.number, url, rank, contents.page AS cluster
+    FROM pages JOIN contents ON contents.number = pages.content
+)"""
 
 
 #: What a sound store has none of.
@@ -67,6 +73,9 @@ NOTHING = (
     "SELECT page FROM removed WHERE page IN (SELECT number FROM pages)",
     "SELECT number FROM contents WHERE is_findable <> (page IN (SELECT number FROM pages))",
     "SELECT url FROM duplicates WHERE url = original",
+    "SELECT url FROM placed WHERE (cluster = number) <> (rank = 0)",
+    "SELECT cluster FROM placed WHERE rank > 0 GROUP BY cluster, rank HAVING count(*) > 1",
+    "SELECT placed.url FROM placed JOIN pages ON pages.number = cluster WHERE placed.rank > pages.joined",
 )
 
 

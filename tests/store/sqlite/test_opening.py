@@ -17,7 +17,7 @@ import pytest
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.sqlite import SqliteStore, files
+from scrapy_simhash.store.sqlite import SqliteStore, files, schema
 from tests.store.contract import CLASSIC, FAR, content, header, posting, url, whole
 from tests.store.sqlite.stores import Shelf, as_nobody, assert_sound, connected
 
@@ -304,8 +304,12 @@ def of_another_program(path: Path) -> None:
 DAMAGE = "is damaged, or is no store: "
 OURS = {
     "of a newer release": (
-        changed("PRAGMA user_version = 2"),
-        "its tables are of version 2, and this release",
+        changed(f"PRAGMA user_version = {schema.VERSION + 1}"),
+        f"a newer release of scrapy-simhash: its tables are of version {schema.VERSION + 1}, and this release",
+    ),
+    "of an older release": (
+        changed(f"PRAGMA user_version = {schema.VERSION - 1}"),
+        f"an older release of scrapy-simhash: its tables are of version {schema.VERSION - 1}, and this release",
     ),
     "a text": (a_text, f"{DAMAGE}file is not a database"),
     "an empty file": (Path.touch, "is an empty file, and no store"),

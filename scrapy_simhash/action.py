@@ -1,0 +1,66 @@
+"""Action: what is done about a page, and the words that settings and meta have for it."""
+
+from __future__ import annotations
+
+from enum import Flag
+
+
+class Action(Flag):
+    """What becomes of a page: any of its parts may be dropped.
+
+    >>> Action.DROP_LINKS in Action.DROP_PAGE, Action.DROP_ITEMS in Action.MARK
+    (True, False)
+    """
+
+    MARK = 0
+    """Nothing is dropped."""
+    DROP_ITEMS = 1
+    """Its items are dropped; the callback runs."""
+    DROP_LINKS = 2
+    """Its requests are dropped; the callback runs."""
+    DROP_PAGE = 7
+    """The callback does not run, so that there is neither."""
+
+    @classmethod
+    def named(cls, words: object) -> Action:
+        """Return the action that *words* name: a word of `ACTIONS`, several with commas between, or a list of them.
+
+        What any of them drops is dropped. Raises ValueError for anything else.
+
+        >>> Action.named("drop_items, drop_links") == Action.DROP_ITEMS | Action.DROP_LINKS
+        True
+        """
+        if isinstance(words, str):
+            words = words.split(",")
+        if not isinstance(words, list | tuple | set | frozenset):
+            raise ValueError(f"no action: {words!r}")
+        parts = [word.strip() if isinstance(word, str) else word for word in words]
+        if not parts or any(part not in ACTIONS for part in parts):
+            raise ValueError(f"no action: {words!r}")
+        action = cls.MARK
+        for part in parts:
+            action |= cls[part.upper()]
+        return action
+
+    def keeping_links(self) -> Action:
+        """Return the action without what it does to links.
+
+        >>> str(Action.DROP_PAGE.keeping_links()), str(Action.DROP_LINKS.keeping_links())
+        ('drop_items', 'mark')
+        """
+        return Action.DROP_ITEMS if Action.DROP_ITEMS in self else Action.MARK
+
+    def __str__(self) -> str:
+        """Say it in the words of the settings.
+
+        >>> str(Action.DROP_ITEMS | Action.DROP_LINKS), str(Action.MARK)
+        ('drop_items,drop_links', 'mark')
+        """
+        if self in (Action.MARK, Action.DROP_PAGE):
+            return str(self.name).lower()
+        parts = {"drop_items": Action.DROP_ITEMS, "drop_links": Action.DROP_LINKS}
+        return ",".join(word for word, part in parts.items() if part & self)
+
+
+#: The words for an action.
+ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")

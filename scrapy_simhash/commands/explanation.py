@@ -1,0 +1,114 @@
+"""Explanation: why a page was called a duplicate and what was done about it, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: What is said of a page by its action, with what was done about it.
+DONE = {
+    "mark": "It was marked, nothing of it was dropped",
+    "drop_items": "Its items were dropped",
+    "drop_links": "Its links were dropped",
+    "drop_items,drop_links": "Its items and its links were dropped",
+    "drop_page": "It was dropped: its callback did not run",
+}
+#: Why not more was done.
+SPARED = {
+    "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
+    "place": "its address is not among those that SIMHASH_ACTION_ALLOW and its like let be acted on",
+    "itself": "it has the very address of the page that it repeats",
+    "budget": "it is among the first SIMHASH_CLUSTER_BUDGET pages of its cluster",
+    "start": "the links of a start page are followed",
+    "listing": "the links of a page that lists others are followed",
+    "pagination": "it is another page of the same listing",
+    "language": "it is the same page for readers of another language or country",
+    "product": "it is about a thing on sale, perhaps in another size or colour",
+}
+#: How a page has fared that was seen before.
+FATES = {
+    "unchanged": "it says the same as then, word by word",
+    "small_change": "a little of its text has changed",
+    "changed": "it says something else than then",
+    "now_near_duplicate": "it says something else than then, which another page said first",
+}
+#: Why a page was not compared.
+SKIPPED = {
+    "opted_out": "its request said simhash: False",
+    "status": "its HTTP status is not a 2xx one",
+    "not_html": "it is not HTML",
+    "truncated": "its body is not complete",
+    "too_large": "it is larger than SIMHASH_MAXSIZE",
+    "short_text": "it has too little text for a fingerprint, and is exactly like no other such page",
+}
+
+
+def explained(page: Mapping[str, Any], copies: int = 0) -> str:
+    """Return what the line *page* of a report means; *copies* pages in the same report repeat that page.
+
+    >>> explained({"url": "http://example.com/", "status": "skipped", "reason": "not_html"})
+    'http://example.com/ was not compared: it is not HTML.'
+    """
+    return " ".join(f"{sentence}." for sentence in _sentences(page, copies))
+
+
+def shown(value: object) -> str:
+    """Return *value* as text that moves no cursor, whatever a site has put into its URLs."""
+    return ascii(value)[1:-1] if isinstance(value, str) else ascii(value)
+
+
+def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
+    yield f"{shown(page['url'])} {_verdict(page)}"
+    if page.get("duplicate_of") is not None and page["status"] == "revisit":
+        yield f"It repeats {_original(page)}"
+    if page.get("hints"):
+        yield f"Markup and addresses have hints about the two: {', '.join(map(shown, page['hints']))}"
+    if page.get("elsewhere") is not None:
+        yield f"In another scope {shown(page['elsewhere'])} said the same first"
+    if copies:
+        yield f"{copies:,} other pages repeat it" if copies > 1 else "Another page repeats it"
+    if page.get("action") is not None:
+        yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
+    if page.get("spared") is not None:
+        why = SPARED.get(page["spared"], "ask the policy")
+        yield f"It was spared what else was asked for ({shown(page['spared'])}): {why}"
+    if page.get("preferred") is not None:
+        which = "it is" if page["preferred"] == page["url"] else f"{shown(page['preferred'])} is"
+        yield f"Of its cluster {which} to be preferred, as far as was known then"
+
+
+def _verdict(page: Mapping[str, Any]) -> str:
+    status, reason = page["status"], page.get("reason")
+    if status == "near_duplicate":
+        return f"repeats {_original(page)}"
+    if status == "revisit":
+        when = f", last on {shown(page['last_seen'])}" if page.get("last_seen") else ""
+        return f"was seen before{when}: {FATES.get(str(reason), shown(reason))}"
+    if status == "skipped":
+        if reason == "status" and page.get("http_status") is not None:
+            return f"was not compared: its HTTP status is {shown(page['http_status'])}"
+        return f"was not compared: {SKIPPED.get(str(reason), shown(reason))}"
+    if status == "new":
+        return "was new: no page before it said nearly the same"
+    if status == "unknown":
+        why = "the store did not answer" if reason == "store" else "something failed, as the log says"
+        return f"went on unjudged: {why}"
+    return f"was called {shown(status)}"
+
+
+def _original(page: Mapping[str, Any]) -> str:
+    original = f"{shown(page['duplicate_of'])}, which was seen first"
+    if page.get("reason") == "short_text":
+        return f"{original}: both have too little text for a fingerprint, and say exactly the same"
+    how = (
+        "title and main text are the same to the letter"
+        if page.get("exact")
+        else "the texts are nearly the same"
+    )
+    figures = []
+    # The distance of a revisit is that from its own former self.
+    if page.get("distance") is not None and page["status"] != "revisit":
+        figures.append(f"distance {shown(page['distance'])}")
+    if page.get("similarity") is not None:
+        figures.append(f"similarity {shown(page['similarity'])}")
+    return f"{original}: {how}" + (f" ({', '.join(figures)})" if figures else "")

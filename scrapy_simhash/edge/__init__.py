@@ -1,0 +1,1 @@
+"""The Scrapy edge: what the middlewares and the pipeline are made of. Nothing further in knows Scrapy."""

@@ -1,0 +1,192 @@
+"""Consequences: what follows from a verdict, before the spider sees the page."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy_simhash import names
+from scrapy_simhash.action import Action
+from scrapy_simhash.config import Config
+from scrapy_simhash.edge.cluster_reporter import ClusterReporter
+from scrapy_simhash.edge.depths import Depths
+from scrapy_simhash.edge.flood_guard import FloodGuard
+from scrapy_simhash.edge.judge import Judgement, tree_of
+from scrapy_simhash.edge.marks import write_marks
+from scrapy_simhash.edge.report import Report
+from scrapy_simhash.edge.stats import count_decision, count_verdict, stats_of
+from scrapy_simhash.edge.wishes import Wishes
+from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.hints import Hints, evidence, protections, read_hints
+from scrapy_simhash.policy import Case, Decision, Policy
+from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+
+class Consequences:
+    """Decides what is done about a page, and makes known what was found: in meta, flags, stats, and by a signal."""
+
+    def __init__(self, crawler: Crawler, config: Config, is_crawl: bool) -> None:
+        self._crawler = crawler
+        self._config = config
+        self._is_crawl = is_crawl
+        self._policy = Policy(config)
+        self._wishes = Wishes(crawler, config)
+        self._depths = Depths(crawler.settings)
+        self._clusters = ClusterReporter(crawler, config)
+        self._report = Report.open(crawler, config)
+        self._floods = FloodGuard(crawler, config, PageFingerprinter(config))
+        self._has_shown_duplicate = False
+        self._has_warned = False
+
+    def may_lose_copies(self, request: Request, url: str) -> bool:
+        """Tell, before there is a verdict, whether the items of a page may be dropped if it repeats another one."""
+        wish = self._wishes.beforehand(request)
+        return (
+            self._is_crawl
+            and Action.DROP_ITEMS in wish.action
+            and self._policy.may_act(url, self._depths.of(request), wish)
+        )
+
+    def draw(self, judgement: Judgement, request: Request, response: Response) -> Decision:
+        """Do all that follows from a verdict, and return what is done about the page."""
+        verdict, reading, _ = judgement
+        stats = stats_of(self._crawler)
+        hints, decision = None, Decision(None)
+        try:
+            self._wishes.check(request, response.url)
+            if verdict.cluster is not None:
+                hints = _hints(response)
+                verdict = _with_evidence(verdict, hints, request, response)
+                decision = self._decide(verdict, hints, request, response)
+            if reading is not None:
+                verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
+        except Exception:
+            self._give_up(response)
+        preferred = self._clusters.judged(verdict, response.url, hints.canonical if hints else None)
+        write_marks(verdict, decision, request, preferred)
+        count_verdict(stats, verdict)
+        count_decision(stats, decision)
+        if verdict.is_duplicate:
+            self._announce(verdict, preferred, request, response)
+        if self._report is not None:
+            self._report.write(
+                verdict,
+                url=response.url,
+                preferred=preferred,
+                action=decision.action,
+                spared=decision.spared,
+                http_status=response.status,
+                depth=self._depths.of(request),
+                referer=request.headers.get(b"Referer"),
+            )
+        self._floods.judged(verdict, reading, request, response)
+        return decision
+
+    def refuses(self, request: Request) -> bool:
+        """Tell whether *request* is not to be sent, since it would bring back the page of a flood."""
+        return self._floods.refuses(request)
+
+    def spider_opened(self) -> None:
+        """Begin the report."""
+        if self._report is not None:
+            self._report.begin()
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Tell of the clusters, and end the report."""
+        self._clusters.spider_closed(spider)
+        if self._report is not None:
+            self._report.close()
+
+    def _decide(self, verdict: Verdict, hints: Hints, request: Request, response: Response) -> Decision:
+        depth = self._depths.of(request)
+        decision = self._policy.decide(
+            Case(verdict, response.url, depth, depth == 0, partial(_protections, verdict, hints, response)),
+            partial(self._wishes.on_copy, verdict, request, response),
+            partial(self._wishes.on_unchanged, verdict, request, response),
+        )
+        # Who looks at a single page wants to see it.
+        return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
+
+    def _give_up(self, response: Response) -> None:
+        """Note that nothing can be decided for a fault of ours; call it where the exception is handled."""
+        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        logger.log(
+            logging.DEBUG if self._has_warned else logging.WARNING,
+            "Could not tell what is to be done about %(response)s: nothing is. Further failures are logged at"
+            " level DEBUG and counted in the stat %(stat)s",
+            {"response": response, "stat": names.STAT_CONSEQUENCE_ERRORS},
+            exc_info=True,
+            extra={"spider": self._crawler.spider},
+        )
+        self._has_warned = True
+
+    def _announce(
+        self, verdict: Verdict, preferred: str | None, request: Request, response: Response
+    ) -> None:
+        if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
+            response.flags.append(names.FLAG)
+        if self._config.debug or not self._has_shown_duplicate:
+            hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            logger.debug(
+                "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s, similarity"
+                " %(similarity).2f)%(hint)s",
+                {
+                    "url": response.url,
+                    "original": verdict.duplicate_of,
+                    "status": verdict.status.value,
+                    "distance": verdict.distance,
+                    "similarity": verdict.similarity or 0.0,
+                    "hint": hint,
+                },
+                extra={"spider": self._crawler.spider},
+            )
+            self._has_shown_duplicate = True
+        self._crawler.signals.send_catch_log(
+            near_duplicate_found,
+            request=request,
+            response=response,
+            verdict=verdict,
+            preferred=preferred,
+            spider=self._crawler.spider,
+        )
+
+
+def _hints(response: Response) -> Hints:
+    link_headers = [header.decode("latin-1") for header in response.headers.getlist(b"Link")]
+    return read_hints(tree_of(response), response.url, link_headers)
+
+
+def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: Response) -> Verdict:
+    if verdict.duplicate_of is None:
+        return verdict
+    redirects = request.meta.get("redirect_urls", ())
+    return _with_hints(verdict, evidence(hints, response.url, verdict.duplicate_of, redirects))
+
+
+def _with_hints(verdict: Verdict, hints: tuple[str, ...]) -> Verdict:
+    return replace(verdict, hints=verdict.hints + hints) if hints else verdict
+
+
+def _protections(
+    verdict: Verdict, hints: Hints, response: Response, wanted: Collection[str]
+) -> Iterable[str]:
+    return protections(
+        tree_of(response),
+        response.url,
+        verdict.duplicate_of or response.url,
+        hints,
+        verdict.hints,
+        wanted,
+    )

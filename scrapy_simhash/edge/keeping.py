@@ -1,0 +1,95 @@
+"""Keeping: a store of one crawl, from its opening to its end."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.edge import unstarted
+from scrapy_simhash.edge.crawling import is_crawl
+from scrapy_simhash.edge.stores import open_store
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.store import MemoryStore
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.store import Header
+
+logger = logging.getLogger(__name__)
+
+
+class Keeping:
+    """Opens a store, says so in the log, and closes it: after all that is handed on, or if nothing ever starts.
+
+    To be made while the components of a crawl are built, and to be held: signals hold nobody. *header* and *part* are
+    as for ``open_store``. Raises what ``open_store`` does.
+    """
+
+    def __init__(
+        self, crawler: Crawler, config: Config, *, header: Header | None = None, part: str = ""
+    ) -> None:
+        self.crawler = crawler
+        self.is_crawl = is_crawl(crawler)
+        unstarted.close_failed()
+        store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
+        self.detector = NearDuplicateDetector(config, store)
+        #: Whether nothing outlives the crawl. What somebody made of a store in memory may last.
+        self.forgets = type(store) is MemoryStore
+        #: Who looks at single pages leaves no trace in what crawls remember.
+        self.remembers = self.is_crawl or self.forgets
+        self._awaits_start = self.is_crawl and not self.forgets
+        self._close_reason = "finished"
+        if self._awaits_start:
+            unstarted.note(crawler, store)
+        crawler.signals.connect(self._engine_started, signal=signals.engine_started)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
+
+    def log(self, what: str, spider: Spider) -> None:
+        """Log one line that says where *what* is kept, and how much there is; nothing if it is not kept."""
+        if self.forgets:
+            return
+        config = self.detector.config
+        logger.info(
+            "%(what)s are %(kept)s in %(store)s: %(count)d known%(hint)s",
+            {
+                "what": what,
+                "kept": "kept" if self.remembers else "looked up",
+                "store": self.detector.store,
+                "count": len(self.detector.store),
+                "hint": ", for SIMHASH_RESET is on" if self.is_crawl and config.reset else "",
+            },
+            extra={"spider": spider},
+        )
+
+    def _engine_started(self) -> None:
+        """Take note that there will be an end."""
+        unstarted.forget(self.crawler)
+        self._awaits_start = False
+
+    async def _spider_closed(self, reason: str) -> None:
+        """Remember the reason, and close the store of a spider that is closed before the engine has started."""
+        self._close_reason = reason
+        if self._awaits_start:
+            unstarted.forget(self.crawler)
+            await self._engine_stopped()
+
+    async def _engine_stopped(self) -> None:
+        """Close the store: later than anything that a page or an item is handed on to, feeds among them."""
+        store = self.detector.store
+        try:
+            try:
+                await self.detector.amend_async()
+            finally:
+                if is_async(store):
+                    await store.close(self._close_reason)
+                else:
+                    store.close(self._close_reason)
+        except StoreError as error:
+            logger.warning("%s", error)

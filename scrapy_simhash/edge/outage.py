@@ -1,0 +1,44 @@
+"""Outage: one warning when the store stops answering, one line when it answers again, whatever is in between."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy_simhash import names
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+logger = logging.getLogger(__name__)
+
+
+class Outage:
+    """Told of every answer and every failure; says only what changes."""
+
+    def __init__(self, what: str = "pages", stat: str = names.STAT_STORE_ERRORS) -> None:
+        """*what* goes on meanwhile, and is counted in *stat*."""
+        self._what = what
+        self._stat = stat
+        self._missed = 0
+
+    def failed(self, error: Exception, spider: Spider | None) -> None:
+        """Note that one goes on without an answer."""
+        self._missed += 1
+        if self._missed == 1:
+            logger.warning(
+                "%(what)s go on unmarked (status unknown), counted in the stat %(stat)s, until the store answers"
+                " again: %(error)s",
+                {"what": self._what.capitalize(), "stat": self._stat, "error": error},
+                extra={"spider": spider},
+            )
+
+    def answered(self, spider: Spider | None) -> None:
+        """Note an answer."""
+        if self._missed:
+            logger.info(
+                "The store answers again; %(missed)d %(what)s went on unmarked meanwhile",
+                {"missed": self._missed, "what": self._what},
+                extra={"spider": spider},
+            )
+            self._missed = 0

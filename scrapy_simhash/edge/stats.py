@@ -1,0 +1,52 @@
+"""Stats: where a crawl counts, and what is counted of a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_simhash import names
+from scrapy_simhash.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+    from scrapy_simhash.policy import Decision
+
+_STAT_OF = {
+    Status.NEW: names.STAT_NEW,
+    Status.NEAR_DUPLICATE: names.STAT_NEAR_DUPLICATES,
+    Status.REVISIT: names.STAT_REVISITS,
+}
+
+
+def stats_of(crawler: Crawler) -> StatsCollector:
+    """Return the stats collector of *crawler*, which it has once its components are built."""
+    stats = crawler.stats
+    if stats is None:
+        raise RuntimeError("the crawler has no stats collector yet")
+    return stats
+
+
+def count_verdict(stats: StatsCollector, verdict: Verdict) -> None:
+    """Count a page of the spider, once."""
+    if verdict.status is Status.SKIPPED and verdict.reason is not None:
+        stats.inc_value(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
+        return
+    if verdict.status is Status.UNKNOWN:
+        stats.inc_value(names.STAT_ERRORS if verdict.reason is None else names.STAT_STORE_ERRORS)
+        return
+    stats.inc_value(names.STAT_PROCESSED)
+    stats.inc_value(_STAT_OF[verdict.status])
+    if verdict.status is Status.NEAR_DUPLICATE and verdict.is_exact:
+        stats.inc_value(names.STAT_EXACT)
+    if verdict.status is Status.REVISIT and verdict.reason is not None:
+        stats.inc_value(f"{names.STAT_REVISITS}/{verdict.reason.value}")
+    if verdict.elsewhere is not None:
+        stats.inc_value(names.STAT_ELSEWHERE)
+
+
+def count_decision(stats: StatsCollector, decision: Decision) -> None:
+    """Count why a page was spared; what is dropped is counted when it is dropped."""
+    if decision.spared is not None:
+        stats.inc_value(f"{names.STAT_SPARED}/{decision.spared.value}")

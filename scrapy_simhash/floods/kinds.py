@@ -1,0 +1,143 @@
+"""Kinds: what the page of a flood is, told by the page itself. Asked once a flood, so it may take its time.
+
+The order of the questions matters: a page to sign in may well have a captcha in its form, and a consent page the
+words of neither. What stands in the title or a heading is what a page is about; what stands in its text counts
+only if there is little else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.floods.flood import Kind
+from scrapy_simhash.floods.pattern import grows
+from scrapy_simhash.floods.phrases import says
+from scrapy_simhash.text.tags import Region, region
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_simhash.text import Document
+
+#: Tokens of main text up to which a page says little else than what it asks for.
+FEW_TOKENS = 150
+#: Tokens of visible text, menus included, up to which a page with scripts is a shell.
+HARDLY_ANY_TOKENS = 30
+
+#: What is found in the sources, actions, classes and ids of those who test for humans.
+_CHALLENGES = (
+    *("google.com/recaptcha", "recaptcha.net/recaptcha", "g-recaptcha", "hcaptcha.com", "h-captcha"),
+    *("challenges.cloudflare.com", "cf-turnstile", "cf-challenge", "cf-chl", "challenge-platform"),
+    *("captcha-delivery.com", "px-captcha", "_incapsula_resource", "arkoselabs.com", "funcaptcha"),
+    *("geetest", "awswaf.com", "friendlycaptcha", "frc-captcha", "smartcaptcha"),
+)
+_TELLING = ("action", "class", "id", "src")
+#: Around these, a password field belongs to the site and not to the page.
+_CHROME = frozenset(("aside", "dialog", "footer", "header", "nav"))
+#: Ids of the elements into which the usual frameworks put a page.
+_MOUNTS = frozenset(("__next", "__nuxt", "app", "app-root", "application", "root", "svelte"))
+
+
+class _Signs(NamedTuple):
+    """What the elements of a page tell."""
+
+    has_password: bool
+    has_challenge: bool
+    has_script: bool
+    has_mount: bool
+    buttons: str
+    """What can be pressed in the page itself, a line each."""
+
+
+def kind_of(
+    document: Document,
+    root: Any,
+    *,
+    is_not_found: bool = False,
+    says_nothing: bool = False,
+    pattern: str | None = None,
+) -> Kind | None:
+    """Return the kind of a page that came back again and again; None for one without text that is no shell either.
+
+    *root* is the lxml tree that *document* was made of; it is only read. *is_not_found* says that the host answers so
+    to an address that cannot exist, *says_nothing* that the page is one of many without main text, which need not be
+    the same page; *pattern* is what its addresses have in common. O(page).
+    """
+    signs = _signs(root)
+    about = "\n".join((document.title, *_headings(document)))
+    is_brief = sum(len(paragraph.tokens) for paragraph in document.main) <= FEW_TOKENS
+    brief = document.text if is_brief else ""
+    if says("robot", about):
+        return Kind.CAPTCHA
+    if is_brief and (signs.has_password or says("login", about)):
+        return Kind.LOGIN_WALL
+    if says("consent", about):
+        return Kind.CONSENT
+    if says("not_found", about):
+        return Kind.SOFT_404
+    if is_brief and (signs.has_challenge or says("robot", brief)):
+        return Kind.CAPTCHA
+    if is_brief and (says("accept", signs.buttons) or (signs.buttons and says("consent", brief))):
+        return Kind.CONSENT
+    if is_not_found or says("not_found", brief):
+        return Kind.SOFT_404
+    if is_brief and _is_shell(document, signs):
+        return Kind.EMPTY_SHELL
+    if says_nothing:
+        return None
+    return Kind.TRAP if pattern is not None and grows(pattern) else Kind.REPEATS
+
+
+def _headings(document: Document) -> Iterator[str]:
+    """Yield the headings of the main text and at its edge, and those of the page, wherever they stand."""
+    for paragraph in document.paragraphs:
+        is_near = paragraph.zone == "heading" and paragraph.boilerplate in (None, "edge")
+        if is_near or paragraph.path.endswith("/h1"):
+            yield paragraph.text
+
+
+def _is_shell(document: Document, signs: _Signs) -> bool:
+    visible = sum(len(paragraph.tokens) for paragraph in document.paragraphs)
+    if signs.has_mount or (signs.has_script and visible <= HARDLY_ANY_TOKENS):
+        return True
+    return says("scripted", "\n".join(paragraph.text for paragraph in document.paragraphs))
+
+
+def _signs(root: Any) -> _Signs:
+    password = challenge = script = mount = False
+    buttons = []
+    for element in root.iter():
+        if not isinstance(element.tag, str):  # a comment
+            continue
+        tag = element.tag.rpartition("}")[2]
+        if tag == "script":
+            script = True
+        elif tag == "button" and not _is_beside(element):
+            buttons.append("".join(element.itertext()))
+        elif tag == "input":
+            kind = (element.get("type") or "").lower()
+            if kind == "password":
+                password = password or not _is_of_the_site(element)
+            elif kind in ("submit", "button") and not _is_beside(element):
+                buttons.append(element.get("value") or "")
+        if not challenge:
+            claims = " ".join(element.get(name) or "" for name in _TELLING).lower()
+            challenge = any(name in claims for name in _CHALLENGES)
+        if element.get("id") in _MOUNTS and not "".join(element.itertext()).strip():
+            mount = True
+    return _Signs(password, challenge, script, mount, "\n".join(buttons))
+
+
+def _is_beside(element: Any) -> bool:
+    """Tell whether an element claims to lie in something beside the page: the banner about cookies is on each."""
+    return any(
+        region(str(ancestor.tag), ancestor.items()) >= Region.LIKELY_CHROME
+        for ancestor in element.iterancestors()
+    )
+
+
+def _is_of_the_site(element: Any) -> bool:
+    """Tell whether a field stands where sites have a short way in; a page to sign in may call itself anything."""
+    return any(
+        ancestor.get("hidden") is not None or ancestor.tag in _CHROME for ancestor in element.iterancestors()
+    )

@@ -1,0 +1,22 @@
+"""Hints: what markup and addresses say about a page that repeats another one. They decide nothing by themselves.
+
+Reads the lxml tree, never changes it; knows no Scrapy.
+"""
+
+from scrapy_simhash.hints.addresses import address_key
+from scrapy_simhash.hints.evidence import HINTS, evidence
+from scrapy_simhash.hints.listing import is_listing
+from scrapy_simhash.hints.markup import Hints, read_hints
+from scrapy_simhash.hints.product import is_product
+from scrapy_simhash.hints.protections import protections
+
+__all__ = [
+    "HINTS",
+    "Hints",
+    "address_key",
+    "evidence",
+    "is_listing",
+    "is_product",
+    "protections",
+    "read_hints",
+]

@@ -1,0 +1,78 @@
+"""Addresses: what two of them have in common that surely lead to the same page."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from w3lib.url import canonicalize_url
+
+#: Ports that need not be named. Nobody serves two sites at 80 and 443 of one host.
+_DEFAULT_PORTS = (80, 443)
+#: What a server sends for a folder.
+_INDEX = re.compile(
+    r"(?:index|default)\.(?:[sx]?html?|php\d?|aspx?|jspx?|cfm|cgi|pl)", re.ASCII | re.IGNORECASE
+)
+#: Who came from where, and in which session: never what is shown. Names that a site may use for a thing of
+#: its own (``sid``, ``ref``, ``source``) are not here.
+_TRACKING = frozenset(
+    "_ga _gl _hsenc _hsmi dclid fbclid gbraid gclid gclsrc igshid mc_cid mc_eid mkt_tok msclkid srsltid wbraid"
+    " yclid aspsessionid cfid cftoken jsessionid oscsid phpsessid zenid".split()
+)
+_TRACKING_PREFIX = "utm_"
+_SESSION = re.compile(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
+
+
+def address_key(url: str) -> str:
+    """Return what *url* has in common with every other address of surely the same page.
+
+    Scheme, leading ``www.``, default port, trailing slash, ``/index.html`` and its like, fragment, order of the
+    parameters, session ids and tracking parameters make no difference. The key is a URL itself, and its own key;
+    it need not answer. What is no web address, or none at all, is its own key too. Never raises; some 30 µs.
+
+    >>> address_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
+    'http://example.com/boats?a=1&b=2'
+    """
+    try:
+        parts = urlsplit(canonicalize_url(url))
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return url
+    if parts.scheme not in ("http", "https") or not host:
+        return url
+    user = parts.netloc.rpartition("@")[0]
+    host = f"[{host}]" if ":" in host else _bare(host)
+    netloc = f"{user}@{host}" if user else host
+    if port is not None and port not in _DEFAULT_PORTS:
+        netloc = f"{netloc}:{port}"
+    query = "&".join(part for part in parts.query.split("&") if part and not _is_tracking(part))
+    key = f"http://{netloc}{trimmed(_SESSION.sub('', parts.path))}"
+    return f"{key}?{query}" if query else key
+
+
+def trimmed(path: str) -> str:
+    """Return *path* without slashes and names of index files at its end.
+
+    >>> trimmed("/boats/index.php"), trimmed("/boats/"), trimmed("/")
+    ('/boats', '/boats', '')
+    """
+    end = len(path)
+    while True:
+        while end and path[end - 1] == "/":
+            end -= 1
+        start = path.rfind("/", 0, end) + 1
+        if not start or not _INDEX.fullmatch(path, start, end):
+            return path[:end]
+        end = start
+
+
+def _bare(host: str) -> str:
+    host = host.rstrip(".") or host
+    while host.startswith("www.") and "." in host[4:]:
+        host = host[4:]
+    return host
+
+
+def _is_tracking(parameter: str) -> bool:
+    name = parameter.partition("=")[0].lower()
+    return name in _TRACKING or name.startswith(_TRACKING_PREFIX)

@@ -1,0 +1,52 @@
+"""Protections: why a page that repeats another one is treated with care."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from lxml import etree
+
+from scrapy_simhash.hints.evidence import SAME_PAGE
+from scrapy_simhash.hints.listing import is_listing
+from scrapy_simhash.hints.markup import Hints, steps_in_body
+from scrapy_simhash.hints.product import is_product
+from scrapy_simhash.hints.series import are_pages_of_one_listing
+
+#: Those that are told here, the cheapest first.
+OF_HINTS = ("language", "pagination", "product", "listing")
+
+
+def protections(
+    root: etree._Element,
+    url: str,
+    original: str,
+    hints: Hints,
+    evidence: Collection[str],
+    wanted: Collection[str],
+) -> Iterator[str]:
+    """Yield those of *wanted* that hold for the page at *url*, which repeats the one at *original*; cheapest first.
+
+    - ``language``: the page calls *original* its translation;
+    - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Of the evidence only that of
+      the address goes before: that page 2 names page 1 as canonical is the commonest mistake there is, and pages with
+      the very same text may still hold other links;
+    - ``product``: the page is about a thing on sale, unless the *evidence* says that it is the same page. That the text
+      is the same to the letter does not say so: size and colour may stand in a form, a picture, or in JSON alone;
+    - ``listing``: the page is mostly links to others.
+
+    Each is looked at when it is asked for. *root* is read only. Never raises. O(nodes).
+    """
+    if "language" in wanted and "hreflang" in evidence:
+        yield "language"
+    if "pagination" in wanted and "address" not in evidence and _is_paged(root, url, original, hints):
+        yield "pagination"
+    if "product" in wanted and SAME_PAGE.isdisjoint(evidence) and is_product(root):
+        yield "product"
+    if "listing" in wanted and is_listing(root):
+        yield "listing"
+
+
+def _is_paged(root: etree._Element, url: str, original: str, hints: Hints) -> bool:
+    return are_pages_of_one_listing(url, original, hints.steps()) or are_pages_of_one_listing(
+        url, original, steps_in_body(root, hints.base)
+    )

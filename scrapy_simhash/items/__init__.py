@@ -1,0 +1,15 @@
+"""Items that repeat others: the arrows of the pages once more, for chosen fields, with a store of their own."""
+
+from scrapy_simhash.items.fields import TooLarge, field_texts
+from scrapy_simhash.items.fingerprint import ItemFingerprinter, ItemReading, item_header
+from scrapy_simhash.items.judge import ItemJudge, Ruling
+
+__all__ = [
+    "ItemFingerprinter",
+    "ItemJudge",
+    "ItemReading",
+    "Ruling",
+    "TooLarge",
+    "field_texts",
+    "item_header",
+]

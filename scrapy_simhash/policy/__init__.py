@@ -1,0 +1,7 @@
+"""Policy: what is to be done about a page, by the rules of the settings. Knows no Scrapy."""
+
+from scrapy_simhash.policy.decision import Decision, Spared, Wish
+from scrapy_simhash.policy.places import Places
+from scrapy_simhash.policy.policy import Case, Policy
+
+__all__ = ["Case", "Decision", "Places", "Policy", "Spared", "Wish"]

@@ -1,0 +1,59 @@
+"""Places: the addresses at which something may be done about a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+
+class Places:
+    """URLs by pattern and by domain, in the words of Scrapy's link extractors.
+
+    A URL is in if it matches one of *allow* and is of one of *allow_domains*, where there are such, and neither
+    matches one of *deny* nor is of one of *deny_domains*. Patterns are regular expressions that may match anywhere
+    in the URL; a domain holds its subdomains.
+
+    >>> places = Places(deny=["/print/"], allow_domains=["example.com"])
+    >>> "https://www.example.com/a" in places, "https://www.example.com/print/a" in places
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        allow_domains: Iterable[str] = (),
+        deny_domains: Iterable[str] = (),
+    ) -> None:
+        self._allow = [re.compile(pattern) for pattern in allow]
+        self._deny = [re.compile(pattern) for pattern in deny]
+        self._allow_domains = [_bare(domain) for domain in allow_domains]
+        self._deny_domains = [_bare(domain) for domain in deny_domains]
+
+    def __contains__(self, url: str) -> bool:
+        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+            return False
+        if any(pattern.search(url) for pattern in self._deny):
+            return False
+        if not (self._allow_domains or self._deny_domains):
+            return True
+        host = _host(url)
+        if self._allow_domains and not any(_is_of(host, domain) for domain in self._allow_domains):
+            return False
+        return not any(_is_of(host, domain) for domain in self._deny_domains)
+
+
+def _bare(domain: str) -> str:
+    return domain.strip().strip(".").lower()
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:  # "http://[broken"
+        return ""
+
+
+def _is_of(host: str, domain: str) -> bool:
+    return host == domain or host.endswith("." + domain)

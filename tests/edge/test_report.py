@@ -1,0 +1,312 @@
+"""The report as a file: what a line holds, and what happens to it when something is in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from datetime import datetime, timezone
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
+from scrapy_simhash.action import Action
+from scrapy_simhash.edge.report import KEYS, Report, path_of
+from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.policy import Spared
+from tests.docs.reader import DOCS, entries
+from tests.stand_in import stand_in
+
+URL = "https://example.com/a?print=1"
+NEW = Verdict(Status.NEW, Fingerprint(1), cluster=4, rank=0)
+COPY = Verdict(
+    Status.NEAR_DUPLICATE,
+    Fingerprint(3),
+    duplicate_of="https://example.com/a",
+    distance=1,
+    similarity=0.98046875,
+    cluster=4,
+    rank=1,
+    is_exact=False,
+    hints=("canonical", "address"),
+)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def written_by(path: Path, *verdicts: Verdict, **arguments: Any) -> list[dict[str, Any]]:
+    report = Report(path, clock=lambda: 1_790_000_000.9)
+    report.begin()
+    for verdict in verdicts:
+        report.write(verdict, url=URL, **arguments)
+    report.close()
+    return lines(path)
+
+
+# --- What a line holds.
+
+
+def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
+    (line,) = written_by(
+        tmp_path / "report.jsonl",
+        COPY,
+        preferred="https://example.com/a",
+        action=Action.DROP_ITEMS | Action.DROP_LINKS,
+        spared=Spared.START,
+        http_status=200,
+        depth=2,
+        referer=b"https://example.com/",
+    )
+    assert line == {
+        "url": URL,
+        "status": "near_duplicate",
+        "reason": None,
+        "duplicate_of": "https://example.com/a",
+        "distance": 1,
+        "similarity": 0.98,
+        "exact": False,
+        "cluster": 4,
+        "rank": 1,
+        "hints": ["canonical", "address"],
+        "elsewhere": None,
+        "preferred": "https://example.com/a",
+        "action": "drop_items,drop_links",
+        "spared": "start",
+        "last_seen": None,
+        "http_status": 200,
+        "depth": 2,
+        "referer": "https://example.com/",
+        "time": "2026-09-21T14:13:20Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        (NEW, {"status": "new", "cluster": 4, "rank": 0}),
+        (Verdict(Status.SKIPPED, reason=Reason.NOT_HTML), {"status": "skipped", "reason": "not_html"}),
+        (Verdict(Status.UNKNOWN, reason=Reason.STORE), {"status": "unknown", "reason": "store"}),
+        (
+            Verdict(
+                Status.REVISIT, reason=Reason.UNCHANGED, distance=0, last_seen=1_790_000_000, is_settled=True
+            ),
+            {"status": "revisit", "reason": "unchanged", "distance": 0, "last_seen": "2026-09-21T14:13:20Z"},
+        ),
+        (
+            Verdict(Status.NEW, elsewhere="https://example.org/a"),
+            {"status": "new", "elsewhere": "https://example.org/a"},
+        ),
+    ],
+)
+def test_a_key_of_which_nothing_is_known_is_null(
+    verdict: Verdict, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    (line,) = written_by(tmp_path / "report.jsonl", verdict)
+    assert tuple(line) == KEYS
+    told = {key: value for key, value in line.items() if value not in (None, [])}
+    assert told == {"url": URL, "time": "2026-09-21T14:13:20Z", **expected}
+
+
+def test_every_key_is_documented_and_no_other() -> None:
+    assert tuple(entries(DOCS / "reference" / "report.rst")) == KEYS
+
+
+def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
+    report = Report(tmp_path / "report.jsonl")
+    report.write(NEW, url="https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}", referer=b"http://\xff/")
+    report.close()
+    (line,) = lines(report.path)
+    assert line["url"] == "https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}"
+    assert line["referer"] == "http://\xff/"
+    assert report.path.read_bytes().isascii()
+
+
+# --- When it is written.
+
+
+def test_a_line_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
+    report = Report(tmp_path / "report.jsonl")
+    report.begin()
+    for count in (1, 2):
+        report.write(NEW, url=URL)
+        assert len(lines(report.path)) == count
+    report.close()
+
+
+def test_a_report_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "report.jsonl"
+    assert len(written_by(path, NEW, COPY)) == 2
+    report = Report(path)
+    # Not before it begins: the crawl may fail to start.
+    assert len(lines(path)) == 2
+    report.begin()
+    assert lines(path) == []
+    report.close()
+
+
+@pytest.mark.parametrize(
+    "left", [b"", b'{"url": "x"}\n', b'{"url": "x"}\n{"url": "y", "sta', b'{"url": "x"}']
+)
+def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_line(
+    left: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_bytes(left)
+    report = Report(path, appends=True)
+    report.begin()
+    report.write(NEW, url=URL)
+    report.close()
+    kept = path.read_bytes().splitlines()
+    assert kept[:-1] == left.splitlines()
+    assert json.loads(kept[-1])["url"] == URL
+
+
+def test_a_line_after_the_end_is_still_written(tmp_path: Path) -> None:
+    report = Report(tmp_path / "report.jsonl")
+    report.write(NEW, url=URL)
+    report.close()
+    report.close()
+    report.write(COPY, url=URL)
+    report.close()
+    assert [line["status"] for line in lines(report.path)] == ["new", "near_duplicate"]
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    assert len(written_by(tmp_path / "out" / "today" / "report.jsonl", NEW)) == 1
+
+
+# --- What is in the way.
+
+
+def test_a_folder_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"^SIMHASH_REPORT must be a file that can be written, got "):
+        Report(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingError, match="SIMHASH_REPORT must be a file that can be written"):
+        Report(tmp_path / "file" / "report.jsonl")
+
+
+def test_a_name_that_no_file_can_have_is_refused_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="SIMHASH_REPORT must be a file that can be written"):
+        Report(tmp_path / "a\0b")
+
+
+class Disk(BytesIO):
+    """A file on a disk that is full after *room* bytes, until there is more room."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def write(self, content: Any) -> int:
+        if not self.room:
+            raise OSError(28, "No space left on device")
+        count = super().write(content[: self.room])
+        self.room -= count
+        return count
+
+
+def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    errors: list[None] = []
+    report = Report(tmp_path / "report.jsonl", on_error=lambda: errors.append(None))
+    report.begin()
+    disk = Disk(room=100)
+    assert report._file is not None
+    report._file.close()
+    report._file = disk
+    for _ in range(3):
+        report.write(NEW, url=URL)
+    assert len(errors) == 3
+    disk.room = 10_000
+    report.write(COPY, url=URL)
+    torn, whole = disk.getvalue().splitlines()
+    assert len(torn) == 100
+    assert json.loads(whole)["status"] == "near_duplicate"
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage() == (
+        f"Could not write the report {report.path}: [Errno 28] No space left on device. The crawl goes on; lines that"
+        " are missing are counted in the stat simhash/report_errors"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_the_device_that_is_always_full_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    report = Report("/dev/full")
+    report.begin()
+    report.write(NEW, url=URL)
+    report.write(NEW, url=URL)
+    report.close()
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
+def test_a_pipe_gets_the_lines(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert len(written_by_pipe(tmp_path / "pipe", reading)) == 2
+
+
+def written_by_pipe(path: Path, reading: int) -> list[bytes]:
+    report = Report(path)
+    report.begin()
+    report.write(NEW, url=URL)
+    report.write(COPY, url=URL)
+    report.close()
+    try:
+        return os.read(reading, 100_000).splitlines()
+    finally:
+        os.close(reading)
+
+
+# --- Which file is meant.
+
+MOMENT = datetime(2026, 9, 21, 14, 13, 20, 5, tzinfo=timezone.utc)
+SPIDER = SimpleNamespace(name="news", edition=7)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("report.jsonl", "report.jsonl"),
+        ("out/%(name)s.jsonl", "out/news.jsonl"),
+        ("%(name)s/%(time)s.jsonl", "news/2026-09-21T14-13-20+00-00.jsonl"),
+        ("%(edition)s-%(name)s", "7-news"),
+        ("100%%-%(name)s", "100%-news"),
+        ("%%(name)s", "%(name)s"),
+    ],
+)
+def test_a_path_has_places_as_feeds_have_them(template: str, expected: str) -> None:
+    assert path_of(template, SPIDER, MOMENT).as_posix() == expected
+
+
+@pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])
+def test_any_other_place_is_refused(template: str) -> None:
+    message = (
+        "SIMHASH_REPORT must have no other % than in %(name)s, %(time)s and the like, or %% for one,"
+        f" got {template!r}"
+    )
+    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
+        path_of(template, SPIDER)
+
+
+def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert path_of("~/report.jsonl", SPIDER) == tmp_path / "report.jsonl"
+
+
+def test_what_is_not_asked_for_is_not_written() -> None:
+    assert Report.open(stand_in(), Config()) is None

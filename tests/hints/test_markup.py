@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from scrapy_simhash.hints import Hints, read_hints
+from scrapy_simhash.hints.markup import MAX_ADDRESS, MAX_LINKS, resolved, steps_in_body
+from scrapy_simhash.text import parse
+from tests.hints.addresses import URLS
+
+URL = "https://example.com/boats/ferry?x=1"
+
+
+def hints_of(head: str, *headers: str, url: str = URL) -> Hints:
+    return read_hints(parse(f"<html><head>{head}</head><body><p>Fog.</body></html>"), url, headers)
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ('<link rel="canonical" href="https://example.com/ferry">', "https://example.com/ferry"),
+        ("<link href=' /ferry#top ' rel='Shortlink CANONICAL'>", "https://example.com/ferry"),
+        ('<link rel="canonical" href="pilot">', "https://example.com/boats/pilot"),
+        ('<link rel="canonical" href="//example.org/a">', "https://example.org/a"),
+        # as a request has it
+        ('<link rel="canonical" href="/bücher/a b">', "https://example.com/b%C3%BCcher/a%20b"),
+        ('<base href="/old/"><link rel="canonical" href="pilot">', "https://example.com/old/pilot"),
+        # a base counts for links before it too, the first one only
+        (
+            '<link rel="canonical" href="pilot"><base href="/old/"><base href="/new/">',
+            "https://example.com/old/pilot",
+        ),
+        (
+            '<base target="_top"><base href="/old/"><link rel="canonical" href="a">',
+            "https://example.com/old/a",
+        ),
+        ('<base href="javascript:x"><link rel="canonical" href="a">', "https://example.com/boats/a"),
+        # the same thing twice
+        (
+            '<link rel="canonical" href="/a"><link rel="canonical" href="http://www.example.com/a/">',
+            "https://example.com/a",
+        ),
+        (
+            '<link rel="canonical" href="mailto:a@example.com"><link rel="canonical" href="/a">',
+            "https://example.com/a",
+        ),
+        # a head that the parser ends too early
+        ('<p>Fog.</p><link rel="canonical" href="/a">', "https://example.com/a"),
+        # none, or none to be used
+        ("", None),
+        ('<link rel="canonical">', None),
+        ('<link rel="canonical" href="">', None),
+        ('<link rel="canonical" href="javascript:void(0)">', None),
+        ('<link rel="canonical" href="http://[broken/">', None),
+        ('<link rel="canonical" href="http://">', None),
+        ('<link rel="canonical" href="/a"><link rel="canonical" href="/b">', None),
+        ('<link rel="canonical-ish" href="/a">', None),
+        ('<meta property="canonical" content="/a">', None),
+        # in the text it is what somebody wrote there
+        ('<body><div><link rel="canonical" href="/a"></div>', None),
+    ],
+)
+def test_the_canonical_address(head: str, canonical: str | None) -> None:
+    assert hints_of(head).canonical == canonical
+
+
+def test_translations_with_their_languages() -> None:
+    hints = hints_of(
+        '<link rel="alternate" hreflang="en-GB" href="/uk/"><link rel=alternate hreflang=" DE " href="de">'
+        '<link rel="alternate" hreflang="x-default" href="https://example.com/">'
+        # a feed, a phone's page, a bad address, no language
+        '<link rel="alternate" hreflang="en" type="application/rss+xml" href="/feed">'
+        '<link rel="alternate" media="handheld" href="/m/"><link rel="alternate" hreflang="fr" href="tel:1">'
+    )
+    assert hints.alternates == (
+        ("en-gb", "https://example.com/uk/"),
+        ("de", "https://example.com/boats/de"),
+        ("x-default", "https://example.com/"),
+    )
+    assert hints.canonical is None
+
+
+def test_an_alternate_is_no_canonical_address() -> None:
+    hints = hints_of('<link rel="alternate canonical" hreflang="de" href="/de">')
+    assert (hints.canonical, hints.alternates) == (None, (("de", "https://example.com/de"),))
+
+
+def test_the_next_and_the_previous_page() -> None:
+    hints = hints_of(
+        '<link rel="next" href="?page=3"><link rel="Prev" href="?page=1"><link rel="first" href="?">'
+    )
+    assert list(hints.steps()) == [
+        "https://example.com/boats/ferry?page=3",
+        "https://example.com/boats/ferry?page=1",
+    ]
+    assert hints.is_paged
+    assert not hints_of('<link rel="first" href="/">').is_paged
+    assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
+
+
+def test_http_headers_say_the_same() -> None:
+    hints = hints_of(
+        '<base href="https://example.org/">',
+        '<ferry>; rel="canonical", <?page=2>; rel=next',
+        "</de>; rel=alternate; hreflang=de; hreflang=AT",
+        "</feed>; rel=alternate; hreflang=de; type=application/rss+xml, </m>; rel=alternate",
+    )
+    assert (
+        hints.canonical == "https://example.com/boats/ferry"
+    )  # relative to the response, not to the markup's base
+    assert list(hints.steps()) == ["https://example.com/boats/ferry?page=2"]
+    assert hints.alternates == (("de", "https://example.com/de"), ("at", "https://example.com/de"))
+
+
+@pytest.mark.parametrize(
+    ("header", "canonical"),
+    [
+        ('</a>; rel="canonical"; anchor="/elsewhere"', None),
+        ('</a>; rel="canonical"; anchor="#top"', "https://example.com/a"),
+        ('</a>; rel="canonical"; anchor="http://[broken"', None),
+        ("<http://[broken>; rel=canonical", None),
+    ],
+)
+def test_a_header_may_be_about_another_page(header: str, canonical: str | None) -> None:
+    assert hints_of("", header).canonical == canonical
+
+
+def test_markup_and_header_that_disagree_name_nothing() -> None:
+    link = '<link rel="canonical" href="/a">'
+    assert hints_of(link, "</b>; rel=canonical").canonical is None
+    assert hints_of(link, "</a>; rel=canonical").canonical == "https://example.com/a"
+
+
+def test_links_of_the_text_are_looked_for_apart() -> None:
+    root = parse(
+        '<p><a rel="next nofollow" href="?page=2">older</a> <a rel="nofollow" href="/a">a</a> <a rel=prev>'
+    )
+    assert not read_hints(root, URL).is_paged
+    assert list(steps_in_body(root, URL)) == ["https://example.com/boats/ferry?page=2"]
+
+
+def test_xhtml_that_an_xml_parser_has_read() -> None:
+    root = etree.fromstring(
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><base href="/old/"/>'
+        '<link rel="canonical" href="a"/></head><body><a rel="next" href="b"/></body></html>'
+    )
+    assert read_hints(root, URL).canonical == "https://example.com/old/a"
+    assert list(steps_in_body(root, URL)) == ["https://example.com/boats/b"]
+
+
+def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
+    assert (
+        len(hints_of('<link rel="alternate" hreflang="de" href="/de">' * 2 * MAX_LINKS).alternates)
+        == MAX_LINKS
+    )
+    root = parse('<a rel="next" href="/2">' * 2 * MAX_LINKS)
+    assert len(list(steps_in_body(root, URL))) == MAX_LINKS
+    assert hints_of(f'<link rel="canonical" href="/{"x" * MAX_ADDRESS}">').canonical is None
+
+
+PIECES = (
+    *("<head>", "</head>", "<body>", "<link rel=canonical href='", "<link rel='next' href=\"", "'>", '">'),
+    *(
+        "<base href=/a>",
+        "<link rel=alternate hreflang=de href=/de>",
+        "<a rel=prev href=?2>",
+        "http://[",
+        "//",
+    ),
+    *("<!--", "\ud800", "&#0;"),
+)
+MARKUP = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+@given(
+    MARKUP,
+    st.one_of(st.text(), URLS),
+    st.lists(st.text(alphabet='<>/;="relcanonicalnextanchor, '), max_size=2),
+)
+def test_hints_are_read_from_any_page_and_leave_it_as_it_is(
+    markup: str, url: str, headers: list[str]
+) -> None:
+    root = parse(markup)
+    before = etree.tostring(root)
+    hints = read_hints(root, url, headers)
+    steps = [*hints.steps(), *steps_in_body(root, hints.base)]
+    for address in (*steps, *(target for _, target in hints.alternates), hints.canonical):
+        assert address is None or (address.startswith(("http://", "https://")) and "#" not in address)
+    assert etree.tostring(root) == before
+
+
+@given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))
+def test_an_address_that_is_resolved_stays_what_it_is(base: str, href: str) -> None:
+    target = resolved(base, href)
+    assert target is None or resolved("https://example.org/", target) == target

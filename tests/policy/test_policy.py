@@ -1,0 +1,275 @@
+"""What is done about a page, by the rules of the settings: in single cases, and against the rules as they read."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash import Config, Reason, Status, Verdict
+from scrapy_simhash.action import ACTIONS, Action
+from scrapy_simhash.config import PROTECTIONS
+from scrapy_simhash.policy import Case, Decision, Policy, Spared, Wish
+
+URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
+NEW = Verdict(Status.NEW, cluster=0, rank=0)
+COPY = Verdict(Status.NEAR_DUPLICATE, None, FIRST, 1, 0.9, 0, rank=1)
+AGAIN = Verdict(Status.REVISIT, cluster=0, rank=0, reason=Reason.UNCHANGED, last_seen=1, is_settled=True)
+COPY_AGAIN = replace(AGAIN, duplicate_of=FIRST, distance=0, similarity=1.0, rank=1)
+COMBINED = (*ACTIONS, "drop_items,drop_links")
+
+
+class Asked(NamedTuple):
+    """What is known about a page."""
+
+    verdict: Verdict = COPY
+    depth: int | None = 2
+    holding: Collection[str] = ()
+    on_copy: Wish = Wish(Action.DROP_PAGE)
+    on_unchanged: Wish = Wish(Action.MARK)
+
+
+def decided(asked: Asked, **settings: object) -> Decision:
+    def protections(wanted: Collection[str]) -> Collection[str]:
+        return set(asked.holding) & set(wanted)
+
+    case = Case(asked.verdict, URL, asked.depth, asked.depth == 0, protections)
+    policy = Policy(Config(**settings))  # type: ignore[arg-type]
+    return policy.decide(case, lambda: asked.on_copy, lambda: asked.on_unchanged)
+
+
+@pytest.mark.parametrize("words", COMBINED)
+def test_a_copy_gets_what_is_asked_for(words: str) -> None:
+    action = Action.named(words)
+    assert decided(Asked(on_copy=Wish(action))) == (action, None)
+    assert decided(Asked(COPY_AGAIN, on_copy=Wish(action))) == (action, None)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        NEW,
+        replace(AGAIN, is_settled=False),
+        replace(AGAIN, reason=Reason.SMALL_CHANGE),
+        Verdict(Status.SKIPPED, reason=Reason.STATUS),
+        Verdict(Status.UNKNOWN),
+    ],
+)
+def test_where_there_is_no_question_nobody_is_asked(verdict: Verdict) -> None:
+    def fail() -> Wish:
+        raise AssertionError("asked")
+
+    def protections(wanted: Collection[str]) -> Collection[str]:
+        raise AssertionError("asked")
+
+    decision = Policy(Config()).decide(Case(verdict, URL, 0, True, protections), fail, fail)
+    assert not decision.loses_items
+    assert decision == (None, None)
+
+
+@pytest.mark.parametrize("words", COMBINED)
+def test_what_is_as_it_was_gets_what_is_asked_for_that(words: str) -> None:
+    action = Action.named(words)
+    asked = Asked(AGAIN, on_unchanged=Wish(action))
+    assert decided(asked) == (action, None)
+
+
+def test_of_a_copy_that_is_as_it_was_either_may_drop_a_part() -> None:
+    asked = Asked(COPY_AGAIN, on_copy=Wish(Action.DROP_LINKS), on_unchanged=Wish(Action.DROP_ITEMS))
+    assert decided(asked) == (Action.DROP_ITEMS | Action.DROP_LINKS, None)
+
+
+@pytest.mark.parametrize(
+    ("depth", "least", "is_spared"),
+    [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False), (None, 1, True), (0, 0, False)],
+)
+def test_near_the_start_nothing_is_done(depth: int | None, least: int, is_spared: bool) -> None:
+    for asked in (Asked(depth=depth), Asked(AGAIN, depth, on_unchanged=Wish(Action.DROP_PAGE))):
+        expected = (Action.MARK, Spared.MIN_DEPTH) if is_spared else (Action.DROP_PAGE, None)
+        assert decided(asked, min_depth=least, protect=()) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_spared"),
+    [
+        ({"action_deny": ["/print/"]}, True),
+        ({"action_deny": ["/shop/"]}, False),
+        ({"action_allow": ["/shop/"]}, True),
+        ({"action_allow": ["/shop/", "copy$"]}, False),
+        ({"action_allow_domains": ["example.org"]}, True),
+        ({"action_deny_domains": ["example.com"]}, True),
+    ],
+)
+def test_something_is_done_only_where_it_may_be(settings: dict[str, object], is_spared: bool) -> None:
+    expected = (Action.MARK, Spared.PLACE) if is_spared else (Action.DROP_PAGE, None)
+    for asked in (Asked(), Asked(AGAIN, on_unchanged=Wish(Action.DROP_PAGE))):
+        assert decided(asked, **settings) == expected
+
+
+@pytest.mark.parametrize(
+    ("rank", "budget", "passes"),
+    [(1, 0, False), (1, 1, False), (1, 2, True), (2, 2, False), (None, 2, True), (7, 9, True)],
+)
+def test_the_first_pages_of_a_cluster_pass(rank: int | None, budget: int, passes: bool) -> None:
+    expected = (Action.MARK, Spared.BUDGET) if passes else (Action.DROP_PAGE, None)
+    for wish in (Wish(Action.DROP_PAGE), Wish(Action.DROP_PAGE, is_explicit=True)):
+        asked = Asked(replace(COPY, rank=rank), on_copy=wish)
+        assert decided(asked, cluster_budget=budget) == expected
+
+
+def test_a_budget_is_about_clusters_and_not_about_what_is_as_it_was() -> None:
+    asked = Asked(AGAIN, on_unchanged=Wish(Action.DROP_ITEMS))
+    assert decided(asked, cluster_budget=9) == (Action.DROP_ITEMS, None)
+
+
+def test_beyond_its_budget_no_protection_holds() -> None:
+    asked = Asked(replace(COPY, rank=3), depth=0, holding=PROTECTIONS)
+    assert decided(asked, cluster_budget=3) == (Action.DROP_PAGE, None)
+    assert decided(asked).action == Action.MARK
+
+
+def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
+    itself = replace(COPY, duplicate_of=URL, rank=9)
+    for settings in ({}, {"cluster_budget": 2}, {"protect": ()}):
+        assert decided(Asked(itself), **settings) == (Action.MARK, Spared.ITSELF)
+    explicit = Wish(Action.DROP_ITEMS, is_explicit=True)
+    assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
+
+
+@pytest.mark.parametrize("name", ["pagination", "language", "product"])
+@pytest.mark.parametrize("words", COMBINED[1:])
+def test_some_pages_are_left_alone(name: str, words: str) -> None:
+    wish = Wish(Action.named(words))
+    asked = Asked(holding=[name], on_copy=wish)
+    assert decided(asked) == (Action.MARK, Spared(name))
+    assert decided(asked, protect=set(PROTECTIONS) - {name}) == (wish.action, None)
+    # They are about pages that resemble each other, not about one that has stayed as it was.
+    assert decided(Asked(AGAIN, holding=[name], on_unchanged=wish)) == (wish.action, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("drop_links", "mark"),
+        ("drop_page", "drop_items"),
+        ("drop_items,drop_links", "drop_items"),
+    ],
+)
+@pytest.mark.parametrize("name", ["start", "listing"])
+def test_of_some_pages_the_links_are_kept(name: str, words: str, kept: str) -> None:
+    wish = Wish(Action.named(words))
+    depth, holding = (0, []) if name == "start" else (2, ["listing"])
+    for asked in (Asked(COPY, depth, holding, wish), Asked(AGAIN, depth, holding, on_unchanged=wish)):
+        assert decided(asked) == (Action.named(kept), Spared(name))
+        assert decided(asked, protect=set(PROTECTIONS) - {name}) == (wish.action, None)
+
+
+@pytest.mark.parametrize(("depth", "holding"), [(0, []), (2, ["listing"])])
+def test_items_alone_are_not_what_is_protected_there(depth: int, holding: list[str]) -> None:
+    assert decided(Asked(COPY, depth, holding, Wish(Action.DROP_ITEMS))) == (Action.DROP_ITEMS, None)
+
+
+def test_what_the_request_asks_for_knows_no_exceptions() -> None:
+    wish = Wish(Action.DROP_PAGE, is_explicit=True)
+    asked = Asked(COPY, 0, PROTECTIONS, wish)
+    assert decided(asked, min_depth=3, action_deny=["/"]) == (Action.DROP_PAGE, None)
+    again = Asked(AGAIN, 0, PROTECTIONS, on_unchanged=wish)
+    assert decided(again, min_depth=3, action_deny=["/"]) == (Action.DROP_PAGE, None)
+
+
+def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
+    def protections(wanted: Collection[str]) -> Collection[str]:
+        raise AssertionError("asked")
+
+    case = Case(COPY, URL, 0, True, protections)
+    decision = Policy(Config(min_depth=3)).decide(case, lambda: Wish(Action.MARK), lambda: Wish(Action.MARK))
+    assert decision == (Action.MARK, None)
+
+
+def naive(
+    asked: Asked, budget: int, least: int, is_denied: bool, protect: set[str]
+) -> tuple[bool, bool, bool]:
+    """Return whether items, links, and the callback are lost, read off the documentation."""
+
+    def lost(wish: Wish, is_copy: bool) -> set[str]:
+        parts = {
+            Action.MARK: set(),
+            Action.DROP_ITEMS: {"items"},
+            Action.DROP_LINKS: {"links"},
+            Action.DROP_ITEMS | Action.DROP_LINKS: {"items", "links"},
+            Action.DROP_PAGE: {"items", "links", "callback"},
+        }[wish.action]
+        if not wish.is_explicit and (is_denied or (least and (asked.depth is None or asked.depth < least))):
+            return set()
+        if is_copy and budget:
+            is_within = asked.verdict.rank is None or asked.verdict.rank < budget
+            return set() if is_within else parts
+        if wish.is_explicit:
+            return parts
+        holding = protect & (set(asked.holding) | ({"start"} if asked.depth == 0 else set()))
+        if is_copy and holding & {"pagination", "language", "product"}:
+            return set()
+        if "links" in parts and holding & {"start", "listing"}:
+            return parts & {"items"}
+        return parts
+
+    gone: set[str] = set()
+    if asked.verdict.is_duplicate:
+        gone |= lost(asked.on_copy, True)
+    if asked.verdict.status is Status.REVISIT and asked.verdict.is_settled:
+        gone |= lost(asked.on_unchanged, False)
+    return "items" in gone, "links" in gone, "callback" in gone
+
+
+WISHES = st.builds(Wish, st.sampled_from([Action.named(words) for words in COMBINED]), st.booleans())
+
+
+@given(
+    asked=st.builds(
+        Asked,
+        st.sampled_from(
+            [NEW, COPY, AGAIN, COPY_AGAIN, replace(COPY, rank=None), replace(COPY_AGAIN, rank=4)]
+        ),
+        st.sampled_from([None, 0, 1, 2]),
+        st.sets(st.sampled_from([name for name in PROTECTIONS if name != "start"])),
+        WISHES,
+        WISHES,
+    ),
+    budget=st.sampled_from([0, 1, 2, 5]),
+    least=st.sampled_from([0, 1, 2]),
+    is_denied=st.booleans(),
+    protect=st.sets(st.sampled_from(PROTECTIONS)),
+)
+def test_rules_combine_as_they_read(
+    asked: Asked, budget: int, least: int, is_denied: bool, protect: set[str]
+) -> None:
+    decision = decided(
+        asked,
+        cluster_budget=budget,
+        min_depth=least,
+        action_deny=["copy"] if is_denied else (),
+        protect=protect,
+    )
+    action = decision.action or Action.MARK
+    assert (
+        Action.DROP_ITEMS in action,
+        Action.DROP_LINKS in action,
+        action == Action.DROP_PAGE,
+    ) == naive(asked, budget, least, is_denied, protect)
+    # Who was spared is told why, and who got all that was asked for is not.
+    if decision.action is not None and not asked.verdict.is_duplicate:
+        assert (decision.spared is None) == (decision.action == asked.on_unchanged.action)
+    if decision.action is not None and asked.verdict in (COPY,):
+        assert (decision.spared is None) == (decision.action == asked.on_copy.action)
+
+
+@pytest.mark.parametrize(
+    ("depth", "is_denied", "is_explicit"), [*product((0, 1), (True, False), (True, False))]
+)
+def test_what_may_be_done_is_known_beforehand(depth: int, is_denied: bool, is_explicit: bool) -> None:
+    policy = Policy(Config(min_depth=1, action_deny=("copy",) if is_denied else ()))
+    wish = Wish(Action.DROP_ITEMS, is_explicit)
+    assert policy.may_act(URL, depth, wish) == (is_explicit or (depth == 1 and not is_denied))
