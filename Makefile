@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 KERNEL := setup.py $(wildcard $(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/text tests/features tests/fingerprint tests/language tests/test_golden.py \
-	tests/test_fingerprinter.py tests/crawl/test_magazine.py
+	tests/test_fingerprinter.py tests/crawl/test_magazine.py tests/crawl/test_annex.py
 # One line that says which implementation runs, after the kernel has shown that it reads a page as it should.
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"

@@ -40,11 +40,13 @@ from magazine.truth import Truth
 
 from benchmarks.pack import Pack, absence
 from benchmarks.report import environment, progress, share, table
+from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.hints import HINTS, Hints, evidence, is_listing, is_product, protections, read_hints
 from scrapy_simhash.hints.protections import OF_HINTS
 from scrapy_simhash.text import parse
 
 SEED = 7
+FINGERPRINTER = PageFingerprinter()
 RUNS = 3
 STEPS: Mapping[str, Callable[[etree._Element, str], object]] = {
     "read_hints": read_hints,
@@ -93,7 +95,7 @@ def measure_pairs(pages: Mapping[str, Told], questions: Iterable[Question]) -> d
         root, url, hints = pages[page]
         first = pages[original].url
         held = evidence(hints, url, first)
-        kept = protections(root, url, first, hints, held, OF_HINTS)
+        kept = protections(root, url, first, hints, held, OF_HINTS, partial(FINGERPRINTER.extract, root))
         counts[group].update(["pairs", *held, *kept])
     progress("")
     return {group: _shares(count, "pairs", (*HINTS, *OF_HINTS)) for group, count in sorted(counts.items())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,8 +42,9 @@ class NearDuplicateDetector:
         seconds of Unix time.
         """
         self._clock = clock
-        # What is to be put right in the store, by key: whether the page was handed on.
-        self._amendments: dict[bytes, bool] = {}
+        # What is to be put right in the store, by key: the text that was handed on after all, None for a doubt.
+        self._amendments: dict[bytes, Reading | None] = {}
+        self._amending = asyncio.Lock()
         self.config = config or Config()
         self._scope_of = scope_function(self.config.scope)
         self.fingerprinter = PageFingerprinter(self.config)
@@ -148,20 +150,24 @@ class NearDuplicateDetector:
 
         The store learns of it with the next page, or by ``amend``.
         """
-        self._amendments |= {key: False, _SHORT + key: False}
+        self._amendments |= {key: None, _SHORT + key: None}
 
     def vouch(self, key: bytes, reading: Reading) -> None:
-        """Note that a page was handed on after all: it was claimed with *drops_copies*, and repeats another."""
+        """Note that a page was handed on after all: it was claimed with *drops_copies*, and repeats another.
+
+        Nothing follows if the page has another text when the store learns of it.
+        """
         key = key if reading.fingerprint is not None else _SHORT + key
         # What is doubted stays so.
-        self._amendments.setdefault(key, True)
+        if self._amendments.get(key, reading) is not None:
+            self._amendments[key] = reading
 
     def amend(self) -> None:
         """Tell the store what is to be put right. Raises StoreUnavailable; the rest can be told later."""
         store = self._local_store()
         while self._amendments:
-            key, is_handed_on = next(iter(self._amendments.items()))
-            amended = _amended(store.get(key), is_handed_on)
+            key, vouched = next(iter(self._amendments.items()))
+            amended = _amended(store.get(key), vouched)
             if amended is not None:
                 store.claim(amended)
             del self._amendments[key]
@@ -171,16 +177,15 @@ class NearDuplicateDetector:
         if not is_async(self.store):
             self.amend()
             return
-        while self._amendments:
-            # Taken out first: others may be about the rest meanwhile.
-            key, is_handed_on = self._amendments.popitem()
-            try:
-                amended = _amended(await self.store.get(key), is_handed_on)
+        # One after another: a doubt must not be overtaken by what it is about.
+        async with self._amending:
+            while self._amendments:
+                key, vouched = next(iter(self._amendments.items()))
+                amended = _amended(await self.store.get(key), vouched)
                 if amended is not None:
                     await self.store.claim(amended)
-            except BaseException:
-                self._amendments.setdefault(key, is_handed_on)
-                raise
+                if self._amendments[key] is vouched:  # nothing else was noted meanwhile
+                    del self._amendments[key]
 
     def _posting(self, reading: Reading, url: str, key: bytes | None, drops_copies: bool) -> Posting | None:
         """Return what is asked of the store, None for a page that says nothing."""
@@ -261,12 +266,23 @@ def _outdated(page: Page | None) -> Posting | None:
     return page.posting._replace(text_hash=None, is_handed_on=False)
 
 
-def _amended(page: Page | None, is_handed_on: bool) -> Posting | None:
-    """Return what puts *page* right as it is kept, None if there is nothing to be put right."""
+def _amended(page: Page | None, vouched: Reading | None) -> Posting | None:
+    """Return what puts *page* right as it is kept, None if there is nothing to be put right.
+
+    *vouched* is the text that was handed on, None if the page is doubted.
+    """
     if page is None or page.posting.is_handed_on:
         # Settled by an earlier run, which nothing takes back.
         return None
-    return page.posting._replace(is_handed_on=is_handed_on)
+    if vouched is not None and not _has_text(page.posting, vouched):
+        # It came again meanwhile, and whoever judged it then has told what became of that.
+        return None
+    return page.posting._replace(is_handed_on=vouched is not None)
+
+
+def _has_text(posting: Posting, reading: Reading) -> bool:
+    value = reading.text_hash if reading.fingerprint is None else reading.fingerprint.value
+    return (posting.fingerprint.value, posting.text_hash) == (value, reading.text_hash)
 
 
 def verdict_of(posting: Posting, claim: Claim) -> Verdict:

@@ -93,6 +93,8 @@ class SimhashDownloaderMiddleware:
         self._consequences.spider_opened()
         config = self.config
         action = config.action if self._is_crawl else "mark, for this is a look at single pages"
+        if self._is_crawl and config.exact_action is not None:
+            action += f"; exact copies: {config.exact_action}"
         if self._is_crawl and not self._keeping.forgets and config.revisit_action != "mark":
             action += f"; unchanged pages: {config.revisit_action}"
         rule = self.detector.fingerprinter.rule
@@ -109,13 +111,8 @@ class SimhashDownloaderMiddleware:
             extra={"spider": spider},
         )
         self._keeping.log("Pages", spider)
-        if self._keeping.forgets and self._is_crawl and config.revisit_action != "mark":
-            logger.warning(
-                "SIMHASH_REVISIT_ACTION (%(action)s) does nothing without a store that outlives the crawl: set"
-                " SIMHASH_DIR",
-                {"action": config.revisit_action},
-                extra={"spider": spider},
-            )
+        if self._is_crawl:
+            self._warn_of_idle_settings(spider)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that says what was found."""
@@ -142,6 +139,43 @@ class SimhashDownloaderMiddleware:
             return
         if response is not None and response.request is not None:
             self.detector.doubt(self._request_key(response.request))
+
+    def _warn_of_idle_settings(self, spider: Spider) -> None:
+        """Warn of settings that ask for something which the others leave no way to do."""
+        config = self.config
+        idle = (
+            (
+                "SIMHASH_REVISIT_ACTION",
+                config.revisit_action,
+                config.revisit_action != "mark" and self._keeping.forgets,
+                "without a store that outlives the crawl: set SIMHASH_DIR",
+            ),
+            (
+                "SIMHASH_ITEM_ACTION",
+                config.item_action,
+                config.item_action != "mark" and not config.item_fields,
+                "without fields to compare: set SIMHASH_ITEM_FIELDS",
+            ),
+            (
+                "SIMHASH_FLOOD_ACTION",
+                config.flood_action,
+                config.flood_action != "report" and not config.flood_size,
+                "without a watch: set SIMHASH_FLOOD_SIZE",
+            ),
+            (
+                "SIMHASH_ACROSS_SCOPES",
+                config.across_scopes,
+                config.across_scopes and config.scope == "crawl",
+                "while all pages are in one scope: set SIMHASH_SCOPE",
+            ),
+        )
+        for name, value, is_idle, reason in idle:
+            if is_idle:
+                logger.warning(
+                    "%(name)s (%(value)s) does nothing %(reason)s",
+                    {"name": name, "value": value, "reason": reason},
+                    extra={"spider": spider},
+                )
 
     async def _process_waiting(
         self, request: Request, response: Response, circumstances: Callable[[], Circumstances]

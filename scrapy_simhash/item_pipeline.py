@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
+from scrapy_simhash.edge.faults import Faults
+from scrapy_simhash.edge.item_marks import ItemMarks
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.outage import Outage
 from scrapy_simhash.edge.stats import stats_of
@@ -67,7 +68,12 @@ class SimhashItemPipeline:
         )
         self._outage = Outage("items", names.STAT_ITEM_STORE_ERRORS)
         self._on_the_way = OnTheWay()
-        self._has_warned: set[str] = set()
+        self._faults = Faults(crawler, logger, names.STAT_ITEM_ERRORS)
+        self._marks = (
+            ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK", names.STAT_ITEM_UNMARKED)
+            if config.item_mark is not None
+            else None
+        )
         self._has_shown_duplicate = False
 
     @classmethod
@@ -129,6 +135,15 @@ class SimhashItemPipeline:
             },
             extra={"spider": spider},
         )
+        counted = (*_STAT_OF.values(), names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS)
+        items = sum(stats.get_value(stat, 0) for stat in counted)
+        if items and items == stats.get_value(names.STAT_ITEM_SKIPPED, 0):
+            logger.warning(
+                "None of %(items)d items says anything in the fields of SIMHASH_ITEM_FIELDS: %(fields)s. Are they"
+                " called so?",
+                {"items": items, "fields": ", ".join(dict(self.config.item_fields))},
+                extra={"spider": spider},
+            )
 
     def item_scraped(self, item: Any) -> None:
         """Note that no later pipeline can lose *item* any more."""
@@ -171,8 +186,8 @@ class SimhashItemPipeline:
             self._count(names.STAT_ITEM_SPARED)
         if ruling.key is not None:
             self._on_the_way.add(item, ruling.key)
-        if self.config.item_mark is not None and verdict.status is not Status.NEW:
-            self._mark(item, self.config.item_mark, verdict)
+        if self._marks is not None and verdict.status is not Status.NEW:
+            self._marks.write(item, _tale(verdict))
         return item
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
@@ -189,49 +204,25 @@ class SimhashItemPipeline:
             near_duplicate_item_found, item=item, verdict=verdict, spider=self.crawler.spider
         )
 
-    def _mark(self, item: Any, field: str, verdict: Verdict) -> None:
-        """Put *verdict* under *field* of *item*; an item that cannot hold it goes on without."""
-        values = {
-            "status": verdict.status.value,
-            "duplicate_of": verdict.duplicate_of,
-            "distance": verdict.distance,
-            "similarity": verdict.similarity and round(verdict.similarity, 3),
-            "cluster": verdict.cluster,
-            "exact": verdict.is_exact,
-        }
-        if verdict.status is Status.REVISIT:
-            values["reason"] = verdict.reason and verdict.reason.value
-            values["last_seen"] = None if verdict.last_seen is None else written(verdict.last_seen)
-        try:
-            ItemAdapter(item)[field] = values
-        except Exception:  # an undeclared field, a frozen item
-            self._count(names.STAT_ITEM_UNMARKED)
-            self._warn_once(
-                field,
-                f"{type(item).__qualname__} has no field {field!r} (SIMHASH_ITEM_MARK): items go on unmarked",
-            )
-
     def _give_up(self, error: Exception, item: Any) -> None:
         """Count an item that could not be judged; call it where the exception is handled."""
         if isinstance(error, StoreError):
             self._outage.failed(error, self.crawler.spider)
             self._count(names.STAT_ITEM_STORE_ERRORS)
+            # It may have been stored all the same: then it matters if a later pipeline loses it.
+            with suppress(Exception):
+                key = self._judge.key_of(item)
+                if key is not None:
+                    self._on_the_way.add(item, key)
             return
         self._count(names.STAT_ITEM_ERRORS)
-        self._warn_once(
-            "errors",
-            f"Could not tell whether a {type(item).__qualname__} repeats another item: it goes on unmarked. Further"
-            f" failures are counted in the stat {names.STAT_ITEM_ERRORS}",
-            has_traceback=True,
+        self._faults.tell(
+            "Could not tell whether a %(about)s repeats another item: it goes on unmarked",
+            type(item).__qualname__,
         )
 
     def _count(self, stat: str) -> None:
         stats_of(self.crawler).inc_value(stat)
-
-    def _warn_once(self, about: str, message: str, has_traceback: bool = False) -> None:
-        if about not in self._has_warned:
-            self._has_warned.add(about)
-            logger.warning(message, exc_info=has_traceback, extra={"spider": self.crawler.spider})
 
 
 _STAT_OF = {
@@ -240,6 +231,22 @@ _STAT_OF = {
     Status.REVISIT: names.STAT_ITEM_REVISITS,
     Status.SKIPPED: names.STAT_ITEM_SKIPPED,
 }
+
+
+def _tale(verdict: Verdict) -> dict[str, Any]:
+    """Return what an item is told about itself."""
+    tale = {
+        "status": verdict.status.value,
+        "duplicate_of": verdict.duplicate_of,
+        "distance": verdict.distance,
+        "similarity": verdict.similarity and round(verdict.similarity, 3),
+        "cluster": verdict.cluster,
+        "exact": verdict.is_exact,
+    }
+    if verdict.status is Status.REVISIT:
+        tale["reason"] = verdict.reason and verdict.reason.value
+        tale["last_seen"] = None if verdict.last_seen is None else written(verdict.last_seen)
+    return tale
 
 
 def _evidence(verdict: Verdict) -> str:

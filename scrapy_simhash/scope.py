@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -50,8 +51,8 @@ def scope_function(scope: str) -> Callable[[str], str]:
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise SettingError(f"SIMHASH_SCOPE names what cannot be loaded: {error}") from error
-    if not callable(function):
-        raise SettingError(f"SIMHASH_SCOPE must name a function, got {scope!r}")
+    if not callable(function) or iscoroutinefunction(function):
+        raise SettingError(f"SIMHASH_SCOPE must name a function that does not wait, got {scope!r}")
 
     def own_scope(url: str) -> str:
         answer = function(url)

@@ -1,17 +1,16 @@
-"""Acts: does to a page that repeats another one what ``SIMHASH_ACTION`` says."""
+"""Acts: does about a page what was decided, before the spider sees it or when its items and links come back."""
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
+from scrapy_simhash.edge.item_marks import ItemMarks
 from scrapy_simhash.edge.marks import erase_marks
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.verdict import Status
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-logger = logging.getLogger(__name__)
 
 
 class NearDuplicate(IgnoreRequest):
@@ -45,8 +42,11 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         config = Config.from_settings(crawler.settings)
         if not config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
-        self._item_field = config.item_field
-        self._has_warned: set[str] = set()
+        self._item_marks = (
+            ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD", names.STAT_ITEMS_UNMARKED)
+            if config.item_field is not None
+            else None
+        )
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
@@ -71,8 +71,8 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if _action_on(response) in _WITHOUT_ITEMS:
             stats_of(self.crawler).inc_value(names.STAT_ITEMS_DROPPED)
             return None
-        if self._item_field is not None and _has_a_tale(response):
-            self._mark(item, self._item_field, response)
+        if self._item_marks is not None and _has_a_tale(response):
+            self._item_marks.write(item, _tale(response))
         return item
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
@@ -85,35 +85,6 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if response is None or request is not response.request:
             erase_marks(request)
         return request
-
-    def _mark(self, item: Any, field: str, response: Response) -> None:
-        """Put the verdict under *field* of *item*; an item that cannot hold it goes on without."""
-        meta = response.meta
-        verdict = {
-            "status": meta.get(names.META_STATUS),
-            "duplicate_of": meta.get(names.META_DUPLICATE_OF),
-            "distance": meta.get(names.META_DISTANCE),
-            "similarity": meta.get(names.META_SIMILARITY),
-            "cluster": meta.get(names.META_CLUSTER),
-        }
-        if verdict["status"] == Status.REVISIT.value:
-            verdict |= {
-                "reason": meta.get(names.META_REASON),
-                "last_seen": meta.get(names.META_LAST_SEEN),
-            }
-        try:
-            ItemAdapter(item)[field] = verdict
-        except Exception:  # an undeclared field, a frozen item, an object that is no item
-            stats_of(self.crawler).inc_value(names.STAT_ITEMS_UNMARKED)
-            self._warn_once(
-                field,
-                f"{type(item).__qualname__} has no field {field!r} (SIMHASH_ITEM_FIELD): items go on unmarked",
-            )
-
-    def _warn_once(self, about: str, message: str) -> None:
-        if about not in self._has_warned:
-            self._has_warned.add(about)
-            logger.warning(message, extra={"spider": self.crawler.spider})
 
 
 # DROP_PAGE is neither: it is done before there are items and links.
@@ -138,9 +109,28 @@ def _has_a_tale(response: Response) -> bool:
     return names.META_DUPLICATE_OF in meta or meta.get(names.META_STATUS) == Status.REVISIT.value
 
 
+def _tale(response: Response) -> dict[str, Any]:
+    """Return what an item is told about its page."""
+    meta = response.meta
+    tale = {
+        "status": meta.get(names.META_STATUS),
+        "duplicate_of": meta.get(names.META_DUPLICATE_OF),
+        "distance": meta.get(names.META_DISTANCE),
+        "similarity": meta.get(names.META_SIMILARITY),
+        "cluster": meta.get(names.META_CLUSTER),
+    }
+    if tale["status"] == Status.REVISIT.value:
+        tale |= {"reason": meta.get(names.META_REASON), "last_seen": meta.get(names.META_LAST_SEEN)}
+    return tale
+
+
 def _asks_again(request: Request, response: Response | None) -> bool:
     """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
     if response is None or response.request is None:
         return False
     asked = response.request
-    return (request.method, request.url, request.body) == (asked.method, asked.url, asked.body)
+    if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
+        return True
+    # To a wall, perhaps: the callback asks again at the address that it wanted.
+    redirects = asked.meta.get("redirect_urls")
+    return isinstance(redirects, list | tuple) and request.url in redirects

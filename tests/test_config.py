@@ -113,7 +113,34 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ),
         ({"cluster_budget": -1}, "SIMHASH_CLUSTER_BUDGET must be 0 or more, got -1"),
         ({"min_depth": -1}, "SIMHASH_MIN_DEPTH must be 0 or more, got -1"),
-        ({"flood_size": -1}, "SIMHASH_FLOOD_SIZE must be 0 or more, got -1"),
+        *(
+            (
+                {"flood_size": size},
+                f"SIMHASH_FLOOD_SIZE must be 2 pages or more, or 0 for no watch, got {size}",
+            )
+            for size in (-1, 1)
+        ),
+        *(
+            (
+                {name: ["example.org", domain]},
+                f"SIMHASH_{name.upper()} must be domains as they stand in addresses, such as example.com,"
+                f" without scheme, port and path, got {domain!r}",
+            )
+            for name in ("action_allow_domains", "action_deny_domains")
+            # None of them is the end of any host, so that nobody would ever notice.
+            for domain in (
+                "https://example.com",
+                "example.com/",
+                "example.com:8080",
+                "*.example.com",
+                "me@example.com",
+                "example .com",
+                "bücher.example",
+                "[::1]",
+                "",
+                ".",
+            )
+        ),
         ({"action_allow": "/a,(b"}, "SIMHASH_ACTION_ALLOW must be regular expressions, got '(b'"),
         ({"action_deny": ["*"]}, "SIMHASH_ACTION_DENY must be regular expressions, got '*'"),
         ({"action_deny": 7}, "SIMHASH_ACTION_DENY must be a list of strings, got 7"),
@@ -214,6 +241,27 @@ def test_a_setting_error_is_one_of_ours() -> None:
             for value in ("/a, b$", ["/a", "b$"], {"b$", "/a"})
         ),
         ({"action_deny": [r"\d{1,3}"]}, "action_deny", (r"\d{1,3}",)),
+        # JSON, as the command line gives it: a pattern to the letter, it would match any of these characters.
+        ({"action_allow": '["/print/"]'}, "action_allow", ("/print/",)),
+        ({"action_allow": r' [ "\\d{1,3}", "b$" ] '}, "action_allow", (r"\d{1,3}", "b$")),
+        ({"action_allow": "[0]"}, "action_allow", ("[0]",)),
+        ({"action_allow": "[a-z],b"}, "action_allow", ("[a-z]", "b")),
+        ({"protect": "[]"}, "protect", ()),
+        ({"prefer": '["shorter"]'}, "prefer", ("shorter",)),
+        ({"action": '["drop_items", "drop_links"]'}, "action", "drop_items,drop_links"),
+        ({"exact_action": '["drop_page"]'}, "exact_action", "drop_page"),
+        *(
+            ({"action_deny_domains": [domain]}, "action_deny_domains", (domain,))
+            for domain in (
+                "example.com",
+                ".EXAMPLE.com.",
+                "localhost",
+                "127.0.0.1",
+                "::1",
+                "my_shop.xn--bcher-kva.example",
+            )
+        ),
+        *(({"flood_size": size}, "flood_size", size) for size in (0, 2)),
         ({"protect": ""}, "protect", ()),
         ({"protect": []}, "protect", ()),
         ({"protect": "start"}, "protect", ("start",)),
@@ -223,7 +271,7 @@ def test_a_setting_error_is_one_of_ours() -> None:
         ),
         *(
             ({"item_fields": fields}, "item_fields", (("title", 1), ("body", 1)))
-            for fields in ("title,body", ["title", "body"])
+            for fields in ("title,body", ["title", "body"], '["title", "body"]')
         ),
         *(({"scope": scope}, "scope", scope) for scope in SCOPES),
         *(({"enabled": word}, "enabled", True) for word in (True, 1, "1", "True", "yes", " ON ")),

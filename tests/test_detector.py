@@ -426,6 +426,77 @@ def test_a_page_that_is_vouched_for_is_settled_though_it_was_to_be_dropped(tmp_p
     assert run(vouches=True, fails=True) == [True, False, False, False]
 
 
+def test_a_page_is_vouched_for_with_the_text_that_was_handed_on_and_no_other() -> None:
+    """Two requests for one page are under way: the first is handed on, the second has another text and is dropped."""
+
+    async def settled() -> list[bool]:
+        store = RemoteStore(header_for(Config()))
+        detector = NearDuplicateDetector(store=store)
+        english, loft = map(detector.fingerprinter.read, (ENGLISH, LOFT))
+        await detector.conclude_async(english, A)
+        await detector.conclude_async(loft, C)
+        for reading in (english, loft):
+            assert (await detector.conclude_async(reading, B, drops_copies=True)).is_duplicate
+        detector.vouch(B.encode(), english)
+        claimed.clear()
+        await detector.amend_async()
+        assert not claimed
+        detector.vouch(B.encode(), english)
+        detector.vouch(B.encode(), loft)
+        await detector.amend_async()
+        return [posting.is_handed_on for posting in claimed]
+
+    claimed: list[Posting] = []
+    with pytest.MonkeyPatch.context() as patch:
+        claim = RemoteStore.claim
+
+        async def noted(self: RemoteStore, posting: Posting) -> Claim:
+            claimed.append(posting)
+            return await claim(self, posting)
+
+        patch.setattr(RemoteStore, "claim", noted)
+        assert asyncio.run(settled()) == [True]
+
+
+def test_a_doubt_is_not_overtaken_by_what_it_is_about() -> None:
+    class Slow(RemoteStore):
+        """Keeps the first claim that comes back on its way for long."""
+
+        wait = 0
+
+        async def claim(self, posting: Posting) -> Claim:
+            if posting.key == B.encode():
+                self.told.append(posting.is_handed_on)
+                wait, self.wait = self.wait, 0
+                for _ in range(wait):
+                    await asyncio.sleep(0)
+                self.kept.append(posting.is_handed_on)
+            return await super().claim(posting)
+
+        told: list[bool]
+        kept: list[bool]
+
+    async def kept() -> list[bool]:
+        store = Slow(header_for(Config()))
+        store.told, store.kept = [], []
+        detector = NearDuplicateDetector(store=store)
+        english = detector.fingerprinter.read(ENGLISH)
+        for url in (A, B):
+            await detector.conclude_async(english, url, drops_copies=True)
+        store.told.clear()
+        store.kept.clear()
+        store.wait = 20
+        detector.vouch(B.encode(), english)
+        first = asyncio.create_task(detector.amend_async())
+        while not store.told:
+            await asyncio.sleep(0)
+        detector.doubt(B.encode())
+        await asyncio.gather(first, detector.amend_async())
+        return store.kept
+
+    assert asyncio.run(kept())[-1] is False
+
+
 def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:
     here, there, third = "https://one.example/a", "https://two.example/b", "https://two.example/c"
     detector = NearDuplicateDetector(Config(scope="host", across_scopes=True))

@@ -354,17 +354,60 @@ def test_a_wrong_setting_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("is_crawling", "said"), [(True, "action: drop_page"), (False, "action: mark, for this is a look")]
+    ("is_crawling", "said"),
+    [
+        (True, "action: drop_links; exact copies: drop_page\n"),
+        (False, "action: mark, for this is a look at single pages\n"),
+    ],
 )
 def test_the_first_line_says_what_is_really_done(
     is_crawling: bool, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    crawler = stand_in(is_crawling=is_crawling, action="drop_page")
+    crawler = stand_in(is_crawling=is_crawling, action="drop_links", exact_action="drop_page")
     subject = SimhashDownloaderMiddleware.from_crawler(crawler)
     with caplog.at_level(logging.INFO, "scrapy_simhash"):
         assert crawler.spider is not None
         subject.spider_opened(crawler.spider)
     assert said in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"revisit_action": "drop_items"},
+            "SIMHASH_REVISIT_ACTION (drop_items) does nothing without a store that outlives the crawl:"
+            " set SIMHASH_DIR",
+        ),
+        (
+            {"item_action": "drop", "item_field": "copy"},
+            "SIMHASH_ITEM_ACTION (drop) does nothing without fields to compare: set SIMHASH_ITEM_FIELDS",
+        ),
+        (
+            {"flood_action": "stop_pattern", "flood_size": 0},
+            "SIMHASH_FLOOD_ACTION (stop_pattern) does nothing without a watch: set SIMHASH_FLOOD_SIZE",
+        ),
+        (
+            {"across_scopes": True},
+            "SIMHASH_ACROSS_SCOPES (True) does nothing while all pages are in one scope: set SIMHASH_SCOPE",
+        ),
+        ({"item_action": "drop", "item_fields": "title"}, None),
+        ({"across_scopes": True, "scope": "host"}, None),
+        ({"flood_action": "stop_pattern"}, None),
+        ({}, None),
+    ],
+)
+def test_a_setting_that_cannot_do_anything_is_warned_of(
+    settings: dict[str, Any], said: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    for is_crawling in (True, False):  # single pages are only marked, whatever the settings say
+        caplog.clear()
+        crawler = stand_in(is_crawling=is_crawling, **settings)
+        subject = SimhashDownloaderMiddleware.from_crawler(crawler)
+        assert crawler.spider is not None
+        with caplog.at_level(logging.WARNING, "scrapy_simhash"):
+            subject.spider_opened(crawler.spider)
+        assert [record.getMessage() for record in caplog.records] == ([said] if said and is_crawling else [])
 
 
 @pytest.mark.parametrize(

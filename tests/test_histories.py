@@ -1,20 +1,36 @@
-"""Whole histories of crawls: what no kill, no outage and no way back to an old text may do to an item."""
+"""Whole histories of crawls: what no rule, no kill, no outage and no way back to an old text may do to an item.
 
+The promise: what a page yields is handed on at every visit, unless a rule of the settings drops it as a copy, or it
+is as it was and has been handed on, since the page has that text, by a run that ended in order.
+"""
+
+import asyncio
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Request, signals
-from scrapy.http import HtmlResponse
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 
-from scrapy_simhash import SimhashDownloaderMiddleware, SimhashSpiderMiddleware, StoreUnavailable
+from scrapy_simhash import (
+    NearDuplicate,
+    SimhashDownloaderMiddleware,
+    SimhashSpiderMiddleware,
+    StoreUnavailable,
+    Verdict,
+)
+from scrapy_simhash.store import Claim, Header, Page, Posting, Store
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawl.site import article
 from tests.stand_in import stand_in
+from tests.store.remote import RemoteStore
 
 
 def short(text: str) -> str:
@@ -32,12 +48,33 @@ TEXTS = {
 SHORT = ("sold", "soon")
 
 
+#: What says that a page is about a thing on sale.
+PRODUCT = '<meta property="og:type" content="product">'
+PAGES = "pqrs"
+WORDS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
+OWN, OWN_WORDS = f"{__name__}.ByPage", {"p": "drop_page", "q": "mark", "r": "drop_items"}
+
+
+class ByPage:
+    """An action of one's own: another one for each page, and none for the last."""
+
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
+        return OWN_WORDS[response.url[-1]]
+
+
 class Visit(NamedTuple):
-    """A page with one of the texts; *is_away* says that the store does not answer meanwhile."""
+    """A page with one of the texts, and how it fares."""
 
     page: str
     text: str
     is_away: bool = False
+    """Whether the store does not answer meanwhile."""
+    fails: bool = False
+    """Whether the callback fails, if there is one."""
+    depth: int = 2
+    action: str | None = None
+    """What the request asks for if the page is a copy; None leaves it to the settings."""
+    revisit_action: str | None = None
 
 
 class Run(NamedTuple):
@@ -47,70 +84,289 @@ class Run(NamedTuple):
     is_killed: bool
 
 
+class Rules(NamedTuple):
+    """The settings of a history."""
+
+    action: str = "mark"
+    exact_action: str | None = None
+    revisit_action: str = "drop_items"
+    cluster_budget: int = 0
+    min_depth: int = 0
+    denied: str = ""
+    """Pages about which nothing may be done."""
+    products: str = ""
+    """Pages that are about a thing on sale."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        named = self._asdict()
+        del named["denied"], named["products"]
+        return {**named, "action_deny": [f"/{page}$" for page in self.denied]}
+
+
 @dataclass
 class Past:
-    """The texts that a page had, as far as the store heard of them."""
+    """What became of a page, as far as the store heard of it."""
 
     texts: list[str] = field(default_factory=list)
     is_safe: bool = False
-    """Whether the latest was handed on, since the page has it, in a run that ended in order."""
+    """Whether the latest text was handed on, since the page has it, in a run that ended in order."""
     is_on_its_way: bool = False
     """Whether it was handed on in the present run."""
+    was_last_handed_on: bool = False
+    """Whether that was so at the latest visit of that run, after which it must be known for safe."""
+    is_known_safe: bool = False
+    rank: tuple[int, int] | None = None
+    """Of its latest cluster: the number of that, and the page's rank in it."""
+
+
+def parts(words: str) -> set[str]:
+    """Return what an action drops."""
+    return {
+        "mark": set[str](),
+        "drop_items": {"item"},
+        "drop_links": {"link"},
+        "drop_items,drop_links": {"item", "link"},
+        "drop_page": {"item", "link"},
+    }[words]
+
+
+def lost_as_copy(rules: Rules, visit: Visit, meta: dict[str, Any]) -> set[str]:
+    """Return what of a page is dropped since it repeats another one, read off the documentation."""
+    if "simhash_duplicate_of" not in meta:
+        return set()
+    words = rules.exact_action if rules.exact_action and meta["simhash_exact"] else rules.action
+    if words == OWN:
+        words = OWN_WORDS.get(visit.page, "mark")
+    gone = parts(visit.action or words)
+    if not visit.action and (visit.depth < rules.min_depth or visit.page in rules.denied):
+        return set()
+    if rules.cluster_budget:
+        return gone if meta["simhash_rank"] >= rules.cluster_budget else set()
+    if not visit.action and visit.page in rules.products:
+        return set()
+    return gone if visit.action else less_of_a_start_page(gone, visit)
+
+
+def lost_as_unchanged(rules: Rules, visit: Visit) -> set[str]:
+    """Return what of a page is dropped since it is as it was."""
+    gone = parts(visit.revisit_action or rules.revisit_action)
+    if visit.revisit_action:
+        return gone
+    if visit.depth < rules.min_depth or visit.page in rules.denied:
+        return set()
+    return less_of_a_start_page(gone, visit)
+
+
+def less_of_a_start_page(gone: set[str], visit: Visit) -> set[str]:
+    return gone if visit.depth else gone - {"link"}
 
 
 def fail(*_: object) -> None:
     raise StoreUnavailable("not now")
 
 
-def crawl(folder: Path, run: Run, pasts: dict[str, Past]) -> None:
-    """Crawl with the store in *folder*, and hold every item that is dropped or kept against the past of its page."""
-    crawler = stand_in(dir=str(folder), revisit_action="drop_items")
+def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
+    """Return what of a page the spider's project does not get."""
+    try:
+        actor.process_spider_input(response)
+    except NearDuplicate:
+        return {"item", "link"}
+    item = actor.get_processed_item({"a": 1}, response)
+    link = actor.get_processed_request(Request("https://example.com/"), response)
+    return {name for name, part in (("item", item), ("link", link)) if part is None}
+
+
+def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
+    """Crawl with the store in *folder*, and hold what is dropped or kept against the past of its page."""
+    crawler = stand_in(dir=str(folder), **rules.settings)
     judge = SimhashDownloaderMiddleware.from_crawler(crawler)
     crawler.signals.send_catch_log(signals.engine_started)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
-    for page, text, is_away in run.visits:
-        url = f"https://example.com/{page}"
-        response = HtmlResponse(url, body=TEXTS[text].encode(), encoding="utf-8", request=Request(url))
-        assert response.request is not None
+    for visit in run.visits:
+        url = f"https://example.com/{visit.page}"
+        wishes = {"simhash_action": visit.action, "simhash_revisit_action": visit.revisit_action}
+        request = Request(url, meta={"depth": visit.depth, **wishes})
+        html = (PRODUCT if visit.page in rules.products else "") + TEXTS[visit.text]
+        response = HtmlResponse(url, body=html.encode(), encoding="utf-8", request=request)
         with pytest.MonkeyPatch.context() as patch:
-            if is_away:
+            if visit.is_away:
                 patch.setattr(judge.detector.store, "claim", fail)
-            judge.process_response(response.request, response)
-        is_kept = actor.get_processed_item({"text": text}, response) is not None
-        if is_away:
-            assert is_kept, "nobody knows"
+            judge.process_response(request, response)
+        gone = lost(actor, response)
+        past = pasts.setdefault(visit.page, Past())
+        if visit.fails and "item" not in gone:
+            crawler.signals.send_catch_log(signals.spider_error, response=response)
+        if visit.is_away:
+            assert not gone, "nobody knows"
+            past.was_last_handed_on = past.was_last_handed_on and not visit.fails
             continue
-        past = pasts.setdefault(page, Past())
-        if past.texts[-1:] != [text]:
-            past.is_safe = past.is_on_its_way = False
-        if not is_kept:
-            assert past.is_safe, f"{page} had {text} after {past.texts}, and its item was dropped"
-        elif text not in SHORT:  # the first that said it is skipped, and its items are kept
-            assert not past.is_safe, f"{page} had {text} after {past.texts}, and its item came twice"
-        past.is_on_its_way = not past.is_safe
-        past.texts.append(text)
-    store = judge.detector.store
+        hold(past, gone, rules, visit, request.meta)
     if run.is_killed:
         shutil.copytree(folder, killed := folder.with_name("killed"))
-    store.close()
+    judge.detector.amend()
+    cast("Store", judge.detector.store).close()
     if run.is_killed:
         shutil.rmtree(folder)
         killed.rename(folder)
     for past in pasts.values():
         past.is_safe = past.is_safe or (past.is_on_its_way and not run.is_killed)
-        past.is_on_its_way = False
+        past.is_known_safe = past.is_known_safe or (past.was_last_handed_on and not run.is_killed)
+        past.is_on_its_way = past.was_last_handed_on = False
+
+
+def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
+    """Hold what is *gone* of a page against its *past*, and take note of it."""
+    tale = f"{visit.page} has {visit.text} after {past.texts}"
+    if past.texts[-1:] != [visit.text]:
+        past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_handed_on = False
+    past.texts.append(visit.text)
+    is_done = meta.get("simhash_reason") == "unchanged" and meta.get("simhash_settled", False)
+    assert past.is_safe or not is_done, f"{tale}, and passes for safe"
+    if visit.text not in SHORT:  # the first that said it is skipped, and its items are kept
+        assert is_done or not past.is_known_safe, f"{tale}, and does not pass for safe"
+    expected = lost_as_copy(rules, visit, meta) | (lost_as_unchanged(rules, visit) if is_done else set())
+    assert gone == expected, tale
+    past.was_last_handed_on = "item" not in gone and not visit.fails
+    past.is_on_its_way = past.is_on_its_way or past.was_last_handed_on
+    if "simhash_rank" in meta:
+        cluster, rank = meta["simhash_cluster"], meta["simhash_rank"]
+        if past.rank is not None and past.rank[0] == cluster:
+            assert past.rank[1] == rank, f"{tale}, and another rank than before"
+        assert rank or "simhash_duplicate_of" not in meta
+        past.rank = cluster, rank
 
 
 VISITS = st.builds(
-    Visit, st.sampled_from("pq"), st.sampled_from(sorted(TEXTS)), st.sampled_from([False] * 5 + [True])
+    Visit,
+    st.sampled_from(PAGES),
+    st.sampled_from(sorted(TEXTS)),
+    is_away=st.sampled_from([False] * 7 + [True]),
+    fails=st.sampled_from([False] * 5 + [True]),
+    depth=st.sampled_from([0, 1, 2, 2]),
+    action=st.sampled_from([None, None, None, *WORDS]),
+    revisit_action=st.sampled_from([None, None, None, *WORDS]),
 )
-HISTORIES = st.lists(st.builds(Run, st.lists(VISITS, max_size=4), st.booleans()), min_size=1, max_size=5)
+HISTORIES = st.lists(st.builds(Run, st.lists(VISITS, max_size=6), st.booleans()), min_size=1, max_size=5)
+RULES = st.builds(
+    Rules,
+    action=st.sampled_from([*WORDS, OWN]),
+    exact_action=st.sampled_from([None, None, *WORDS, OWN]),
+    revisit_action=st.sampled_from(WORDS),
+    cluster_budget=st.sampled_from([0, 0, 1, 2]),
+    min_depth=st.sampled_from([0, 0, 1, 2]),
+    denied=st.sampled_from(["", "", "q"]),
+    products=st.sampled_from(["", "", "r"]),
+)
 
 
-@settings(max_examples=60, deadline=None)
-@given(HISTORIES)
-def test_no_item_is_dropped_of_a_text_that_was_not_safe_since_the_page_had_it(history: list[Run]) -> None:
+@settings(max_examples=120, deadline=None)
+@given(HISTORIES, RULES)
+def test_nothing_is_dropped_but_by_a_rule_or_when_it_is_safe_since_the_page_has_that_text(
+    history: list[Run], rules: Rules
+) -> None:
     pasts: dict[str, Past] = {}
     with TemporaryDirectory() as folder:
         for run in history:
-            crawl(Path(folder, "seen"), run, pasts)
+            crawl(Path(folder, "seen"), run, rules, pasts)
+
+
+class Elsewhere(RemoteStore):
+    """A store in a file, asked by coroutines that take their time on both ways, each another."""
+
+    def __init__(self, store: SqliteStore, seed: int) -> None:
+        super().__init__(store.header)
+        self.store = store  # type: ignore[assignment]
+        self._random = Random(seed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, header: Header) -> "Elsewhere":
+        return cls(SqliteStore(crawler.settings["SIMHASH_DIR"], header), crawler.settings.getint("SEED"))
+
+    async def claim(self, posting: Posting) -> Claim:
+        await self._dawdle()
+        claim = self.store.claim(posting)
+        await self._dawdle()
+        return claim
+
+    async def get(self, key: bytes) -> Page | None:
+        await self._dawdle()
+        page = self.store.get(key)
+        await self._dawdle()
+        return page
+
+    async def _dawdle(self) -> None:
+        for _ in range(self._random.randrange(6)):
+            await asyncio.sleep(0)
+
+
+async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set[tuple[str, str]]) -> None:
+    """Crawl with the store at *path*, all pages at once; *safe* has which texts of which pages somebody has."""
+    crawler = stand_in(**rules.settings, dir=str(path), store=f"{__name__}.Elsewhere")
+    crawler.settings.set("SEED", seed)
+    judge = SimhashDownloaderMiddleware.from_crawler(crawler)
+    actor = SimhashSpiderMiddleware.from_crawler(crawler)
+    handed_on: set[tuple[str, str]] = set()
+
+    async def visited(visit: Visit) -> None:
+        wishes = {"simhash_action": visit.action, "simhash_revisit_action": visit.revisit_action}
+        request = Request(f"https://example.com/{visit.page}", meta={"depth": visit.depth, **wishes})
+        html = (PRODUCT if visit.page in rules.products else "") + TEXTS[visit.text]
+        response = HtmlResponse(request.url, body=html.encode(), encoding="utf-8", request=request)
+        await cast("Any", judge.process_response(request, response))
+        is_done = request.meta.get("simhash_reason") == "unchanged" and request.meta["simhash_settled"]
+        assert not is_done or (visit.page, visit.text) in safe
+        expected = lost_as_copy(rules, visit, request.meta)
+        gone = lost(actor, response)
+        assert gone == expected | (lost_as_unchanged(rules, visit) if is_done else set())
+        if "item" in gone:
+            return
+        if visit.fails:
+            crawler.signals.send_catch_log(signals.spider_error, response=response)
+        else:
+            handed_on.add((visit.page, visit.text))
+
+    await asyncio.gather(*map(visited, run.visits))
+    store = cast("Elsewhere", judge.detector.store).store
+    if run.is_killed:
+        cast("SqliteStore", store)._let_go()
+        return
+    await judge.detector.amend_async()
+    store.close()
+    safe |= handed_on
+
+
+#: Few pages with few texts, so that many are about one page at the same time.
+MEETINGS = st.lists(
+    st.builds(
+        Run,
+        st.lists(
+            st.builds(
+                Visit,
+                st.sampled_from("pqs"),
+                st.sampled_from(["A", "A and a word"]),
+                is_away=st.just(False),
+                fails=st.sampled_from([False] * 5 + [True]),
+                depth=st.just(2),
+                action=st.sampled_from([None, "mark", "drop_items"]),
+                revisit_action=st.none(),
+            ),
+            min_size=2,
+            max_size=6,
+        ),
+        st.sampled_from([False, False, False, True]),
+    ),
+    min_size=2,
+    max_size=4,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(HISTORIES | MEETINGS, RULES, st.integers(0, 2**32))
+def test_nothing_passes_for_safe_that_nobody_has_whatever_order_answers_come_in(
+    history: list[Run], rules: Rules, seed: int
+) -> None:
+    safe: set[tuple[str, str]] = set()
+    with TemporaryDirectory() as folder:
+        for number, run in enumerate(history):
+            asyncio.run(crawl_at_once(Path(folder, "seen.sqlite"), run, rules, seed + number, safe))

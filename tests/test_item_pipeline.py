@@ -1,13 +1,23 @@
 """The pipeline, item by item; real crawls are in tests/crawl/test_items.py."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from scrapy import Spider
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from scrapy_simhash import Addon, NearDuplicateItem, SettingError, SimhashItemPipeline
+from scrapy_simhash import (
+    Addon,
+    NearDuplicateItem,
+    SettingError,
+    SimhashItemPipeline,
+    StoreUnavailable,
+)
+from scrapy_simhash.store import Claim, Posting
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.items.test_fingerprint import item
 from tests.stand_in import simhash_stats, stand_in
 
@@ -89,6 +99,33 @@ def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
     assert lives(subject, item(url="/b", title="clean"))
 
 
+def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_other(tmp_path: Path) -> None:
+    def run(lived: list[bool], answers: bool = True) -> None:
+        """Crawl for one item; without an answer of the store a later pipeline drops it."""
+        subject = pipeline(item_action="drop", item_key="url", dir=str(tmp_path))
+        store = cast("SqliteStore", subject._store)
+        claim = store.claim
+
+        def stored(posting: Posting) -> Claim:
+            claim(posting)
+            raise StoreUnavailable("it took too long")
+
+        given = item(url=f"/{len(lived)}")
+        with pytest.MonkeyPatch.context() as patch:
+            if not answers:
+                patch.setattr(store, "claim", stored)
+            lived.append(lives(subject, given))
+        if not answers:
+            subject.item_lost(given, DropItem("no"))
+        subject._keeping.detector.amend()
+        store.close()
+
+    lived: list[bool] = []
+    for answers in (False, True):
+        run(lived, answers)
+    assert lived == [True, True]
+
+
 def test_what_is_dropped_as_a_copy_is_not_lost() -> None:
     subject = pipeline(item_action="drop")
     assert [lives(subject, item()) for _ in range(3)] == [True, False, False]
@@ -102,6 +139,21 @@ def test_what_is_no_item_goes_on(odd: object, caplog: pytest.LogCaptureFixture) 
         subject.item_lost(odd, ValueError())
     assert simhash_stats(subject.crawler) == {"items/errors": 2}
     assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("items", "warnings"), [([], 0), ([{"Title": "a"}], 1), ([{"Title": "a"}, item()], 0)]
+)
+def test_fields_that_no_item_has_are_told_of_at_the_end(
+    items: list[dict[str, Any]], warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    subject = pipeline()
+    for given in items:
+        subject.process_item(given)
+    subject.spider_closed(Spider("fields"))
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == warnings
+    assert all("SIMHASH_ITEM_FIELDS: title, body" in message for message in told)
 
 
 def test_skipped_items_are_counted_and_left_as_they_are() -> None:

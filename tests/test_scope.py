@@ -90,6 +90,10 @@ def forgetful(url: str) -> str:
     return None  # type: ignore[return-value]
 
 
+async def dreaming(url: str) -> str:
+    return url
+
+
 NO_FUNCTION = 3
 
 
@@ -114,7 +118,8 @@ def test_a_function_of_ones_own_is_found_by_its_path() -> None:
     [
         (f"{__name__}.missing", "SIMHASH_SCOPE names what cannot be loaded: .*missing"),
         ("no.such.function", "SIMHASH_SCOPE names what cannot be loaded: No module named 'no'"),
-        (f"{__name__}.NO_FUNCTION", "SIMHASH_SCOPE must name a function, got"),
+        (f"{__name__}.NO_FUNCTION", "SIMHASH_SCOPE must name a function that does not wait, got"),
+        (f"{__name__}.dreaming", "SIMHASH_SCOPE must name a function that does not wait, got"),
     ],
 )
 def test_a_path_without_a_function_is_refused(path: str, message: str) -> None:

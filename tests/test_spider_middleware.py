@@ -172,6 +172,15 @@ def test_drop_links_lets_the_page_be_asked_for_again(request_: Request, is_kept:
     assert simhash_stats(subject.crawler).get("requests_dropped", 0) == (not is_kept)
 
 
+@pytest.mark.parametrize(
+    ("redirects", "is_kept"), [([FIRST], True), ((FIRST, URL), True), ([], False), (None, False), (7, False)]
+)
+def test_drop_links_lets_the_address_that_led_here_be_asked_again(redirects: object, is_kept: bool) -> None:
+    page = response("drop_links", redirect_urls=redirects)
+    again = Request(FIRST, dont_filter=True)
+    assert (middleware().get_processed_request(again, page) is again) is is_kept
+
+
 def test_output_of_the_start_has_no_page() -> None:
     subject = middleware(action="drop_items", item_field="copy")
     assert subject.get_processed_item({"a": 1}, None) == {"a": 1}

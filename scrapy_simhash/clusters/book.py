@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from scrapy_simhash.clusters.preferred import Contest, Preference
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.verdict import Verdict
 
 #: Clusters with copies that are remembered; those that were not met for the longest time are forgotten.
@@ -74,12 +75,11 @@ class ClusterBook:
         self._preference = Preference(prefer)
         self._max_clusters = max_clusters
         self._max_addresses = max_addresses
-        self._max_waiting = max_waiting
         #: Least recently met first.
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
         self._addresses = 0
-        #: What pages named that are in no cluster with copies yet, by the number of their cluster; oldest first.
-        self._waiting: OrderedDict[int, tuple[str, str]] = OrderedDict()
+        #: What pages named that are in no cluster with copies yet, by the number of their cluster.
+        self._waiting: Recent[int, tuple[str, str]] = Recent(max_waiting)
         #: Pages of the largest cluster, those of earlier crawls included; 0 before the first copy.
         self.largest = 0
         #: Clusters of which another page than the first is to be preferred, those that are forgotten included.
@@ -128,8 +128,6 @@ class ClusterBook:
             return
         # Most pages name themselves: that is one string, which the store has as well.
         self._waiting[number] = (url, url if canonical == url else canonical)
-        if len(self._waiting) > self._max_waiting:
-            self._waiting.popitem(last=False)
 
     def _begin(self, number: int, first: str) -> _Entry:
         entry = _Entry(self._preference, first)

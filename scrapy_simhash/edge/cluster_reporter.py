@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
 from scrapy_simhash.clusters import ClusterBook
+from scrapy_simhash.edge.faults import Faults
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.signals import cluster_closed
 
@@ -27,7 +28,7 @@ class ClusterReporter:
         self.book = ClusterBook(config.prefer)
         self._crawler = crawler
         self._is_verbose = config.debug
-        self._has_warned = False
+        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def judged(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
         """Take note of the verdict on the page at *url*, which names *canonical* as its address.
@@ -41,14 +42,9 @@ class ClusterReporter:
             preferred = book.note(verdict, url, canonical)
         except Exception:
             stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            logger.log(
-                logging.DEBUG if self._has_warned else logging.WARNING,
-                "Could not note the cluster of %(url)s: it goes on without a preferred URL",
-                {"url": url},
-                exc_info=True,
-                extra={"spider": self._crawler.spider},
+            self._faults.tell(
+                "Could not note the cluster of %(about)s: it goes on without a preferred URL", url
             )
-            self._has_warned = True
             return None
         # At once, and not at the end, where others may have read the stats already.
         if book.largest != largest:

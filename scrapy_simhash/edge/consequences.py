@@ -12,8 +12,10 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.edge.cluster_reporter import ClusterReporter
 from scrapy_simhash.edge.depths import Depths
+from scrapy_simhash.edge.faults import Faults
 from scrapy_simhash.edge.flood_guard import FloodGuard
-from scrapy_simhash.edge.judge import Judgement, tree_of
+from scrapy_simhash.edge.html import tree_of
+from scrapy_simhash.edge.judge import Judgement
 from scrapy_simhash.edge.marks import write_marks
 from scrapy_simhash.edge.report import Report
 from scrapy_simhash.edge.stats import count_decision, count_verdict, stats_of
@@ -46,9 +48,10 @@ class Consequences:
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
         self._report = Report.open(crawler, config)
-        self._floods = FloodGuard(crawler, config, PageFingerprinter(config))
+        self._fingerprinter = PageFingerprinter(config)
+        self._floods = FloodGuard(crawler, config, self._fingerprinter)
         self._has_shown_duplicate = False
-        self._has_warned = False
+        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def may_lose_copies(self, request: Request, url: str) -> bool:
         """Tell, before there is a verdict, whether the items of a page may be dropped if it repeats another one."""
@@ -73,7 +76,8 @@ class Consequences:
             if reading is not None:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
-            self._give_up(response)
+            stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+            self._faults.tell("Could not tell what is to be done about %(about)s: nothing is", response)
         preferred = self._clusters.judged(verdict, response.url, hints.canonical if hints else None)
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)
@@ -112,25 +116,28 @@ class Consequences:
     def _decide(self, verdict: Verdict, hints: Hints, request: Request, response: Response) -> Decision:
         depth = self._depths.of(request)
         decision = self._policy.decide(
-            Case(verdict, response.url, depth, depth == 0, partial(_protections, verdict, hints, response)),
+            Case(
+                verdict, response.url, depth, depth == 0, partial(self._protections, verdict, hints, response)
+            ),
             partial(self._wishes.on_copy, verdict, request, response),
             partial(self._wishes.on_unchanged, verdict, request, response),
         )
         # Who looks at a single page wants to see it.
         return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
 
-    def _give_up(self, response: Response) -> None:
-        """Note that nothing can be decided for a fault of ours; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        logger.log(
-            logging.DEBUG if self._has_warned else logging.WARNING,
-            "Could not tell what is to be done about %(response)s: nothing is. Further failures are logged at"
-            " level DEBUG and counted in the stat %(stat)s",
-            {"response": response, "stat": names.STAT_CONSEQUENCE_ERRORS},
-            exc_info=True,
-            extra={"spider": self._crawler.spider},
+    def _protections(
+        self, verdict: Verdict, hints: Hints, response: Response, wanted: Collection[str]
+    ) -> Iterable[str]:
+        root = tree_of(response)
+        return protections(
+            root,
+            response.url,
+            verdict.duplicate_of or response.url,
+            hints,
+            verdict.hints,
+            wanted,
+            None if verdict.is_exact else partial(self._fingerprinter.extract, root),
         )
-        self._has_warned = True
 
     def _announce(
         self, verdict: Verdict, preferred: str | None, request: Request, response: Response
@@ -177,16 +184,3 @@ def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: R
 
 def _with_hints(verdict: Verdict, hints: tuple[str, ...]) -> Verdict:
     return replace(verdict, hints=verdict.hints + hints) if hints else verdict
-
-
-def _protections(
-    verdict: Verdict, hints: Hints, response: Response, wanted: Collection[str]
-) -> Iterable[str]:
-    return protections(
-        tree_of(response),
-        response.url,
-        verdict.duplicate_of or response.url,
-        hints,
-        verdict.hints,
-        wanted,
-    )

@@ -11,12 +11,13 @@ from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_simhash import names
 from scrapy_simhash.edge.crawling import is_crawl
+from scrapy_simhash.edge.faults import Faults
 from scrapy_simhash.edge.probe import NotFoundPages
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.floods.kinds import kind_of
 from scrapy_simhash.floods.leads import Leads
-from scrapy_simhash.floods.recent import Recent
 from scrapy_simhash.floods.watch import FloodWatch, Seen, Suspect
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import flood_found
 from scrapy_simhash.verdict import Reason, Status
@@ -59,7 +60,7 @@ class FloodGuard:
         self._page: tuple[Response, bool] | None = None
         self._warnings = 0
         self._has_refused = False
-        self._has_failed = False
+        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     @property
     def floods(self) -> list[Flood]:
@@ -244,15 +245,7 @@ class FloodGuard:
     def _give_up(self, page: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
         stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        logger.log(
-            logging.DEBUG if self._has_failed else logging.WARNING,
-            "Could not tell whether %(page)s belongs to a flood: it goes on, uncounted. Further failures are"
-            " logged at level DEBUG and counted in the stat %(stat)s",
-            {"page": page, "stat": names.STAT_CONSEQUENCE_ERRORS},
-            exc_info=True,
-            extra={"spider": self._crawler.spider},
-        )
-        self._has_failed = True
+        self._faults.tell("Could not tell whether %(about)s belongs to a flood: it goes on, uncounted", page)
 
 
 def _may_be_refused(request: Request) -> bool:
@@ -260,6 +253,7 @@ def _may_be_refused(request: Request) -> bool:
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
-        and not meta.get("is_start_request")
+        # A spider that passes its meta on passes this on too, and the depth tells.
+        and not (meta.get("is_start_request") and not meta.get("depth"))
         and meta.get(names.META_ENABLED, True) is not False
     )

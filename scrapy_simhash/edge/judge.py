@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.edge.faults import Faults
+from scrapy_simhash.edge.html import language_of, tree_of
 from scrapy_simhash.edge.outage import Outage
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.edge.threads import run_in_thread
@@ -65,7 +67,8 @@ class Judge:
         self._detector = detector
         self._config = detector.config
         self._outage = Outage()
-        self._has_warned = False
+        # Counted with the verdict.
+        self._faults = Faults(crawler, logger, names.STAT_ERRORS)
 
     def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
         """Return why *response* is not to be judged, None when it is. Looks at no text, so nothing is parsed."""
@@ -139,7 +142,7 @@ class Judge:
             self._outage.answered(self._crawler.spider)
 
     def _read(self, root: Any, response: Response) -> Reading:
-        return self._detector.fingerprinter.read(root, response.url, content_language=_language(response))
+        return self._detector.fingerprinter.read(root, response.url, content_language=language_of(response))
 
     async def _read_in_thread(self, root: Any, response: Response) -> Reading:
         stats_of(self._crawler).inc_value(names.STAT_THREADED)
@@ -164,26 +167,10 @@ class Judge:
         if isinstance(error, StoreError):
             self._outage.failed(error, self._crawler.spider)
             return Judgement(Verdict(Status.UNKNOWN, reason=Reason.STORE))
-        logger.log(
-            logging.DEBUG if self._has_warned else logging.WARNING,
-            "Could not tell whether %(response)s is a near-duplicate: it goes on unmarked. Further"
-            " failures are logged at level DEBUG and counted in the stat %(stat)s",
-            {"response": response, "stat": names.STAT_ERRORS},
-            exc_info=True,
-            extra={"spider": self._crawler.spider},
+        self._faults.tell(
+            "Could not tell whether %(about)s is a near-duplicate: it goes on unmarked", response
         )
-        self._has_warned = True
         return Judgement(Verdict(Status.UNKNOWN))
 
 
 _NOT_HTML = Judgement(Verdict(Status.SKIPPED, reason=Reason.NOT_HTML))
-
-
-def tree_of(response: Response) -> Any:
-    """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
-    root = cast("HtmlResponse", response).selector.root
-    return root if hasattr(root, "iter") else None
-
-
-def _language(response: Response) -> str:
-    return (response.headers.get(b"Content-Language") or b"").decode("latin-1")

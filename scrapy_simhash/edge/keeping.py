@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.edge import unstarted
 from scrapy_simhash.edge.crawling import is_crawl
 from scrapy_simhash.edge.stores import open_store
@@ -83,13 +84,17 @@ class Keeping:
     async def _engine_stopped(self) -> None:
         """Close the store: later than anything that a page or an item is handed on to, feeds among them."""
         store = self.detector.store
+        end = partial(store.close, self._close_reason)
         try:
-            try:
-                await self.detector.amend_async()
-            finally:
-                if is_async(store):
-                    await store.close(self._close_reason)
-                else:
-                    store.close(self._close_reason)
+            await self.detector.amend_async()
+        except StoreError as error:
+            logger.warning("Pages of this crawl will come again in the next one: %s", error)
+            # What could not be told would make pages look safe that are not. A store of somebody's own may have no
+            # other end.
+            end = getattr(store, "abandon", end)
+        try:
+            waiting = end()
+            if waiting is not None:
+                await waiting
         except StoreError as error:
             logger.warning("%s", error)

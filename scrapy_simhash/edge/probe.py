@@ -16,6 +16,8 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
+from scrapy_simhash.edge.html import language_of, tree_of
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -100,11 +102,10 @@ class NotFoundPages:
         first = self._firsts[host]
         if not 200 <= response.status < 300 or not isinstance(response, HtmlResponse):
             return
-        root = response.selector.root
-        if len(response.body) > LARGEST or not hasattr(root, "iter") or _is_front(response.url):
+        root = tree_of(response)
+        if len(response.body) > LARGEST or root is None or _is_front(response.url):
             return
-        language = (response.headers.get(b"Content-Language") or b"").decode("latin-1")
-        reading = self._fingerprinter.read(root, response.url, content_language=language)
+        reading = self._fingerprinter.read(root, response.url, content_language=language_of(response))
         # A host that shows the same to all, as those do whose pages are made by scripts.
         if first is not None and self._is_same(reading, first):
             return

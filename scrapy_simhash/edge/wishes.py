@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from scrapy.utils.misc import build_from_crawler, load_object
@@ -88,7 +89,9 @@ class Wishes:
         try:
             answer = by_setting.decide(verdict, request, response)
         except Exception as error:
-            self._complain(setting, f"{setting} failed for {response.url}, which is only marked: {error!r}")
+            self._complain(
+                setting, f"{setting} failed for {response.url}, which is only marked: {error!r}", error
+            )
             return Wish(Action.MARK)
         try:
             return Wish(answer if isinstance(answer, Action) else Action.named(answer))
@@ -116,18 +119,22 @@ class Wishes:
             pass  # what is no word is an import path, Config has seen to that
         setting = PREFIX + name.upper()
         try:
-            made = build_from_crawler(load_object(value), self._crawler)
+            found = load_object(value)
+            made = build_from_crawler(found, self._crawler) if isinstance(found, type) else None
         except (ImportError, NameError, ValueError, TypeError) as error:
             raise SettingError(f"{setting} names what cannot be loaded: {error}") from error
         if not isinstance(made, Decider):
             raise SettingError(f"{setting} must name a class with the method decide(), got {value!r}")
+        if iscoroutinefunction(made.decide):
+            raise SettingError(f"{setting} must name a class whose decide() is no coroutine, got {value!r}")
         return made
 
-    def _complain(self, about: str, message: str) -> None:
+    def _complain(self, about: str, message: str, error: Exception | None = None) -> None:
         stats_of(self._crawler).inc_value(names.STAT_BAD_ACTION)
         logger.log(
             logging.DEBUG if about in self._has_warned else logging.WARNING,
             message,
+            exc_info=error,
             extra={"spider": self._crawler.spider},
         )
         self._has_warned.add(about)

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from scrapy_simhash.floods.pattern import patterns
-from scrapy_simhash.floods.recent import Recent
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 
 #: Pages in a row without a new link, after which a pattern leads nowhere.

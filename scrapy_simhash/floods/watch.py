@@ -14,7 +14,7 @@ from typing import NamedTuple
 from scrapy_simhash.floods.coverage import Cluster, Coverage
 from scrapy_simhash.floods.flood import Flood, Kind
 from scrapy_simhash.floods.pattern import patterns
-from scrapy_simhash.floods.recent import Recent
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 
 #: Clusters with one page on a host, of which the URL is kept; the oldest goes.

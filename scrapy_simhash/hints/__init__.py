@@ -7,7 +7,7 @@ from scrapy_simhash.hints.addresses import address_key
 from scrapy_simhash.hints.evidence import HINTS, evidence
 from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.markup import Hints, read_hints
-from scrapy_simhash.hints.product import is_product
+from scrapy_simhash.hints.product import is_product, makes_offer
 from scrapy_simhash.hints.protections import protections
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "evidence",
     "is_listing",
     "is_product",
+    "makes_offer",
     "protections",
     "read_hints",
 ]

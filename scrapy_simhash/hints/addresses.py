@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
@@ -23,6 +24,8 @@ _TRACKING_PREFIX = "utm_"
 _SESSION = re.compile(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 
+# Each page has its own, and that of the page it repeats, looked at from several sides.
+@lru_cache(maxsize=2_048)
 def address_key(url: str) -> str:
     """Return what *url* has in common with every other address of surely the same page.
 

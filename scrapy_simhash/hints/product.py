@@ -6,6 +6,7 @@ from lxml import etree
 
 from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.vocabulary import PRODUCTS, claimed_types
+from scrapy_simhash.text import Document
 
 _OPEN_GRAPH = ("product", "og:product", "product.item", "product.group")
 
@@ -23,6 +24,11 @@ def is_product(root: etree._Element) -> bool:
     if not count or types["CollectionPage"] or types["SearchResultsPage"]:
         return False
     return count == 1 or types["ProductGroup"] > 0 or not is_listing(root)
+
+
+def makes_offer(document: Document) -> bool:
+    """Tell whether a page names a thing and its price, whatever it says in its markup; see `text/offer.py`."""
+    return any(paragraph.zone == "offer" for paragraph in document.paragraphs)
 
 
 def _open_graph_type(root: etree._Element) -> str:

@@ -32,8 +32,9 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
     """Tell whether two addresses are those of pages of one listing.
 
     They are if they differ in a page number only; or if one of *steps*, which are the next and the previous page as
-    the page at *url* names them, is *original*, or differs from both in its parameters only, as with a cursor. A
-    step to another day or month makes a calendar, which is no listing: it has no last page. Never raises.
+    the page at *url* names them, is *original*, or differs from the page in parameters in which *original* does too,
+    as with a cursor: a session in the address makes no other page of it. A step to another day or month makes a
+    calendar, which is no listing: it has no last page. Never raises.
 
     >>> are_pages_of_one_listing("http://example.com/boats?page=2", "http://example.com/boats")
     True
@@ -56,6 +57,7 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
             step != own
             and _path(step) == _path(own) == _path(other)
             and _without_time(step) != _without_time(own)
+            and _differing(step, own) <= _differing(own, other)
         ):
             return True
     return False
@@ -87,6 +89,12 @@ def _without_time(key: str) -> str:
         )
     ]
     return f"{parts.netloc}{_TIME_IN_PATH.sub('', parts.path)}?{'&'.join(kept)}"
+
+
+def _differing(key: str, other: str) -> set[str]:
+    """Return the names of the parameters that two addresses do not share."""
+    mine, its = (set(urlsplit(address).query.split("&")) for address in (key, other))
+    return {parameter.partition("=")[0] for parameter in (mine ^ its) - {""}}
 
 
 def _path(key: str) -> str:

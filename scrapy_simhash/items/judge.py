@@ -91,7 +91,8 @@ class ItemJudge:
             original = self._original_to_ask(case, claim)
             ruling = self._rule(case, claim, None if original is None else store.get(original))
         if self._stays_instead(case, claim, ruling) and self._remembers:
-            store.claim(case.posting._replace(is_dropped_as_copy=False))
+            with self._lost_unless_stored(case):
+                store.claim(case.posting._replace(is_dropped_as_copy=False))
         return ruling
 
     async def judge_waiting(self, item: Any) -> Ruling:
@@ -106,7 +107,8 @@ class ItemJudge:
             original = self._original_to_ask(case, claim)
             ruling = self._rule(case, claim, None if original is None else await store.get(original))
         if self._stays_instead(case, claim, ruling) and self._remembers:
-            await store.claim(case.posting._replace(is_dropped_as_copy=False))
+            with self._lost_unless_stored(case):
+                await store.claim(case.posting._replace(is_dropped_as_copy=False))
         return ruling
 
     def key_of(self, item: Any) -> bytes | None:
@@ -153,6 +155,15 @@ class ItemJudge:
             waiting.remove(case.posting)
             if not waiting:
                 del self._waiting[case.posting.key]
+
+    @contextmanager
+    def _lost_unless_stored(self, case: _Case) -> Iterator[None]:
+        """Rely on *case* only if the store takes it: it goes on without a ruling, and nobody hears if it is lost."""
+        try:
+            yield
+        except BaseException:
+            self.lose(case.posting.key)
+            raise
 
     def _original_to_ask(self, case: _Case, claim: Claim) -> bytes | None:
         """Return the key of the item that *case* repeats, if it matters and only the store knows its fate."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from scrapy_simhash.recent import Recent
+
 #: Items beyond which the oldest is no longer waited for: if a later pipeline hands on another object, nobody can tell
 #: that it has arrived.
 MOST = 10_000
@@ -21,7 +23,7 @@ class OnTheWay:
 
     def __init__(self) -> None:
         # By identity: nobody else gets that of an object for as long as it is held here.
-        self._items: dict[int, tuple[Any, bytes]] = {}
+        self._items: Recent[int, tuple[Any, bytes]] = Recent(MOST)
 
     def __len__(self) -> int:
         """Return how many are waited for."""
@@ -30,8 +32,6 @@ class OnTheWay:
     def add(self, item: Any, key: bytes) -> None:
         """Wait for *item*."""
         self._items[id(item)] = (item, key)
-        if len(self._items) > MOST:
-            del self._items[next(iter(self._items))]
 
     def arrive(self, item: Any) -> None:
         """Wait no longer for *item*."""

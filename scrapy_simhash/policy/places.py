@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+
+from scrapy_simhash.scope import scope_of
 
 
 class Places:
@@ -38,7 +39,7 @@ class Places:
             return False
         if not (self._allow_domains or self._deny_domains):
             return True
-        host = _host(url)
+        host = scope_of(url, "host")
         if self._allow_domains and not any(_is_of(host, domain) for domain in self._allow_domains):
             return False
         return not any(_is_of(host, domain) for domain in self._deny_domains)
@@ -46,13 +47,6 @@ class Places:
 
 def _bare(domain: str) -> str:
     return domain.strip().strip(".").lower()
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:  # "http://[broken"
-        return ""
 
 
 def _is_of(host: str, domain: str) -> bool:

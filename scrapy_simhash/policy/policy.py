@@ -56,13 +56,22 @@ class Policy:
         *on_copy* says what is asked for if it repeats another page, *on_unchanged* if it is as it was in an earlier
         crawl, which finished it; each is called only if that is so. Both may be so: what either drops is dropped.
         """
-        copy = self._decide(case, on_copy(), self._on_copy) if case.verdict.is_duplicate else _NO_QUESTION
-        again = (
-            self._decide(case, on_unchanged(), self._keep_links) if _is_done(case.verdict) else _NO_QUESTION
+        rulings: list[tuple[Wish, Decision]] = []
+        if case.verdict.is_duplicate:
+            wish = on_copy()
+            rulings.append((wish, self._decide(case, wish, self._on_copy)))
+        if _is_done(case.verdict):
+            wish = on_unchanged()
+            rulings.append((wish, self._decide(case, wish, self._keep_links)))
+        if not rulings:
+            return Decision(None)
+        action = Action.MARK
+        for _, decision in rulings:
+            action |= decision.action or Action.MARK
+        # What one rule spares the page the other may drop: then it was not spared that.
+        return Decision(
+            action, next((each.spared for wish, each in rulings if wish.action not in action), None)
         )
-        if copy.action is None or again.action is None:
-            return again if copy.action is None else copy
-        return Decision(copy.action | again.action, copy.spared or again.spared)
 
     def _decide(self, case: Case, wish: Wish, rule: Callable[[Case, Wish], Decision]) -> Decision:
         if wish.action is Action.MARK:
@@ -109,9 +118,6 @@ class Policy:
                 return Decision(Action.MARK, Spared(name))
             spared = Spared(name)
         return Decision(wish.action if spared is None else kept, spared)
-
-
-_NO_QUESTION = Decision(None)
 
 
 def _is_done(verdict: Verdict) -> bool:

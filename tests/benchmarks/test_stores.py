@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import stores
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.store.contract import whole
+from tests.store.cases import whole
 from tests.store.sqlite.stores import assert_sound
 
 

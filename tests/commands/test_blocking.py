@@ -9,7 +9,8 @@ import pytest
 
 from scrapy_simhash.commands.blocking import BATCH, BlockingStore, pages_of
 from scrapy_simhash.store import AsyncStore, Header, Store
-from tests.store.contract import StoreContract, posting
+from tests.store.cases import posting
+from tests.store.contract import StoreContract
 from tests.store.remote import RemoteStore
 
 

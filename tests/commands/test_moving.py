@@ -26,7 +26,7 @@ from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.commands.conftest import Places
-from tests.store.contract import SECOND_LOOK, content, header, posting, url
+from tests.store.cases import SECOND_LOOK, content, header, posting, url
 from tests.store.sqlite.stores import Shelf
 from tests.test_cli import posix_only, started
 

@@ -22,7 +22,7 @@ from scrapy_simhash.commands.postings import (
 )
 from scrapy_simhash.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Header, Posting
-from tests.store.contract import whole
+from tests.store.cases import whole
 
 
 def read(*lines: str | bytes) -> Export:

@@ -12,7 +12,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.commands.walk import walk
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import MemoryStore, Posting, Store
-from tests.store.contract import CLASSIC, SECOND_LOOK, content, header, posting, url
+from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
 
 KEYS = st.sampled_from("abcdefgh")
 #: Few values, near each other, so that pages repeat each other, and change.

@@ -79,10 +79,12 @@ def protection(
     # Parameters by which a shop counts its letters make no other address.
     own, other = key.partition("?utm_")[0], original.partition("?utm_")[0]
     is_variant = page.family.startswith("product:") and other not in (own, page.canonical)
+    is_card = key.startswith("/annex/slip/card/")
     holds = {
         "language": page.role == "language",
         "pagination": page.role == "pagination",
-        "product": is_variant,
+        # Cards show what they want for it.
+        "product": is_variant or (is_card and not is_exact(truth, key, original)),
         "start": key in starts,
         "listing": is_listing(truth, key),
     }

@@ -1,13 +1,14 @@
-"""The other side of harness.py: runs the crawls it reads from stdin in this process, writes what came of them."""
+"""The other side of harness.py: runs the crawls that it asks for, and writes down what came of them."""
 
 import asyncio
 import json
 import logging
+import os
 import sys
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from itemadapter import ItemAdapter, is_item
 from scrapy import Request, Spider, signals
@@ -91,20 +92,61 @@ class Recorder(logging.Handler):
         self.result["notes"] = getattr(self.crawler.spider, "notes", [])
 
 
-def main() -> None:
-    reactor, order, target = sys.argv[1:]
-    plans = json.load(sys.stdin)
+class Task(NamedTuple):
+    """What is to be done in a process of its own, in the folder *cwd*; results go to the file *target*."""
+
+    reactor: str
+    order: str
+    plans: list[dict[str, Any]]
+    target: str
+    cwd: str
+    environment: dict[str, str]
+
+
+def serve() -> None:
+    """Do each task that a line of stdin asks for in a fork of this process, and answer with the fork's exit code."""
+    _preload()
+    for line in sys.stdin:
+        task = Task(**json.loads(line))
+        child = os.fork()
+        if not child:
+            os.chdir(task.cwd)
+            os.environ.clear()
+            os.environ.update(task.environment)
+            null, output = os.open(os.devnull, os.O_RDONLY), os.open("output", os.O_CREAT | os.O_WRONLY)
+            for file, number in ((null, 0), (output, 1), (output, 2)):
+                os.dup2(file, number)
+            run(task)
+            return
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _preload() -> None:
+    """Import what every crawl imports of Scrapy; nothing of ours, since each crawl is to see what that does."""
+    settings = Settings()
+    for name in ("DOWNLOADER_MIDDLEWARES_BASE", "SPIDER_MIDDLEWARES_BASE", "EXTENSIONS_BASE"):
+        for component in settings[name]:
+            load_object(component)
+    load_object(settings["DOWNLOAD_HANDLERS_BASE"]["http"])
+
+
+def run(task: Task) -> None:
+    """Do *task* in this process."""
+    reactor = task.reactor
     warnings.simplefilter("always")
     logging.captureWarnings(True)
     if reactor in REACTORS:
         install_reactor(REACTORS[reactor])
     configure_logging(install_root_handler=False)
     logging.root.setLevel(logging.DEBUG)
-    recorders = [Recorder(plan, reactor) for plan in plans]
-    run: Callable[[list[Recorder], str], None] = _run if reactor in REACTORS else _run_without_reactor
-    run(recorders, order)
+    recorders = [Recorder(plan, reactor) for plan in task.plans]
+    if reactor in REACTORS:
+        _run(recorders, task.order)
+    else:
+        _run_without_reactor(recorders, task.order)
     results = [recorder.result for recorder in recorders]
-    Path(target).write_text(json.dumps(results, default=str), encoding="utf-8")
+    Path(task.target).write_text(json.dumps(results, default=str), encoding="utf-8")
 
 
 def _run(recorders: list[Recorder], order: str) -> None:
@@ -159,4 +201,7 @@ def _run_without_reactor(recorders: list[Recorder], order: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+    else:
+        run(Task(**json.load(sys.stdin)))

@@ -107,6 +107,13 @@ def test_what_is_never_refused(keywords: dict[str, Any]) -> None:
     assert not crawl.refuses(day(9), **keywords)
 
 
+def test_a_request_that_only_carries_the_meta_of_a_start_page_is_refused() -> None:
+    crawl = Crawl(flood_action="stop_pattern")
+    crawl.get_days(*range(9))
+    assert not crawl.refuses(day(9), meta={"is_start_request": True, "depth": 0})
+    assert crawl.refuses(day(9), meta={"is_start_request": True, "depth": 1})
+
+
 def test_who_looks_at_single_pages_is_left_alone() -> None:
     crawl = Crawl(is_crawling=False, flood_action="stop_pattern", flood_probe=True)
     crawl.get_days(*range(9))

@@ -60,6 +60,15 @@ class Silent:
     """Has no such method."""
 
 
+class Awaited:
+    async def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
+        return "mark"
+
+
+def function(verdict: Verdict, request: Request, response: Response) -> str:
+    return "mark"
+
+
 class Demanding:
     def __init__(self, something: int) -> None:
         """Cannot be built."""
@@ -143,6 +152,13 @@ def test_a_class_of_ones_own_that_fails_costs_no_page(name: str, caplog: pytest.
     assert URL in caplog.text
 
 
+def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked(wishes(action=HERE + "Broken")[0])
+    assert "in decide\n" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [
@@ -152,6 +168,12 @@ def test_a_class_of_ones_own_that_fails_costs_no_page(name: str, caplog: pytest.
             HERE + "Silent",
             r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*Silent'",
         ),
+        (
+            HERE + "function",
+            r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*function'",
+        ),
+        (HERE + "HERE", r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*HERE'"),
+        (HERE + "Awaited", r"SIMHASH_EXACT_ACTION must name a class whose decide\(\) is no coroutine, got"),
         (HERE + "Demanding", "SIMHASH_EXACT_ACTION names what cannot be loaded: .*something"),
     ],
 )

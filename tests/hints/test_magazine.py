@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from lxml import etree
@@ -12,7 +12,7 @@ from magazine.truth import Truth
 
 from scrapy_simhash.hints import Hints, evidence, protections, read_hints
 from scrapy_simhash.hints.protections import OF_HINTS
-from scrapy_simhash.text import parse
+from scrapy_simhash.text import extract, parse
 
 
 class Told:
@@ -35,7 +35,9 @@ class Told:
     def protections(self, key: str, original: str) -> list[str]:
         root, url, hints = self.read(key)
         found = self.evidence(key, original)
-        return list(protections(root, url, self.read(original)[1], hints, found, OF_HINTS))
+        return list(
+            protections(root, url, self.read(original)[1], hints, found, OF_HINTS, partial(extract, root))
+        )
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from scrapy_simhash.hints import is_product
-from scrapy_simhash.text import parse
+from scrapy_simhash.hints import is_product, makes_offer
+from scrapy_simhash.text import extract, parse
 from tests.hints.pages import PROSE, lines, page
 
 ONE = '<script type="application/ld+json">{"@type": "Product", "name": "Lantern"}</script>'
@@ -45,3 +45,20 @@ def test_what_is_a_product(head: str, main: str, expected: bool) -> None:
     before = etree.tostring(root)
     assert is_product(root) is expected
     assert etree.tostring(root) == before
+
+
+@pytest.mark.parametrize(
+    ("main", "expected"),
+    [
+        ("<h1>Storm lantern, small</h1><p>£14.50</p>" + PROSE, True),
+        ("<h1>Storm lantern, small</h1>" + PROSE, False),
+        (
+            "<h1>The price of light</h1><p>A lantern for £14.50 was all that they had in the house that winter.</p>",
+            False,
+        ),
+    ],
+)
+def test_a_name_and_a_price_make_an_offer_without_any_markup(main: str, expected: bool) -> None:
+    root = parse(page(main))
+    assert makes_offer(extract(root)) is expected
+    assert not is_product(root)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
 import pytest
 from lxml import etree
@@ -8,7 +9,7 @@ from lxml import etree
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.hints import HINTS, evidence, protections, read_hints
 from scrapy_simhash.hints.protections import OF_HINTS
-from scrapy_simhash.text import parse
+from scrapy_simhash.text import extract, parse
 from tests.hints.pages import PROSE, lines, page
 
 SITE = "https://example.com"
@@ -29,7 +30,7 @@ def held(
     root, url, first = parse(html), SITE + path, SITE + original
     hints = read_hints(root, url)
     found = evidence(hints, url, first, [SITE + redirect for redirect in redirects])
-    return list(protections(root, url, first, hints, found, wanted))
+    return list(protections(root, url, first, hints, found, wanted, partial(extract, root)))
 
 
 def test_a_story_has_none() -> None:
@@ -62,7 +63,9 @@ def test_nobody_looks_further_than_asked() -> None:
 
     root = Unread()
     hints = read_hints(parse(page("", GERMAN)), SITE)
-    found = protections(root, SITE + "/copy", SITE + "/original", hints, ("hreflang",), PROTECTIONS)
+    found = protections(
+        root, SITE + "/copy", SITE + "/original", hints, ("hreflang",), PROTECTIONS, partial(extract, root)
+    )
     assert next(found) == "language"
     with pytest.raises(AssertionError, match="the page was read"):
         next(found)

@@ -82,6 +82,17 @@ def test_of_a_copy_that_is_as_it_was_either_may_drop_a_part() -> None:
     assert decided(asked) == (Action.DROP_ITEMS | Action.DROP_LINKS, None)
 
 
+def test_a_copy_that_is_as_it_was_was_not_spared_what_either_rule_drops() -> None:
+    def both(copy: Action, again: Action) -> Decision:
+        asked = Asked(COPY_AGAIN, holding=["language"], on_copy=Wish(copy), on_unchanged=Wish(again))
+        return decided(asked)
+
+    assert both(Action.DROP_ITEMS, Action.DROP_ITEMS) == (Action.DROP_ITEMS, None)
+    assert both(Action.DROP_ITEMS, Action.DROP_PAGE) == (Action.DROP_PAGE, None)
+    assert both(Action.DROP_ITEMS, Action.MARK) == (Action.MARK, Spared.LANGUAGE)
+    assert both(Action.DROP_PAGE, Action.DROP_ITEMS) == (Action.DROP_ITEMS, Spared.LANGUAGE)
+
+
 @pytest.mark.parametrize(
     ("depth", "least", "is_spared"),
     [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False), (None, 1, True), (0, 0, False)],
@@ -264,6 +275,10 @@ def test_rules_combine_as_they_read(
         assert (decision.spared is None) == (decision.action == asked.on_unchanged.action)
     if decision.action is not None and asked.verdict in (COPY,):
         assert (decision.spared is None) == (decision.action == asked.on_copy.action)
+    if decision.action is not None and asked.verdict == COPY_AGAIN:
+        assert (decision.spared is None) == (
+            asked.on_copy.action | asked.on_unchanged.action in decision.action
+        )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.plans import growth
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Header, MemoryStore, Store
-from tests.store.contract import CLASSIC, SECOND_LOOK, StoreContract, StoreMachine, content, header, posting
+from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
+from tests.store.contract import StoreContract
+from tests.store.machine import StoreMachine
 
 SETTINGS = settings(max_examples=150, stateful_step_count=30, deadline=None)
 

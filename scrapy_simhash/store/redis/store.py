@@ -223,6 +223,11 @@ class RedisStore:
         finally:
             await self._link.close()
 
+    async def abandon(self) -> None:
+        """Let go of the server without ending the run, as a kill does: nothing is settled by it."""
+        self._is_closed = True
+        await self._link.close()
+
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
         async with self._turns:
             return await self._decided(posting, is_look)

@@ -195,6 +195,11 @@ class SqliteStore(LocalStore):
         finally:
             self._let_go()
 
+    def abandon(self) -> None:
+        """Let go of the file without ending the run, as a kill does: nothing is settled by it."""
+        self._run = 0
+        self._let_go()
+
     def _let_go(self) -> None:
         if self._checkpoints is not None:
             self._checkpoints.stop()

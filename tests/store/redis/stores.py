@@ -13,7 +13,7 @@ from redis import Redis
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server
-from tests.store.contract import SECOND_LOOK, header
+from tests.store.cases import SECOND_LOOK, header
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

@@ -19,7 +19,8 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
-from tests.store.contract import CLASSIC, SECOND_LOOK, NaiveStore, content, header, posting
+from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
+from tests.store.naive import NaiveStore
 from tests.store.redis.stores import opened, waits
 from tests.store.server import RedisServer
 

@@ -12,7 +12,8 @@ from hypothesis import settings
 from scrapy_simhash.commands.blocking import BlockingStore
 from scrapy_simhash.store import AsyncStore, Header, Store
 from scrapy_simhash.store.redis import RedisStore
-from tests.store.contract import PersistentContract, PersistentMachine
+from tests.store.contract import PersistentContract
+from tests.store.machine import PersistentMachine
 from tests.store.server import RedisServer
 
 _prefixes = count()

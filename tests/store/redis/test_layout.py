@@ -11,7 +11,7 @@ import pytest
 
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.scripts import script
-from tests.store.contract import FAR, content, posting
+from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 

@@ -14,7 +14,7 @@ from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, S
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
-from tests.store.contract import FAR, content, posting
+from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 

@@ -16,7 +16,7 @@ from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, S
 from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.redis import RedisStore, Server, line, replica
 from scrapy_simhash.store.redis.line import Line
-from tests.store.contract import FAR, content, posting
+from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, eventually, opened, waits
 from tests.store.server import RedisServer
 
@@ -336,6 +336,19 @@ async def test_a_store_that_is_closed_says_so(server: RedisServer) -> None:
         await store.close()
     async with opened(server.url, "p", read_only=True) as store:
         assert [run.reason for run in await store.runs()] == ["shutdown", None, "finished"]
+
+
+@waits
+async def test_an_abandoned_run_has_not_ended(server: RedisServer) -> None:
+    store = RedisStore(server.url, "p", HEADER)
+    await store.claim(posting("a", content(0)))
+    await store.abandon()
+    await store.close()  # which changes nothing any more
+    async with opened(server.url, "p") as later:
+        former = (await later.claim(posting("a", content(0)))).former
+        assert former is not None
+        assert not former.is_settled
+        assert [run.ended is None for run in await later.runs()] == [True, True]
 
 
 @waits

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints, files
-from tests.store.contract import posting
+from tests.store.cases import posting
 from tests.store.sqlite.stores import assert_sound
 
 #: Claims after which a log that is to begin anew must have done so.

@@ -11,7 +11,8 @@ from hypothesis import settings
 
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
-from tests.store.contract import PersistentContract, PersistentMachine
+from tests.store.contract import PersistentContract
+from tests.store.machine import PersistentMachine
 from tests.store.sqlite.stores import Shelf
 
 

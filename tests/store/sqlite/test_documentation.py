@@ -11,7 +11,7 @@ import pytest
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, schema
 from tests.docs.reader import DOCS, Block, blocks, sections, words
-from tests.store.contract import FAR, content, posting
+from tests.store.cases import FAR, content, posting
 from tests.store.sqlite.stores import assert_sound, connected
 
 PAGE = DOCS / "reference" / "sqlite-file.rst"

@@ -18,7 +18,7 @@ from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, Sto
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, files, schema
-from tests.store.contract import CLASSIC, FAR, content, header, posting, url, whole
+from tests.store.cases import CLASSIC, FAR, content, header, posting, url, whole
 from tests.store.sqlite.stores import Shelf, as_nobody, assert_sound, connected
 
 HOLDER = """

@@ -14,7 +14,7 @@ import pytest
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore, files
-from tests.store.contract import CLASSIC, content, header, posting, whole
+from tests.store.cases import CLASSIC, content, header, posting, whole
 from tests.store.sqlite.stores import Shelf, assert_sound, connected
 
 

@@ -1,0 +1,31 @@
+"""Faults: what fails on our side is told with its traceback, at first as a warning, then at DEBUG."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class Faults:
+    """Tells of the exceptions that one module handles: the first at level WARNING, further ones at DEBUG."""
+
+    def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str) -> None:
+        """*stat* is where whoever handles them counts them."""
+        self._crawler = crawler
+        self._logger = logger
+        self._stat = stat
+        self._has_warned = False
+
+    def tell(self, message: str, about: object) -> None:
+        """Log *message*, which names what it is *about* as ``%(about)s``; call it where the exception is handled."""
+        self._logger.log(
+            logging.DEBUG if self._has_warned else logging.WARNING,
+            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
+            {"about": about, "stat": self._stat},
+            exc_info=True,
+            extra={"spider": self._crawler.spider},
+        )
+        self._has_warned = True

@@ -1,0 +1,150 @@
+"""What a setting may hold, as settings files, the command line and their JSON write it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from operator import index
+from os import PathLike, fspath
+from typing import Any, cast
+
+from scrapy_simhash.action import ACTIONS, Action
+from scrapy_simhash.exceptions import SettingError
+
+PREFIX = "SIMHASH_"
+#: Settings whose value is an action, or several, or somebody's own.
+ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
+#: Names with dots between, and addresses by IP. With a scheme, say, it would equal no host, unnoticed.
+_DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off", ""}
+
+
+def checked(name: str, default: object, value: object) -> object:
+    """Return *value* as the type of *default*, read from a string where it is one."""
+    if isinstance(default, bool):
+        text = str(value).strip().lower()
+        require(isinstance(value, bool) or text in _TRUE | _FALSE, name, "must be True or False", value)
+        return text in _TRUE
+    if isinstance(default, int):
+        try:
+            number = int(value) if isinstance(value, str) else index(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = None
+        require(number is not None and not isinstance(value, bool), name, "must be a whole number", value)
+        return number
+    if isinstance(default, float):
+        try:
+            share = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            share = None
+        require(share is not None and not isinstance(value, bool), name, "must be a number", value)
+        return share
+    if name == "item_fields":
+        return _weights(value)
+    if isinstance(default, tuple):
+        return _words(name, value)
+    if name in ACTION_SETTINGS:
+        value = _json_list(value)
+        if isinstance(value, list | tuple):
+            value = ",".join(map(str, value))
+    if default is None:
+        if isinstance(value, PathLike):
+            value = fspath(value)
+        require(value is None or isinstance(value, str), name, "must be a string", value)
+        return value or None
+    require(isinstance(value, str), name, "must be a string", value)
+    return value
+
+
+def _words(name: str, value: object) -> tuple[str, ...]:
+    """Return *value* as a list: what is in one, or in its JSON, or the words of a string with commas between."""
+    value = _json_list(value)
+    if isinstance(value, str):
+        value = [word.strip() for word in value.split(",") if word.strip()]
+    rule = "must be a list of strings"
+    require(isinstance(value, list | tuple | set | frozenset), name, rule, value)
+    words = list(cast("Iterable[Any]", value))
+    require(all(isinstance(word, str) for word in words), name, rule, value)
+    return tuple(sorted(words) if isinstance(value, set | frozenset) else words)
+
+
+def _json_list(value: object) -> object:
+    """Return the list of which *value* is the JSON, or *value*.
+
+    Only one of strings, for ``[0]`` may be a pattern. As one, ``["/print/"]`` would match nearly every address.
+    """
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return value
+    try:
+        words = json.loads(value)
+    except ValueError:
+        return value
+    return words if all(isinstance(word, str) for word in words) else value
+
+
+def _weights(value: object) -> tuple[tuple[str, int], ...]:
+    """Return fields and how much they count: of ``{"title": 3, "body": 1}``, of its JSON, or of a list of fields."""
+    rule = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
+    given = value
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            require(False, "item_fields", rule, given)
+    if isinstance(value, Mapping):
+        pairs = tuple(value.items())
+    elif isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+        pairs = value  # as it is kept
+    else:
+        pairs = tuple((field, 1) for field in _words("item_fields", value))
+    for field, weight in pairs:
+        is_weight = isinstance(weight, int) and not isinstance(weight, bool) and weight > 0
+        require(isinstance(field, str) and is_weight, "item_fields", rule, given)
+    return pairs
+
+
+def check_action(name: str, value: str | None) -> None:
+    """Raise SettingError unless *value*, of the setting *name*, is None, words for an action, or an import path."""
+    rule = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
+    if value is None or is_path(value):
+        return
+    try:
+        Action.named(value)
+    except ValueError:
+        require(False, name, rule, value)
+
+
+def is_path(value: str) -> bool:
+    """Tell whether *value* may be the import path of something."""
+    return "." in value and all(part.isidentifier() for part in value.split("."))
+
+
+def is_pattern(value: str) -> bool:
+    """Tell whether *value* is a regular expression."""
+    try:
+        re.compile(value)
+    except re.error:
+        return False
+    return True
+
+
+def is_domain(value: str) -> bool:
+    """Tell whether *value* can be the host of an address, or what one ends in."""
+    return bool(_DOMAIN.fullmatch(value.strip()))
+
+
+def is_name_of_keys(prefix: str) -> bool:
+    """Tell whether the name of a spider can be put into *prefix*."""
+    try:
+        prefix % {"spider": ""}
+    except (KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
+def require(fulfilled: bool, name: str, rule: str, value: object) -> None:
+    """Raise SettingError, with setting, *rule* and value, unless it is *fulfilled*."""
+    if not fulfilled:
+        raise SettingError(f"{PREFIX}{name.upper()} {rule}, got {value!r}")

@@ -1,0 +1,88 @@
+"""What tests of stores are written in: headers, contents, postings, and the answers to them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from scrapy_simhash import Fingerprint
+from scrapy_simhash.fingerprint import digest, sketch
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store import Header, Posting, Store
+
+FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
+CLASSIC = Rule(min_similarity=0)
+SECOND_LOOK = Rule()
+
+SHINGLES = 400
+
+
+def header(rule: Rule) -> Header:
+    """Return the header of fingerprints that are compared by *rule*."""
+    return Header("web-1", rule.max_distance, rule.candidate_distance, rule.min_similarity)
+
+
+@cache
+def content(value: int, edited: int = 0, subject: str = "night pilots", text: str = "") -> Fingerprint:
+    """Return a fingerprint with a sketch: of 400 shingles of *text*, the first *edited* are others.
+
+    Contents of one text with m < n shingles edited differ in n - m shingles.
+    """
+    names = [f"{text}{i}{'edited' if i < edited else ''}" for i in range(SHINGLES)]
+    shingles = [int.from_bytes(digest(name), "big") for name in names]
+    # Without the number of its features, which stores do not keep.
+    return Fingerprint(value, sketch=sketch(shingles, subject.split()))
+
+
+def posting(
+    key: str,
+    what: int | Fingerprint,
+    scope: str = "",
+    is_exact: bool = False,
+    text_hash: int | None = None,
+    seen: int = 0,
+    is_handed_on: bool = True,
+    is_dropped_as_copy: bool = False,
+) -> Posting:
+    fingerprint = Fingerprint(what) if isinstance(what, int) else what
+    url = f"https://example.com/{key}"
+    return Posting(
+        key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on, is_dropped_as_copy
+    )
+
+
+def whole(posting: Posting) -> tuple[object, ...]:
+    """Return all that a store keeps of *posting*: fingerprints are equal when their values are."""
+    return (*posting, posting.fingerprint.sketch)
+
+
+def url(key: str) -> str:
+    return posting(key, 0).url
+
+
+class Answer(NamedTuple):
+    """A claim without what numbers contents."""
+
+    former: int | None
+    """The value of the last visit."""
+    cluster: int
+    original: str | None
+    distance: int | None
+    similarity: float | None
+
+
+def ask(store: Store, posting: Posting) -> Answer:
+    """Claim *posting*."""
+    claim = store.claim(posting)
+    former = None if claim.former is None else claim.former.value
+    return Answer(former, claim.cluster, claim.original, claim.distance, claim.similarity)
+
+
+def original(cluster: int, former: int | None = None) -> Answer:
+    """Return the answer to a page whose content is its own."""
+    return Answer(former, cluster, None, None, None)
+
+
+def copy(of: str, cluster: int, distance: int, former: int | None = None) -> Answer:
+    """Return the answer to a page that repeats another one; neither has a sketch."""
+    return Answer(former, cluster, url(of), distance, 1 - distance / 64)

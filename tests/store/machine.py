@@ -1,0 +1,145 @@
+"""The life of any store, lived beside ``NaiveStore``. A backend's test file subclasses ``StoreMachine`` or, when the
+store keeps what it is told, ``PersistentMachine``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+
+from scrapy_simhash import Fingerprint
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store import Header, Store
+from tests.store.cases import content, header, posting, whole
+from tests.store.naive import NaiveStore
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Few pages, few contents, many visits: revisits, changes and kin are the rule."""
+
+    seen = Bundle("seen")
+
+    @abstractmethod
+    def make(self, header: Header) -> Store:
+        """Return an empty store of the kind under test: all that a subclass has to say."""
+
+    @initialize(
+        rule=st.sampled_from(
+            [
+                *(Rule(max_distance, min_similarity=0) for max_distance in (0, 1, 3)),
+                *(Rule(), Rule(1, 6, 0.9), Rule(0, 16, 0.5), Rule(3, 10, 1.0)),
+            ]
+        )
+    )
+    def start(self, rule: Rule) -> None:
+        self.store = self.make(header(rule))
+        self.naive = NaiveStore(rule)
+        self.clock = 0
+
+    def claim(
+        self,
+        key: str,
+        scope: str,
+        what: Fingerprint,
+        text_hash: int | None = None,
+        is_handed_on: bool = True,
+        is_exact: bool = False,
+        is_dropped_as_copy: bool = False,
+    ) -> Fingerprint:
+        self.clock += 1
+        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on, is_dropped_as_copy)
+        expected = self.naive.claim(visit)
+        assert self.store.claim(visit) == expected
+        return what
+
+    @rule(
+        target=seen,
+        key=st.sampled_from("abcdefgh"),
+        scope=st.sampled_from(["", "x"]),
+        value=st.integers(0, 2**64 - 1),
+        has_sketch=st.booleans(),
+        text_hash=st.sampled_from([None, 0, 2**64 - 1]),
+        is_handed_on=st.booleans(),
+    )
+    def visit_with_any_content(
+        self, key: str, scope: str, value: int, has_sketch: bool, text_hash: int | None, is_handed_on: bool
+    ) -> Fingerprint:
+        what = content(value) if has_sketch else Fingerprint(value)
+        return self.claim(key, scope, what, text_hash, is_handed_on)
+
+    @rule(
+        target=seen,
+        key=st.sampled_from("abcdefgh"),
+        scope=st.sampled_from(["", "", "", "x"]),
+        like=seen,
+        bits=st.sets(st.integers(0, 15), max_size=12),
+        edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
+        subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
+        text_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
+        is_dropped_as_copy=st.booleans(),
+    )
+    def visit_with_content_like_another(
+        self,
+        key: str,
+        scope: str,
+        like: Fingerprint,
+        bits: set[int],
+        edited: int | None,
+        subject: str,
+        text_hash: int | None,
+        is_dropped_as_copy: bool,
+    ) -> Fingerprint:
+        value = like.value ^ sum(1 << bit for bit in bits)
+        what = Fingerprint(value) if edited is None else content(value, edited, subject)
+        return self.claim(key, scope, what, text_hash, is_dropped_as_copy=is_dropped_as_copy)
+
+    @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
+    def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:
+        self.claim(key, scope, Fingerprint(value), is_exact=True)
+
+    @rule(key=st.sampled_from("abcdefgh"))
+    def visit_again_unchanged(self, key: str) -> None:
+        page = self.naive.get(key.encode())
+        if page is not None:
+            last = page.posting
+            self.claim(key, last.scope, last.fingerprint, last.text_hash, True, is_exact=last.is_exact)
+
+    @rule(key=st.sampled_from("abcdefgh"), like=seen)
+    def look(self, key: str, like: Fingerprint) -> None:
+        visit = posting(key, like)
+        assert self.store.look(visit) == self.naive.look(visit)
+
+    @rule(key=st.sampled_from("abcdefgh"))
+    def remove(self, key: str) -> None:
+        assert self.store.remove(key.encode()) == self.naive.remove(key.encode())
+
+    @rule(key=st.sampled_from("abcdefgh"))
+    def get(self, key: str) -> None:
+        page, expected = self.store.get(key.encode()), self.naive.get(key.encode())
+        assert page == expected
+        if page is not None and expected is not None:
+            assert whole(page.posting) == whole(expected.posting)
+
+    @rule()
+    def go_through_all(self) -> None:
+        assert [whole(posting) for posting in self.store] == [whole(p) for p in self.naive.postings()]
+
+    @invariant()
+    def both_hold_as_much(self) -> None:
+        assert len(self.store) == len(self.naive)
+        assert self.store.index_size == self.naive.index_size
+
+
+class PersistentMachine(StoreMachine):
+    """The same, and the store is opened again and again."""
+
+    @abstractmethod
+    def reopen(self, store: Store, in_order: bool) -> Store:
+        """Close *store*, or let it end as a kill would, and open it again."""
+
+    @rule(in_order=st.booleans())
+    def open_again(self, in_order: bool) -> None:
+        self.store = self.reopen(self.store, in_order)
+        self.naive.end_run(in_order)

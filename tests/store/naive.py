@@ -1,0 +1,159 @@
+"""A store as the protocol words it: it remembers everything, and looks at all of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store import Claim, Page, Posting, Visit
+
+
+class Original(NamedTuple):
+    """A content, and the page whose content it was first."""
+
+    posting: Posting
+    page: int
+
+
+class NaiveStore:
+    """A store as the protocol words it: lists, and a look at every entry."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.ended: set[int] = set()
+        self.run = 1
+        #: By page number. A page that was removed is None.
+        self.pages: list[Posting | None] = []
+        self.content: list[int] = []
+        self.first_run: list[int] = []
+        #: The rank that it took when it joined the cluster that it is in.
+        self.ranks: list[int] = []
+        #: The clusters that were joined, one after another; the one that a page founds is not joined.
+        self.joins: list[int] = []
+        #: By content number.
+        self.originals: list[Original] = []
+
+    def number(self, key: bytes) -> int | None:
+        numbers = [number for number, page in enumerate(self.pages) if page is not None and page.key == key]
+        return numbers[0] if numbers else None
+
+    def visit(self, number: int) -> Visit | None:
+        page = self.pages[number]
+        if page is None:
+            return None
+        settled = self.first_run[number] in self.ended
+        return Visit(page.fingerprint.value, page.text_hash, page.seen, self.content[number], settled)
+
+    def look(self, posting: Posting) -> Claim:
+        number = self.number(posting.key)
+        page = len(self.pages) if number is None else number
+        former = None if number is None else self.visit(number)
+        cluster = None if former is None else self.originals[former.content].page
+        kin = sorted(self.kin(posting))
+        # Its own content before that of its cluster, before the most alike, before the nearest, before the oldest.
+        of_itself = [match for match in kin if match[-1] == page]
+        of_cluster = [match for match in kin if match[-1] == cluster]
+        chosen = next(iter(of_itself or of_cluster or kin), None)
+        if chosen is None:
+            return Claim(former, len(self.originals), page, None, None, None, False, 0)
+        difference, distance, content, owner = chosen
+        if owner == page:
+            return Claim(former, content, page, None, None, None, False, 0)
+        original = self.pages[owner]
+        assert original is not None
+        rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
+        first = self.originals[content].posting
+        same = posting.is_exact or (posting.text_hash is not None and posting.text_hash == first.text_hash)
+        return Claim(former, content, owner, original.url, distance, -difference, same, rank)
+
+    def claim(self, posting: Posting) -> Claim:
+        claim = self.look(posting)
+        number = self.number(posting.key)
+        page = len(self.pages) if number is None else number
+        if claim.content == len(self.originals):
+            self.originals.append(Original(posting, page))
+        cluster = None if claim.former is None else self.originals[claim.former.content].page
+        if claim.cluster not in (page, cluster):
+            self.joins.append(claim.cluster)
+        assert claim.rank is not None
+        is_dropped = posting.is_dropped_as_copy and claim.original is not None
+        run = self.run if posting.is_handed_on and not is_dropped else 0
+        if number is None:
+            self.pages.append(posting)
+            self.content.append(claim.content)
+            self.ranks.append(claim.rank)
+            self.first_run.append(run)
+            return claim
+        former = claim.former
+        assert former is not None
+        unchanged = (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash)
+        if not (unchanged and former.is_settled):
+            self.first_run[page] = run
+        self.pages[page], self.content[page], self.ranks[page] = posting, claim.content, claim.rank
+        return claim
+
+    def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
+        """Return minus the similarity, the distance, the number and the page of every content that will do."""
+        found = []
+        for number, (other, page) in enumerate(self.originals):
+            if self.pages[page] is None or (other.scope, other.is_exact) != (posting.scope, posting.is_exact):
+                continue
+            distance = (other.fingerprint.value ^ posting.fingerprint.value).bit_count()
+            alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
+            if posting.is_exact:
+                alike = None if distance else 1.0
+            if alike is not None:
+                found.append((-alike, distance, number, page))
+        return found
+
+    def get(self, key: bytes) -> Page | None:
+        number = self.number(key)
+        if number is None:
+            return None
+        posting, content = self.pages[number], self.content[number]
+        assert posting is not None
+        cluster = self.originals[content].page
+        first = self.pages[cluster]
+        settled = self.first_run[number] in self.ended
+        original = None if cluster == number or first is None else first.url
+        return Page(number, _kept(posting, settled), content, cluster, original)
+
+    def remove(self, key: bytes) -> bool:
+        number = self.number(key)
+        if number is not None:
+            self.pages[number] = None
+        return number is not None
+
+    def postings(self) -> list[Posting]:
+        found = []
+        for number, latest in enumerate(self.pages):
+            if latest is None:
+                continue
+            settled = self.first_run[number] in self.ended
+            for content, (first, owner) in enumerate(self.originals):
+                is_latest = content == self.content[number] and (
+                    first.fingerprint.to_bytes() == latest.fingerprint.to_bytes()
+                )
+                if owner == number and not is_latest:
+                    # Of an earlier content its URL is not kept, but the page's of today.
+                    found.append(_kept(first, settled)._replace(url=latest.url))
+            found.append(_kept(latest, settled))
+        return found
+
+    def end_run(self, in_order: bool) -> None:
+        if in_order:
+            self.ended.add(self.run)
+        self.run += 1
+
+    @property
+    def index_size(self) -> int:
+        return sum(
+            not entry.posting.is_exact and self.pages[entry.page] is not None for entry in self.originals
+        )
+
+    def __len__(self) -> int:
+        return sum(page is not None for page in self.pages)
+
+
+def _kept(posting: Posting, is_settled: bool) -> Posting:
+    return posting._replace(is_handed_on=is_settled, is_dropped_as_copy=False)
