@@ -5,6 +5,8 @@ The limits are settings of the project; beside each monitor stands what holds wh
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from spidermon import MonitorSuite  # type: ignore[import-untyped]
 from spidermon.contrib.scrapy.monitors.base import BaseScrapyMonitor  # type: ignore[import-untyped]
 
@@ -25,9 +27,9 @@ class SimhashMonitor(BaseScrapyMonitor):  # type: ignore[misc]
         if number > limit:
             raise self.failureException(f"{number:.3g} is more than {self.setting} = {limit:.3g}")
 
+    @abstractmethod
     def number(self) -> float:
         """Return what is held against the limit."""
-        raise NotImplementedError
 
     def count(self, name: str) -> int:
         """Return a stat of ours. One that is absent is 0."""
