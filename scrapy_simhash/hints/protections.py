@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from itertools import chain
 
 from lxml import etree
 
@@ -52,6 +53,5 @@ def protections(
 
 
 def _is_paged(root: etree._Element, url: str, original: str, hints: Hints) -> bool:
-    return are_pages_of_one_listing(url, original, hints.steps()) or are_pages_of_one_listing(
-        url, original, steps_in_body(root, hints.base)
-    )
+    # The body is read only if addresses and head have not told.
+    return are_pages_of_one_listing(url, original, chain(hints.steps(), steps_in_body(root, hints.base)))
