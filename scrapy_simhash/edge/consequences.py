@@ -114,11 +114,9 @@ class Consequences:
             self._report.close()
 
     def _decide(self, verdict: Verdict, hints: Hints, request: Request, response: Response) -> Decision:
-        depth = self._depths.of(request)
+        holding = partial(self._protections, verdict, hints, response)
         decision = self._policy.decide(
-            Case(
-                verdict, response.url, depth, depth == 0, partial(self._protections, verdict, hints, response)
-            ),
+            Case(verdict, response.url, self._depths.of(request), holding),
             partial(self._wishes.on_copy, verdict, request, response),
             partial(self._wishes.on_unchanged, verdict, request, response),
         )

@@ -14,6 +14,7 @@ from scrapy_simhash.config import PREFIX, Config
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.policy import Wish
+from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Wishes:
         self._crawler = crawler
         self._by_setting = {
             name: self._load(name, getattr(config, name))
-            for name in ("action", "exact_action", "revisit_action")
+            for name in ACTION_SETTINGS
             if getattr(config, name) is not None
         }
         self._has_warned: set[str] = set()

@@ -22,7 +22,6 @@ class Case(NamedTuple):
     url: str
     depth: int | None
     """Links from the start, 0 for a start page; None where nobody counts."""
-    is_start: bool
     protections: Callable[[Collection[str]], Iterable[str]]
     """Yield which of the protections that are asked about hold; asked only when it matters, and no further."""
 
@@ -108,7 +107,7 @@ class Policy:
     def _protect_page(self, case: Case, wish: Wish, whole: Collection[str]) -> Decision:
         kept = wish.action.keeping_links()
         links_matter = kept != wish.action
-        is_start = links_matter and case.is_start and "start" in self._protect
+        is_start = links_matter and case.depth == 0 and "start" in self._protect
         # What a page lists no longer matters when its links are kept anyway.
         asks_for_listing = links_matter and not is_start
         wanted = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)

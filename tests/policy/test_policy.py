@@ -36,7 +36,7 @@ def decided(asked: Asked, **settings: object) -> Decision:
     def protections(wanted: Collection[str]) -> Collection[str]:
         return set(asked.holding) & set(wanted)
 
-    case = Case(asked.verdict, URL, asked.depth, asked.depth == 0, protections)
+    case = Case(asked.verdict, URL, asked.depth, protections)
     policy = Policy(Config(**settings))  # type: ignore[arg-type]
     return policy.decide(case, lambda: asked.on_copy, lambda: asked.on_unchanged)
 
@@ -65,7 +65,7 @@ def test_where_there_is_no_question_nobody_is_asked(verdict: Verdict) -> None:
     def protections(wanted: Collection[str]) -> Collection[str]:
         raise AssertionError("asked")
 
-    decision = Policy(Config()).decide(Case(verdict, URL, 0, True, protections), fail, fail)
+    decision = Policy(Config()).decide(Case(verdict, URL, 0, protections), fail, fail)
     assert not decision.loses_items
     assert decision == (None, None)
 
@@ -195,7 +195,7 @@ def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
     def protections(wanted: Collection[str]) -> Collection[str]:
         raise AssertionError("asked")
 
-    case = Case(COPY, URL, 0, True, protections)
+    case = Case(COPY, URL, 0, protections)
     decision = Policy(Config(min_depth=3)).decide(case, lambda: Wish(Action.MARK), lambda: Wish(Action.MARK))
     assert decision == (Action.MARK, None)
 
