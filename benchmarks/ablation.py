@@ -31,7 +31,7 @@ from magazine.site import build_site  # noqa: E402
 from magazine.truth import Truth  # noqa: E402
 
 from benchmarks.pack import Pack, absence  # noqa: E402
-from benchmarks.quality import CHUNK, SECOND_LOOK, Task, fingerprint, rules  # noqa: E402
+from benchmarks.quality import CHUNK, SIMILARITY, Task, fingerprint, rules  # noqa: E402
 from benchmarks.report import environment, progress, share, table  # noqa: E402
 from benchmarks.scores import compare, mean, score, scores_by  # noqa: E402
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter  # noqa: E402
@@ -114,11 +114,11 @@ def _figures(folder: Path, prints: Mapping[str, Fingerprint | None]) -> dict[str
 
 def as_text(result: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the table for people: precision / recall."""
-    head = ["", *(f"{rule}, {over}" for rule in ("3 bits", SECOND_LOOK) for over in ("all", "mean", "site"))]
+    head = ["", *(f"{rule}, {over}" for rule in ("3 bits", SIMILARITY) for over in ("all", "mean", "site"))]
     rows = []
     for variant, figures in result.items():
         cells = [variant]
-        for name in ("3", SECOND_LOOK):
+        for name in ("3", SIMILARITY):
             one = figures[name]
             cells += [
                 f"{share(one[over]['precision'])} / {share(one[over]['recall'])}" for over in ("all", "mean")

@@ -276,7 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pack-site", action="store_true", help="crawl the site of the evaluation pack")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(given)
-    pack = Pack.locate() if options.pack_site else None
+    pack = next((pack for pack in Pack.locate_all() if pack.has_site), None) if options.pack_site else None
     if options.pack_site and pack is None:
         skipped = f"{absence()}: nothing to crawl"
         print(json.dumps({"skipped": skipped}) if options.json else skipped)

@@ -128,21 +128,24 @@ def example_site() -> tuple[dict[str, Told], list[Question]]:
     return pages, questions
 
 
-def measure(pack: Pack | None, sample: int) -> dict[str, Any]:
+def measure(packs: Sequence[Pack], sample: int) -> dict[str, Any]:
     """Return all figures."""
     site, questions = example_site()
     result: dict[str, Any] = {"example site": measure_pairs(site, questions)}
-    if pack is None:
+    if not packs:
         bodies = [(page.body(), _url(address)) for address, page in build_site().items() if page.is_html]
     else:
-        bodies, pages = [], {}
-        for doc, html in pack.html():
-            url = doc.url or f"http://{doc.site or 'unknown'}.invalid/{doc.id}"
-            bodies.append((html, url))
-            pages[doc.id] = tell(html, url)
-        result["kinds"] = measure_kinds(pages, {id: gold.page_type for id, gold in pack.gold.items()})
-        labelled = [Question(pair.label, pair.a, pair.b) for pair in pack.pairs]
-        result["pairs"] = measure_pairs(pages, labelled)
+        bodies = []
+        for pack in packs:
+            pages = {}
+            for doc, html in pack.html():
+                url = doc.url or f"http://{doc.site or 'unknown'}.invalid/{doc.id}"
+                bodies.append((html, url))
+                pages[doc.id] = tell(html, url)
+            types = {id: gold.page_type for id, gold in pack.gold.items()}
+            result[f"{pack.name}: kinds"] = measure_kinds(pages, types)
+            labelled = [Question(pair.label, pair.a, pair.b) for pair in pack.pairs]
+            result[f"{pack.name}: pairs"] = measure_pairs(pages, labelled)
     chosen = random.Random(SEED).sample(bodies, min(sample, len(bodies)))
     return {**result, "cost": measure_cost(chosen)}
 
@@ -153,14 +156,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, default=300, help="pages of which the cost is measured")
     parser.add_argument("--json", action="store_true", help="print one object for programs")
     options = parser.parse_args(arguments)
-    pack = Pack.locate()
+    packs = Pack.locate_all()
     facts = environment(__file__, sys.argv[1:] if arguments is None else arguments)
-    result = measure(pack, options.sample)
+    result = measure(packs, options.sample)
     if options.json:
         print(json.dumps({"environment": facts, **result}))
         return 0
     print("\n".join(facts.values()))
-    if pack is None:
+    if not packs:
         print(absence())
     for title, rows in result.items():
         head = list(next(iter(rows.values())))

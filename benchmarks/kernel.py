@@ -9,7 +9,7 @@ firm where single figures are not. Measured are:
 
 * pages: a tree to its fingerprint, as a share of ``HtmlResponse(url, body=...).selector.root``, which Scrapy does
   anyway. Before each reading the page is parsed anew and the tree is read once, as in a crawl. Besides: the same
-  without a sketch (``SIMHASH_MIN_SIMILARITY = 0``), the tree to a Document (``extract``), the main text to a
+  without a sketch (``SIMHASH_RULE = "classic"``), the tree to a Document (``extract``), the main text to a
   fingerprint. In each round each of these has a pass over all pages; a page's times are the medians of its rounds.
   The share is given as a ratio of sums, and as a median of the pages' ratios;
 * texts: ``PageFingerprinter.from_text``, the language told by the words, every text a new object. A text's time is
@@ -41,7 +41,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import fmean, median
@@ -57,7 +57,7 @@ from scrapy.http import HtmlResponse
 
 from benchmarks import kernel_peers
 from benchmarks.pack import Pack, absence
-from benchmarks.page import Page, sample, timed
+from benchmarks.page import Page, origin, sample, timed
 from benchmarks.readers import NATIVE, PURE, readers
 from benchmarks.report import environment, progress, table
 from benchmarks.texts import CHARACTERS, TextSet, cut, text_sets
@@ -84,7 +84,7 @@ def root_of(page: Page) -> etree._Element:
 
 def measure_pages(pages: Sequence[Page], kernels: Sequence[str], repeats: int) -> dict[str, Any]:
     """Return by kernel and way the time of a page in milliseconds, and as a share of the time of its parse."""
-    full, bare = readers(), readers(Config(min_similarity=0))
+    full, bare = readers(), readers(Config(rule="classic"))
     texts = [full[kernels[-1]].extract(root_of(page)).text for page in pages]
     parses: list[list[int]] = [[] for _ in pages]
     times: dict[str, dict[str, Any]] = {kernel: {} for kernel in kernels}
@@ -222,13 +222,13 @@ def _in_threads(read: Callable[[Any], object], each: Sequence[Any], repeats: int
     }
 
 
-def large_pages(pack: Pack | None) -> list[Page]:
+def large_pages(packs: Sequence[Pack]) -> list[Page]:
     """Return pages of at least ``LARGE`` bytes; where there are none, small ones joined."""
-    documents = pack.html() if pack else ()
+    documents = chain.from_iterable(pack.html() for pack in packs)
     large = [Page(doc.url, html) for doc, html in documents if doc.kind == "page" and len(html) >= LARGE]
     if large:
         return random.Random(SEED).sample(large, min(LARGE_PAGES, len(large)))
-    small = cycle(sample(pack, 1_000))
+    small = cycle(sample(packs, 1_000))
     for number in range(LARGE_PAGES):
         html = b""
         while len(html) < LARGE:
@@ -435,22 +435,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--example", action="store_true", help="measure the example site's pages")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(given)
-    pack = None if options.example else Pack.locate()
-    if pack is None and not options.example:
+    packs = [] if options.example else Pack.locate_all()
+    if not packs and not options.example:
         progress(f"{absence()}: the example site is measured\n")
-    result = measure(pack, options.pages, options.repeats, options.peers)
+    result = measure(packs, options.pages, options.repeats, options.peers)
     result = {**environment(__file__, given), **result}
     print(json.dumps(result, indent=2) if options.json else as_text(result))
     return 0
 
 
-def measure(pack: Pack | None, size: int, repeats: int, peers: Sequence[str] | None) -> dict[str, Any]:
+def measure(packs: Sequence[Pack], size: int, repeats: int, peers: Sequence[str] | None) -> dict[str, Any]:
     """Return every figure; *peers* are the folders of other libraries, None to leave these out."""
     by_kernel = readers()
     kernels = list(by_kernel)
-    pages = sample(pack, size)
+    pages = sample(packs, size)
     result: dict[str, Any] = {
-        "from": "the example site" if pack is None else "the evaluation pack",
+        "from": origin(packs),
         "repeats": repeats,
         "kernels": kernels,
         "pages": measure_pages(pages, kernels, repeats),
@@ -471,8 +471,8 @@ def measure(pack: Pack | None, size: int, repeats: int, peers: Sequence[str] | N
         result["extraction"] = kernel_peers.measure_extraction(html, by_kernel, min(repeats, 3))
         progress("")
     texts = list(islice(cut([document.text for document in documents], CHARACTERS, LARGE), LARGE_PAGES))
-    result["threads"] = measure_threads(large_pages(pack), texts, kernels, repeats)
-    remembered = pages if size < REMEMBERED / 10 else sample(pack, REMEMBERED)
+    result["threads"] = measure_threads(large_pages(packs), texts, kernels, repeats)
+    remembered = pages if size < REMEMBERED / 10 else sample(packs, REMEMBERED)
     result["memory"] = measure_memory(remembered, kernels)
     return result
 

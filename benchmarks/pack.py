@@ -1,8 +1,8 @@
-"""Read the labelled pages: a folder beside the checkout, never a part of it.
+"""Read the evaluation packs: folders of labelled pages outside the checkout, never a part of it.
 
-The folder is named by the environment variable ``SIMHASH_EVAL_PACK``; by default it is ``../shared/eval``, seen
-from the root. Its own README says where the pages come from, how they were labelled, and that they may be used
-for evaluation only: nothing of it is copied into this project.
+The environment variable ``SIMHASH_EVAL_PACK`` names them, one or several with ``os.pathsep`` between, as in ``PATH``.
+The README of each says where the pages come from, how they were labelled, and that they may be used for evaluation
+only: nothing of them is copied into this project. What a folder holds:
 
     docs.jsonl.gz                 a document a line: id, archive, path, url, source, lang, kind, ...
     pairs.jsonl.gz                a labelled pair a line: a, b, label, kind, sim_main, source, lang, ...
@@ -25,8 +25,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from benchmarks import ROOT
 
 VARIABLE = "SIMHASH_EVAL_PACK"
 
@@ -74,9 +72,23 @@ class Pack:
 
     @classmethod
     def locate(cls) -> Pack | None:
-        """Return the pack of this machine, None where there is none."""
-        folder = pack_folder()
-        return cls(folder) if (folder / "docs.jsonl.gz").exists() else None
+        """Return the first pack that ``SIMHASH_EVAL_PACK`` names, None where there is none."""
+        return next(iter(cls.locate_all()), None)
+
+    @classmethod
+    def locate_all(cls) -> list[Pack]:
+        """Return the packs that ``SIMHASH_EVAL_PACK`` names, in that order; folders that hold none are left out."""
+        return [cls(folder) for folder in _folders() if (folder / "docs.jsonl.gz").exists()]
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.folder.name
+
+    @property
+    def has_site(self) -> bool:
+        """Whether it has the pages of a site that can be crawled."""
+        return (self.folder / "site.tar.xz").exists()
 
     @cached_property
     def docs(self) -> dict[str, Doc]:
@@ -145,14 +157,18 @@ class Pack:
             return [json.loads(line) for line in lines]
 
 
-def pack_folder() -> Path:
-    """Return where the pack of this machine is, or would be."""
-    return Path(os.environ.get(VARIABLE) or ROOT.parent / "shared" / "eval")
-
-
 def absence() -> str:
     """Return the sentence that says there is no pack."""
-    return f"there is no evaluation pack in {pack_folder()} (see {VARIABLE})"
+    folders = ", ".join(map(str, _folders()))
+    return (
+        f"no evaluation pack in {folders} ({VARIABLE})"
+        if folders
+        else f"no evaluation pack: {VARIABLE} is not set"
+    )
+
+
+def _folders() -> list[Path]:
+    return [Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
 
 
 def _doc(record: Mapping[str, Any]) -> Doc:

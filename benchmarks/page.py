@@ -83,18 +83,25 @@ class Times(NamedTuple):
     """0 where there is no compiled kernel."""
 
 
-def sample(pack: Pack | None, size: int) -> list[Page]:
-    """Return *size* pages of *pack*, or of the example site: drawn with a fixed seed, or all if they are few."""
-    if pack is None:
+def sample(packs: Sequence[Pack], size: int) -> list[Page]:
+    """Return *size* pages of *packs*, or of the example site: drawn with a fixed seed, or all if they are few."""
+    if not packs:
         pages = [
             Page(f"http://{address.host}{address.target}", page.body())
             for address, page in sorted(build_site().items())
             if page.is_html and page.main_text
         ]
         return random.Random(SEED).sample(pages, min(size, len(pages)))
-    ids = sorted(doc.id for doc in pack.docs.values() if doc.kind == "page")
+    ids = sorted((pack.name, doc.id) for pack in packs for doc in pack.docs.values() if doc.kind == "page")
     chosen = set(random.Random(SEED).sample(ids, min(size, len(ids))))
-    return [Page(doc.url, html) for doc, html in pack.html() if doc.id in chosen]
+    return [
+        Page(doc.url, html) for pack in packs for doc, html in pack.html() if (pack.name, doc.id) in chosen
+    ]
+
+
+def origin(packs: Sequence[Pack]) -> str:
+    """Return where a sample of *packs* is from, in words."""
+    return f"evaluation packs ({', '.join(pack.name for pack in packs)})" if packs else "the example site"
 
 
 def timed(function: Callable[[], _T]) -> tuple[_T, int]:
@@ -233,15 +240,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--example", action="store_true", help="measure the example site's pages")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(given)
-    pack = None if options.example else Pack.locate()
-    if pack is None and not options.example:
+    packs = [] if options.example else Pack.locate_all()
+    if not packs and not options.example:
         progress(f"{absence()}: the example site is measured\n")
     result = {
         **environment(__file__, given),
-        "from": "the example site" if pack is None else "the evaluation pack",
+        "from": origin(packs),
         "repeats": options.repeats,
         "index_size": options.index,
-        **measure(sample(pack, options.pages), options.repeats, options.index),
+        **measure(sample(packs, options.pages), options.repeats, options.index),
     }
     print(json.dumps(result, indent=2) if options.json else as_text(result))
     return 0

@@ -1,11 +1,11 @@
 """Measure how well near-duplicates are told on labelled real pages.
 
     python benchmarks/quality.py                 # a table; --json for programs
-    SIMHASH_EVAL_PACK=/path/to/pack python benchmarks/quality.py --k 3
+    SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/quality.py --k 3
 
-Every page of the evaluation pack (see ``pack``) goes as bytes, without HTTP headers, through a PageFingerprinter
-with default settings. Then by each rule, the classic one at each distance ``--k`` and the default one with its
-second look (``PageFingerprinter.is_near_duplicate``):
+Every page of each evaluation pack (see ``pack``) goes as bytes, without HTTP headers, through a PageFingerprinter
+with default settings. Then by each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default
+(``PageFingerprinter.is_near_duplicate``):
 
 * precision: near / (near + different) among the labelled pairs within the rule; grey pairs do not count;
 * recall: the share of ALL near pairs that lie within the rule. A pair is a miss when one of its pages has no
@@ -66,11 +66,12 @@ from benchmarks.scores import (
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter, hamming_distance
 from scrapy_simhash.fingerprint import similarity
 from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = (0, 3, 6, 8)
 DEFAULT_DISTANCE = Config().max_distance
-#: The name of the default rule among the measured ones.
-SECOND_LOOK = "second look"
+#: The name of the default rule among the measured ones; the classic ones are named by their distance.
+SIMILARITY = SimilarityRule.name
 #: Unlisted pairs that are named.
 NAMED = 20
 #: Documents that travel to another process at once, some 50 kB each.
@@ -130,7 +131,7 @@ def _counted(outcomes: Iterable[Outcome], total: int) -> Iterator[Outcome]:
 def rules(ks: Sequence[int]) -> dict[str, Judge]:
     """Return the rules that are measured, by name: each distance of *ks*, and the default rule."""
     at: dict[str, Judge] = {str(k): partial(_is_within, k) for k in ks}
-    return {**at, SECOND_LOOK: _FINGERPRINTER.is_near_duplicate}
+    return {**at, SIMILARITY: _FINGERPRINTER.is_near_duplicate}
 
 
 def _is_within(k: int, a: Fingerprint, b: Fingerprint) -> bool:
@@ -155,7 +156,7 @@ def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> di
 def pack_figures(pack: Pack, outcomes: Sequence[Outcome], ks: Sequence[int]) -> dict[str, Any]:
     """Return what measure_pack() returns, from the *outcomes* of its documents."""
     return {
-        "folder": str(pack.folder),
+        "name": pack.name,
         "digest": pack.digest,
         "documents": len(pack.docs),
         "pairs": dict(Counter(pair.label for pair in pack.pairs)),
@@ -262,17 +263,17 @@ def _grade(pair: Pair) -> str:
 def as_text(result: Mapping[str, Any]) -> str:
     """Return *result* as a person reads it."""
     parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
-    if result["pack"] is None:
+    if not result["packs"]:
         parts.append(result["skipped"])
-    else:
-        parts += _pack_as_text(result["pack"])
+    for pack in result["packs"]:
+        parts += _pack_as_text(pack)
     return "\n\n".join([*parts, *_example_as_text(result["example"])])
 
 
 def _pack_as_text(pack: Mapping[str, Any]) -> Iterator[str]:
     within: Mapping[str, Any] = pack["within"]
     counts = ", ".join(f"{n:,} {label}" for label, n in sorted(pack["pairs"].items()))
-    yield f"THE PACK: {pack['documents']:,} documents; labelled pairs: {counts}"
+    yield f"PACK {pack['name']}: {pack['documents']:,} documents; labelled pairs: {counts}"
     means = [_both(figures["mean_over_sources"]) for figures in within.values()]
     yield _score_table(within, [["mean over sources", "", "", *means]])
     yield _score_table(within, [], "by_source")
@@ -352,7 +353,7 @@ def _unlisted_lines(within: Mapping[str, Any], is_checked: bool) -> Iterator[str
         for title, key in (("unlisted pairs within", "count"), ("... of two sites", "of_two_sites"))
     ]
     yield table(["", *_heads(within)], rows)
-    for name in (str(DEFAULT_DISTANCE), SECOND_LOOK):
+    for name in (str(DEFAULT_DISTANCE), SIMILARITY):
         if name not in within:
             continue
         shown = within[name]["unlisted"]
@@ -417,22 +418,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--peers", action="store_true", help="measure other libraries too, if installed")
     parser.add_argument("--hold-out", action="store_true", help="choose the rule without each source in turn")
     parser.add_argument(
-        "--html", type=Path, metavar="FILE", help="draw the figures, and show the worst errors"
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="draw the figures, and show the worst errors; several packs make FILE-<pack>",
     )
     options = parser.parse_args(given)
     start = perf_counter()
-    pack = Pack.locate()
+    packs = Pack.locate_all()
     ks = sorted(set(options.k))
     result: dict[str, Any] = {
         **environment(__file__, given),
-        "pack": None,
-        "skipped": None if pack is not None else f"{absence()}: only the example site is measured",
+        "packs": [],
+        "skipped": None if packs else f"{absence()}: only the example site is measured",
         "example": measure_example(ks),
     }
-    if pack is not None:
+    for pack in packs:
         outcomes = fingerprint_pack(pack, options.jobs)
         prints = {outcome.id: outcome.page for outcome in outcomes}
-        figures = result["pack"] = pack_figures(pack, outcomes, ks)
+        figures = pack_figures(pack, outcomes, ks)
+        result["packs"].append(figures)
         if options.hold_out:
             figures["hold_out"] = quality_holdout.measure_hold_out(pack.pairs, prints)
         if options.peers:
@@ -441,7 +446,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 figures["peers"] = quality_peers.measure_peers(pack, options.jobs, figures["within"])
         if options.html:
             page = quality_html.render(pack, prints, figures, result)
-            options.html.write_text(page, encoding="utf-8")
+            file = (
+                options.html
+                if len(packs) == 1
+                else options.html.with_stem(f"{options.html.stem}-{pack.name}")
+            )
+            file.write_text(page, encoding="utf-8")
     result["seconds"] = perf_counter() - start
     print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else as_text(result))
     return 0

@@ -15,7 +15,7 @@ from benchmarks.pack import Pair
 from benchmarks.report import share, table
 from benchmarks.scores import Score, compare, mean, score
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import SimilarityRule
 
 SIMILARITIES = (0.7, 0.75, 0.8, 0.85)
 DISTANCES = (8, 10, 12)
@@ -29,7 +29,7 @@ def measure_hold_out(pairs: Sequence[Pair], prints: Mapping[str, Fingerprint | N
     parts[""] = [pair for pair in pairs if pair.source not in parts]
     scores: dict[tuple[int, float], dict[str, Score]] = {}
     for distance, least in product(DISTANCES, SIMILARITIES):
-        rule = Rule(3, distance, least)
+        rule = SimilarityRule(distance, least)
         scores[distance, least] = {
             source: score(part, [alike is not None for alike in compare(part, prints, rule.similarity)])
             for source, part in parts.items()
@@ -66,7 +66,7 @@ def measure_hold_out(pairs: Sequence[Pair], prints: Mapping[str, Fingerprint | N
 
 def as_text(result: Mapping[str, Any]) -> Iterator[str]:
     """Yield the two tables."""
-    yield "HOLD-OUT: the second look, its numbers chosen without the source they are measured on"
+    yield "HOLD-OUT: the similarity rule, its numbers chosen without the source they are measured on"
     rows = [
         [
             one["source"],

@@ -18,7 +18,7 @@ from benchmarks.report import share
 from benchmarks.scores import Score, compare, score, within
 from scrapy_simhash import Config, Document, Fingerprint, PageFingerprinter, hamming_distance
 from scrapy_simhash.fingerprint import same_subject, similarity
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = range(17)
 SIMILARITIES = [step / 100 for step in range(50, 101, 2)]
@@ -113,10 +113,10 @@ def _curves(
     config = Config()
     by_similarity = {}
     for least in SIMILARITIES:
-        rule = Rule(config.max_distance, config.candidate_distance, least)
+        rule = SimilarityRule(config.candidate_distance, least)
         hits = [found is not None for found in compare(pairs, prints, rule.similarity)]
         by_similarity[f"{least:.2f} alike"] = score(pairs, hits)
-    curves = (("one stage, 0 to 16 bits", "#555", by_distance), ("second look", "#2a5db0", by_similarity))
+    curves = (("one stage, 0 to 16 bits", "#555", by_distance), ("similarity", "#2a5db0", by_similarity))
     left, top, width, height = 45, 20, 480, 300
     least = min(
         (one.precision for *_, points in curves for one in points.values() if one.precision is not None),

@@ -26,7 +26,7 @@ SETTINGS = (
     Config(),
     Config(shingle_size=1, min_shingles=1),
     Config(shingle_size=2, min_shingles=1, mask_digits=True),
-    Config(shingle_size=3, min_shingles=4, min_similarity=0, max_distance=3),
+    Config(shingle_size=3, min_shingles=4, rule="classic"),
     Config(shingle_size=5, min_shingles=1, mask_digits=True),
 )
 FINGERPRINTERS = tuple(map(PageFingerprinter, SETTINGS))
@@ -138,5 +138,5 @@ def _named(way: PageFingerprinter) -> str:
     config = way.config
     return (
         f"shingle_size {config.shingle_size}, min_shingles {config.min_shingles},"
-        f" mask_digits {config.mask_digits}, min_similarity {config.min_similarity}"
+        f" mask_digits {config.mask_digits}, rule {config.rule}"
     )

@@ -1,11 +1,12 @@
-"""Config: every setting, its default, its rule. The only reader of ``SIMHASH_*``.
+"""Config: every setting, its default, what it must be. The only reader of ``SIMHASH_*``.
 
-A setting is added by adding a field here, with its rule; the reference page describes it, and a test compares the
+A setting is added by adding a field here, with its check; the reference page describes it, and a test compares the
 two lists. What values may look like is in ``values.py``.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -23,11 +24,14 @@ from scrapy_simhash.values import (
     require,
 )
 from scrapy_simhash.values import PREFIX as PREFIX  # shown here too, for all who name settings
+from scrapy_simhash.values import setting_name as setting_name
 
 #: Which pages are treated with care, unless told: see docs/how-to/protected.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "product")
 #: By what the preferred URL of a cluster can be chosen.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")
+#: When two pages are near-duplicates: the rules, and the settings that only one of them uses.
+RULES = {"similarity": ("candidate_distance", "min_similarity"), "classic": ("max_distance", "blocks")}
 #: What is done about an item that repeats another one.
 ITEM_ACTIONS = ("mark", "drop")
 #: What is done about one page that comes back under ever more addresses.
@@ -56,10 +60,12 @@ _CHOICES = {
 class Config:
     """The settings of one crawl, checked.
 
-    Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. Raises SettingError with
-    setting, rule and value.
+    Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that the chosen rule does not use
+    has no effect, whatever its value: it is warned of, and the field has its default.
 
-    >>> Config(blocks=2)
+    Raises SettingError with the setting, what it must be, and its value.
+
+    >>> Config(rule="classic", blocks=2)
     Traceback (most recent call last):
     scrapy_simhash.exceptions.SettingError: SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2
     """
@@ -75,10 +81,11 @@ class Config:
     action_allow_domains: tuple[str, ...] = ()
     action_deny_domains: tuple[str, ...] = ()
     protect: tuple[str, ...] = PROTECTIONS
-    max_distance: int = 3
-    blocks: int = 6
+    rule: str = "similarity"
     candidate_distance: int = 10
     min_similarity: float = 0.8
+    max_distance: int = 3
+    blocks: int = 6
     shingle_size: int = 2
     min_shingles: int = 12
     mask_digits: bool = False
@@ -106,7 +113,13 @@ class Config:
     debug: bool = False
 
     def __post_init__(self) -> None:
+        is_rule = isinstance(self.rule, str) and self.rule in RULES
+        require(is_rule, "rule", f"must be one of {', '.join(RULES)}", self.rule)
         for field in fields(self):
+            if field.name in _unused_by(self.rule) and getattr(self, field.name) != field.default:
+                sentence = _no_effect(field.name, getattr(self, field.name), self.rule)
+                warnings.warn(sentence, stacklevel=3)
+                object.__setattr__(self, field.name, field.default)
             object.__setattr__(
                 self, field.name, checked(field.name, field.default, getattr(self, field.name))
             )
@@ -158,16 +171,15 @@ class Config:
             self.blocks,
         )
         require(
-            # Without a second look nothing is a candidate.
-            not self.min_similarity or self.max_distance <= self.candidate_distance <= MAX_CANDIDATE_DISTANCE,
+            0 <= self.candidate_distance <= MAX_CANDIDATE_DISTANCE,
             "candidate_distance",
-            f"must be {PREFIX}MAX_DISTANCE ({self.max_distance}) to {MAX_CANDIDATE_DISTANCE} bits",
+            f"must be 0 to {MAX_CANDIDATE_DISTANCE} bits",
             self.candidate_distance,
         )
         require(
-            0 <= self.min_similarity <= 1,
+            0 < self.min_similarity <= 1,
             "min_similarity",
-            "must be a share from 0 to 1, 0 for no second look",
+            f"must be above 0 and at most 1; to compare by distance alone, set {PREFIX}RULE = 'classic'",
             self.min_similarity,
         )
         require(1 <= self.shingle_size <= 16, "shingle_size", "must be 1 to 16 tokens", self.shingle_size)
@@ -209,16 +221,19 @@ class Config:
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
         """Return the config that *settings* (Scrapy's, or any mapping) hold; what they leave out is default.
 
-        Values may be strings, as the command line gives them. None means the default.
+        Values may be strings, as the command line gives them. None means the default. Settings that the chosen rule
+        does not use are passed over: see unused_settings().
         """
-        names = {field.name: PREFIX + field.name.upper() for field in fields(cls)}
-        given = {name: settings.get(setting) for name, setting in names.items()}
-        return cls(**{name: value for name, value in given.items() if value is not None})
+        given = {field.name: settings.get(setting_name(field.name)) for field in fields(cls)}
+        unused = _unused_by(given["rule"] or cls.rule)
+        return cls(
+            **{name: value for name, value in given.items() if value is not None and name not in unused}
+        )
 
 
 def setting_names() -> tuple[str, ...]:
     """Return the name of every setting, sorted."""
-    return tuple(sorted(PREFIX + field.name.upper() for field in fields(Config)))
+    return tuple(sorted(setting_name(field.name) for field in fields(Config)))
 
 
 def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str | None]:
@@ -235,3 +250,33 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str | None]:
         PREFIX + name: next((PREFIX + near for near in get_close_matches(name, known, n=1)), None)
         for name in unknown
     }
+
+
+def unused_settings(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings in *settings* that the chosen rule does not use, each with a sentence that says so.
+
+    >>> unused_settings({"SIMHASH_BLOCKS": 4})["SIMHASH_BLOCKS"]
+    "SIMHASH_BLOCKS (4) has no effect with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"
+    """
+    rule = settings.get(setting_name("rule")) or Config.rule
+    given = {name: settings.get(setting_name(name)) for name in _unused_by(rule)}
+    return {
+        setting_name(name): _no_effect(name, value, rule)
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def _unused_by(rule: object) -> tuple[str, ...]:
+    """Return the settings that belong to other rules only; none for what is no rule, which is an error elsewhere."""
+    if not isinstance(rule, str) or rule not in RULES:
+        return ()
+    return tuple(name for other, names in RULES.items() if other != rule for name in names)
+
+
+def _no_effect(name: str, value: object, rule: str) -> str:
+    other = next(other for other, names in RULES.items() if name in names)
+    return (
+        f"{setting_name(name)} ({value}) has no effect with {PREFIX}RULE = {rule!r}:"
+        f" remove it, or set {PREFIX}RULE = {other!r}"
+    )

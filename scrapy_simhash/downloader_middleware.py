@@ -10,7 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_simhash import kernel, names
-from scrapy_simhash.config import Config, unknown_settings
+from scrapy_simhash.config import Config, unknown_settings, unused_settings
 from scrapy_simhash.edge.consequences import Consequences
 from scrapy_simhash.edge.crawling import is_crawl
 from scrapy_simhash.edge.judge import Circumstances, Judge, Judgement
@@ -41,6 +41,8 @@ class SimhashDownloaderMiddleware:
         for unknown, resembled in unknown_settings(crawler.settings).items():
             hint = f"; did you mean {resembled}?" if resembled else ""
             logger.warning("%s is not a setting of scrapy-simhash%s", unknown, hint)
+        for sentence in unused_settings(crawler.settings).values():
+            logger.warning("%s", sentence)
         self.crawler = crawler
         self._is_crawl = is_crawl(crawler)
         # Before a store is opened: what is wrong with a setting leaves none behind.

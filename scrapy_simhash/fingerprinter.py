@@ -10,7 +10,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.features import features, says_something, shingle_counts, whole_text
 from scrapy_simhash.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
 from scrapy_simhash.language import primary_subtag
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import rule_of
 from scrapy_simhash.text import Document, Html, extract, parse, plain_text
 
 #: Name of the way from page to bits. Fingerprints of different schemes must never be compared: any change that
@@ -41,14 +41,14 @@ class PageFingerprinter:
 
     def __init__(self, config: Config | None = None) -> None:
         self.config = config or Config()
-        self.rule = Rule(self.config.max_distance, self.config.candidate_distance, self.config.min_similarity)
+        self.rule = rule_of(self.config)
         # Both ways give the same bits; None is the pure one.
         self._compiled = compiled_reader()
         self._settings = FoldSettings(
             self.config.shingle_size,
             self.config.min_shingles,
             self.config.mask_digits,
-            bool(self.config.min_similarity),
+            self.rule.compares_sketches,
         )
 
     def extract(
@@ -145,7 +145,7 @@ class PageFingerprinter:
         if not weights:
             return None
         value = fold(zip(map(digest, weights), weights.values(), strict=True))
-        if not config.min_similarity:
+        if not self.rule.compares_sketches:
             return Fingerprint(value, len(weights))
         counts = shingle_counts(document, config.shingle_size, config.mask_digits)
         return Fingerprint(value, len(weights), sketch(occurrences(counts), document.subject))

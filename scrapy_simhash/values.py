@@ -63,10 +63,10 @@ def _words(name: str, value: object) -> tuple[str, ...]:
     value = _json_list(value)
     if isinstance(value, str):
         value = [word.strip() for word in value.split(",") if word.strip()]
-    rule = "must be a list of strings"
-    require(isinstance(value, list | tuple | set | frozenset), name, rule, value)
+    what = "must be a list of strings"
+    require(isinstance(value, list | tuple | set | frozenset), name, what, value)
     words = list(cast("Iterable[Any]", value))
-    require(all(isinstance(word, str) for word in words), name, rule, value)
+    require(all(isinstance(word, str) for word in words), name, what, value)
     return tuple(sorted(words) if isinstance(value, set | frozenset) else words)
 
 
@@ -86,13 +86,13 @@ def _json_list(value: object) -> object:
 
 def _weights(value: object) -> tuple[tuple[str, int], ...]:
     """Return fields and how much they count: of ``{"title": 3, "body": 1}``, of its JSON, or of a list of fields."""
-    rule = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
+    what = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
     given = value
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
         except ValueError:
-            require(False, "item_fields", rule, given)
+            require(False, "item_fields", what, given)
     if isinstance(value, Mapping):
         pairs = tuple(value.items())
     elif isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
@@ -101,19 +101,19 @@ def _weights(value: object) -> tuple[tuple[str, int], ...]:
         pairs = tuple((field, 1) for field in _words("item_fields", value))
     for field, weight in pairs:
         is_weight = isinstance(weight, int) and not isinstance(weight, bool) and weight > 0
-        require(isinstance(field, str) and is_weight, "item_fields", rule, given)
+        require(isinstance(field, str) and is_weight, "item_fields", what, given)
     return pairs
 
 
 def check_action(name: str, value: str | None) -> None:
     """Raise SettingError unless *value*, of the setting *name*, is None, words for an action, or an import path."""
-    rule = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
+    what = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
     if value is None or is_path(value):
         return
     try:
         Action.named(value)
     except ValueError:
-        require(False, name, rule, value)
+        require(False, name, what, value)
 
 
 def is_path(value: str) -> bool:
@@ -144,7 +144,12 @@ def is_name_of_keys(prefix: str) -> bool:
     return True
 
 
-def require(fulfilled: bool, name: str, rule: str, value: object) -> None:
-    """Raise SettingError, with setting, *rule* and value, unless it is *fulfilled*."""
+def setting_name(field: str) -> str:
+    """Return the setting behind a *field* of ``Config``."""
+    return PREFIX + field.upper()
+
+
+def require(fulfilled: bool, name: str, what: str, value: object) -> None:
+    """Raise SettingError with the setting, *what* it must be and its value, unless that is *fulfilled*."""
     if not fulfilled:
-        raise SettingError(f"{PREFIX}{name.upper()} {rule}, got {value!r}")
+        raise SettingError(f"{setting_name(name)} {what}, got {value!r}")

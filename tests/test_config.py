@@ -10,61 +10,72 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_simhash import Config, SettingError, SimhashError
+from scrapy_simhash import config as config_module
 from scrapy_simhash.action import ACTIONS
-from scrapy_simhash.config import MAX_TABLES, SCOPES, setting_names, unknown_settings
+from scrapy_simhash.config import MAX_TABLES, SCOPES, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.rule import RULES, ClassicRule, SimilarityRule, rule_fields, rule_of
 
 WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
+CLASSIC = {"rule": "classic"}
+MIN_SIMILARITY = (
+    "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1;"
+    " to compare by distance alone, set SIMHASH_RULE = 'classic'"
+)
+WRONG_RULES: tuple[Any, ...] = (
+    "Classic",
+    "classics",
+    "",
+    "similarity,classic",
+    None,
+    True,
+    3,
+    ["classic"],
+    {},
+)
 DEFAULTS = {field.name: field.default for field in fields(Config)}
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"blocks": 2}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"),
-        ({"blocks": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
-        ({"blocks": 65, "max_distance": 0}, "SIMHASH_BLOCKS must be at most 64, got 65"),
+        *(
+            ({"rule": rule}, f"SIMHASH_RULE must be one of similarity, classic, got {rule!r}")
+            for rule in WRONG_RULES
+        ),
+        ({**CLASSIC, "blocks": 2}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"),
+        ({**CLASSIC, "blocks": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+        ({**CLASSIC, "blocks": 65, "max_distance": 0}, "SIMHASH_BLOCKS must be at most 64, got 65"),
         (
-            {"blocks": 20},
+            {**CLASSIC, "blocks": 20},
             "SIMHASH_BLOCKS must keep the index within 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3), got 20",
         ),
         (
-            {"blocks": 64, "max_distance": 32},
+            {**CLASSIC, "blocks": 64, "max_distance": 32},
             "SIMHASH_BLOCKS must keep the index within 1,000 tables"
             " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE 32), got 64",
         ),
-        ({"blocks": "six"}, "SIMHASH_BLOCKS must be a whole number, got 'six'"),
-        ({"blocks": 6.0}, "SIMHASH_BLOCKS must be a whole number, got 6.0"),
-        ({"blocks": True}, "SIMHASH_BLOCKS must be a whole number, got True"),
-        ({"blocks": ""}, "SIMHASH_BLOCKS must be a whole number, got ''"),
-        ({"blocks": None}, "SIMHASH_BLOCKS must be a whole number, got None"),
-        ({"max_distance": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
-        ({"max_distance": 64}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64"),
-        ({"max_distance": "3.5"}, "SIMHASH_MAX_DISTANCE must be a whole number, got '3.5'"),
+        ({**CLASSIC, "blocks": "six"}, "SIMHASH_BLOCKS must be a whole number, got 'six'"),
+        ({**CLASSIC, "blocks": 6.0}, "SIMHASH_BLOCKS must be a whole number, got 6.0"),
+        ({**CLASSIC, "blocks": True}, "SIMHASH_BLOCKS must be a whole number, got True"),
+        ({**CLASSIC, "blocks": ""}, "SIMHASH_BLOCKS must be a whole number, got ''"),
+        ({**CLASSIC, "blocks": None}, "SIMHASH_BLOCKS must be a whole number, got None"),
+        ({**CLASSIC, "max_distance": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
+        ({**CLASSIC, "max_distance": 64}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64"),
+        ({**CLASSIC, "max_distance": "3.5"}, "SIMHASH_MAX_DISTANCE must be a whole number, got '3.5'"),
         (
-            {"candidate_distance": 2},
-            "SIMHASH_CANDIDATE_DISTANCE must be SIMHASH_MAX_DISTANCE (3) to 20 bits, got 2",
+            {"candidate_distance": -1},
+            "SIMHASH_CANDIDATE_DISTANCE must be 0 to 20 bits, got -1",
         ),
         (
             {"candidate_distance": 21},
-            "SIMHASH_CANDIDATE_DISTANCE must be SIMHASH_MAX_DISTANCE (3) to 20 bits, got 21",
-        ),
-        (
-            {"max_distance": 11, "blocks": 13},
-            "SIMHASH_CANDIDATE_DISTANCE must be SIMHASH_MAX_DISTANCE (11) to 20 bits, got 10",
+            "SIMHASH_CANDIDATE_DISTANCE must be 0 to 20 bits, got 21",
         ),
         ({"candidate_distance": 9.5}, "SIMHASH_CANDIDATE_DISTANCE must be a whole number, got 9.5"),
-        (
-            {"min_similarity": 1.5},
-            "SIMHASH_MIN_SIMILARITY must be a share from 0 to 1, 0 for no second look, got 1.5",
-        ),
-        (
-            {"min_similarity": "-0.1"},
-            "SIMHASH_MIN_SIMILARITY must be a share from 0 to 1, 0 for no second look, got -0.1",
-        ),
-        (
-            {"min_similarity": "nan"},
-            "SIMHASH_MIN_SIMILARITY must be a share from 0 to 1, 0 for no second look, got nan",
-        ),
+        ({"min_similarity": 1.5}, f"{MIN_SIMILARITY}, got 1.5"),
+        ({"min_similarity": "-0.1"}, f"{MIN_SIMILARITY}, got -0.1"),
+        ({"min_similarity": "nan"}, f"{MIN_SIMILARITY}, got nan"),
+        ({"min_similarity": 0}, f"{MIN_SIMILARITY}, got 0.0"),
+        ({"min_similarity": "0"}, f"{MIN_SIMILARITY}, got 0.0"),
         ({"min_similarity": "80 %"}, "SIMHASH_MIN_SIMILARITY must be a number, got '80 %'"),
         ({"min_similarity": True}, "SIMHASH_MIN_SIMILARITY must be a number, got True"),
         ({"min_similarity": None}, "SIMHASH_MIN_SIMILARITY must be a number, got None"),
@@ -211,18 +222,19 @@ def test_a_setting_error_is_one_of_ours() -> None:
 @pytest.mark.parametrize(
     ("given", "name", "value"),
     [
-        ({"max_distance": 0, "blocks": 1}, "blocks", 1),
-        ({"max_distance": 63, "blocks": 64, "min_similarity": 0}, "max_distance", 63),
+        ({"rule": "similarity"}, "rule", "similarity"),
+        (CLASSIC, "rule", "classic"),
+        ({**CLASSIC, "max_distance": 0, "blocks": 1}, "blocks", 1),
+        ({**CLASSIC, "max_distance": 63, "blocks": 64}, "max_distance", 63),
+        ({"candidate_distance": 0}, "candidate_distance", 0),
         ({"candidate_distance": 3}, "candidate_distance", 3),
         ({"candidate_distance": " 20 "}, "candidate_distance", 20),
         ({"min_similarity": "0.85"}, "min_similarity", 0.85),
         ({"min_similarity": " .9 "}, "min_similarity", 0.9),
-        ({"min_similarity": 0}, "min_similarity", 0.0),
-        ({"min_similarity": "0"}, "min_similarity", 0.0),
         ({"min_similarity": 1}, "min_similarity", 1.0),
-        ({"blocks": 19}, "blocks", 19),
-        ({"blocks": "8"}, "blocks", 8),
-        ({"blocks": " 8 "}, "blocks", 8),
+        ({**CLASSIC, "blocks": 19}, "blocks", 19),
+        ({**CLASSIC, "blocks": "8"}, "blocks", 8),
+        ({**CLASSIC, "blocks": " 8 "}, "blocks", 8),
         ({"maxsize": 0}, "maxsize", 0),
         ({"thread_size": 0}, "thread_size", 0),
         ({"thread_size": "1000000"}, "thread_size", 1_000_000),
@@ -292,7 +304,7 @@ class IntegerLike:
 
 
 def test_integers_of_other_libraries_become_ints() -> None:
-    assert type(Config(blocks=IntegerLike()).blocks) is int  # type: ignore[arg-type]
+    assert type(Config(rule="classic", blocks=IntegerLike()).blocks) is int  # type: ignore[arg-type]
 
 
 def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
@@ -333,8 +345,7 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_FLOOD_ACTION": "close_spider",
         "SIMHASH_FLOOD_PROBE": "yes",
         "SIMHASH_REPORT": Path("pages.jsonl"),
-        "SIMHASH_MAX_DISTANCE": "5",
-        "SIMHASH_BLOCKS": "8",
+        "SIMHASH_RULE": "similarity",
         "SIMHASH_CANDIDATE_DISTANCE": "12",
         "SIMHASH_MIN_SIMILARITY": "0.9",
         "SIMHASH_SHINGLE_SIZE": "4",
@@ -354,6 +365,9 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_DEBUG": "true",
     }
     config = Config.from_settings(Settings(given))
+    assert config.rule == "similarity"
+    classic = {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": "5", "SIMHASH_BLOCKS": "8"}
+    assert Config.from_settings(Settings(classic)) == Config(rule="classic", max_distance=5, blocks=8)
     as_given = {f"SIMHASH_{name.upper()}": getattr(config, name) for name in DEFAULTS}
     assert as_given == {
         "SIMHASH_ENABLED": False,
@@ -377,8 +391,10 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_FLOOD_ACTION": "close_spider",
         "SIMHASH_FLOOD_PROBE": True,
         "SIMHASH_REPORT": "pages.jsonl",
-        "SIMHASH_MAX_DISTANCE": 5,
-        "SIMHASH_BLOCKS": 8,
+        "SIMHASH_RULE": "similarity",
+        # Of the other rule.
+        "SIMHASH_MAX_DISTANCE": 3,
+        "SIMHASH_BLOCKS": 6,
         "SIMHASH_CANDIDATE_DISTANCE": 12,
         "SIMHASH_MIN_SIMILARITY": 0.9,
         "SIMHASH_SHINGLE_SIZE": 4,
@@ -401,7 +417,54 @@ def test_every_setting_is_read_from_the_settings() -> None:
 
 def test_a_wrong_setting_is_an_error_where_it_is_read() -> None:
     with pytest.raises(SettingError, match="SIMHASH_BLOCKS must be a whole number, got 'many'"):
-        Config.from_settings(Settings({"SIMHASH_BLOCKS": "many"}))
+        Config.from_settings(Settings({"SIMHASH_RULE": "classic", "SIMHASH_BLOCKS": "many"}))
+
+
+@pytest.mark.parametrize(
+    ("rule", "unused"),
+    [
+        ("similarity", {"max_distance": "three", "blocks": 2}),
+        ("similarity", {"max_distance": 99, "blocks": [], "min_similarity": 0.9}),
+        ("classic", {"candidate_distance": -5, "min_similarity": 0}),
+        ("classic", {"candidate_distance": "far", "min_similarity": "80 %", "blocks": 5}),
+    ],
+)
+def test_a_setting_of_another_rule_stops_nothing_and_is_named(rule: str, unused: dict[str, Any]) -> None:
+    own = {"similarity": ("min_similarity",), "classic": ("blocks",)}[rule]
+    used = {"rule": rule, **{name: unused.pop(name) for name in own if name in unused}}
+    settings = {f"SIMHASH_{name.upper()}": value for name, value in {**used, **unused}.items()}
+    assert Config.from_settings(settings) == Config(**used)
+    other = {"similarity": "classic", "classic": "similarity"}[rule]
+    sentences = {
+        f"SIMHASH_{name.upper()}": f"SIMHASH_{name.upper()} ({value}) has no effect with SIMHASH_RULE = {rule!r}:"
+        f" remove it, or set SIMHASH_RULE = {other!r}"
+        for name, value in unused.items()
+    }
+    assert unused_settings(settings) == unused_settings(Settings(settings)) == sentences
+    with pytest.warns(UserWarning, match="has no effect with SIMHASH_RULE") as warned:
+        config = Config(**used, **unused)
+    assert config == Config(**used)
+    assert sorted(str(one.message) for one in warned) == sorted(sentences.values())
+    assert {one.filename for one in warned} == {__file__}
+
+
+def test_settings_of_the_chosen_rule_and_none_are_not_warned_of() -> None:
+    names = ("SIMHASH_MAX_DISTANCE", "SIMHASH_BLOCKS", "SIMHASH_CANDIDATE_DISTANCE", "SIMHASH_MIN_SIMILARITY")
+    assert unused_settings(dict.fromkeys(names)) == {}
+    assert unused_settings({"SIMHASH_MIN_SIMILARITY": 0.9, "SIMHASH_CANDIDATE_DISTANCE": 8}) == {}
+    assert unused_settings({"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": 2, "SIMHASH_BLOCKS": 4}) == {}
+    # An error of its own.
+    assert unused_settings({"SIMHASH_RULE": ["classic"], "SIMHASH_BLOCKS": 4}) == {}
+    # Also where it says what the default says: whoever sets it expects something of it.
+    assert list(unused_settings({"SIMHASH_BLOCKS": 6})) == ["SIMHASH_BLOCKS"]
+
+
+def test_each_rule_compares_by_its_own_settings() -> None:
+    fields_of = {name: rule_fields(kind) for name, kind in RULES.items()}
+    assert fields_of["similarity"] == config_module.RULES["similarity"]
+    assert (*fields_of["classic"], "blocks") == config_module.RULES["classic"]
+    assert rule_of(Config(candidate_distance=8, min_similarity=0.9)) == SimilarityRule(8, 0.9)
+    assert rule_of(Config(rule="classic", max_distance=2, blocks=4)) == ClassicRule(2)
 
 
 def test_setting_names_are_those_of_the_fields_sorted() -> None:
@@ -433,7 +496,7 @@ def test_a_misspelt_setting_is_told_with_the_one_it_resembles(
 
 
 def test_a_config_is_a_value_that_does_not_change() -> None:
-    assert Config(blocks=8) == Config(blocks="8")  # type: ignore[arg-type]
+    assert Config(min_shingles=8) == Config(min_shingles="8")  # type: ignore[arg-type]
     assert hash(Config()) == hash(Config())
     with pytest.raises(FrozenInstanceError):
         Config().blocks = 8  # type: ignore[misc]

@@ -173,7 +173,7 @@ def test_pages_are_compared_within_their_scope(scope: str, other: str, status: S
 
 
 def test_the_settings_reach_the_parts() -> None:
-    detector = NearDuplicateDetector(Config(max_distance=1, blocks=2, min_shingles=1_000))
+    detector = NearDuplicateDetector(Config(rule="classic", max_distance=1, blocks=2, min_shingles=1_000))
     assert detector.check(ENGLISH, A).reason is Reason.SHORT_TEXT
     assert judged(detector, (0, A), (0b11, B)).status is Status.NEW
     assert judged(detector, (FAR, A), (FAR ^ 1, C)).duplicate_of == A
@@ -226,8 +226,8 @@ def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
         ({}, 0.1, True),
         ({"candidate_distance": 3}, 0.1, False),
         ({"min_similarity": 0.99}, 0.1, False),
-        ({"min_similarity": 0}, 0.1, False),
-        ({"min_similarity": 0, "max_distance": 20, "blocks": 22}, 0.1, True),
+        ({"rule": "classic"}, 0.1, False),
+        ({"rule": "classic", "max_distance": 20, "blocks": 22}, 0.1, True),
         ({}, 0.2, False),
         ({"candidate_distance": 20, "min_similarity": 0.5}, 0.2, True),
     ],

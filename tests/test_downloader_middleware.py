@@ -350,7 +350,7 @@ def test_switched_off_there_is_no_middleware() -> None:
 
 def test_a_wrong_setting_is_refused() -> None:
     with pytest.raises(SettingError, match="SIMHASH_BLOCKS"):
-        middleware(blocks=2)
+        middleware(rule="classic", blocks=2)
 
 
 @pytest.mark.parametrize(
@@ -413,10 +413,13 @@ def test_a_setting_that_cannot_do_anything_is_warned_of(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "recognised by distance 10 and similarity 0.8 (scheme web-1, "),
-        ({"candidate_distance": 8, "min_similarity": "0.9"}, "by distance 8 and similarity 0.9 (scheme"),
-        ({"min_similarity": 0}, "recognised by distance 3 (scheme web-1, "),
-        ({"min_similarity": "0", "max_distance": "2"}, "recognised by distance 2 (scheme web-1, "),
+        ({}, "recognised by simhash distance <= 10 and similarity >= 0.8 (scheme web-1, "),
+        (
+            {"candidate_distance": 8, "min_similarity": "0.9"},
+            "by simhash distance <= 8 and similarity >= 0.9 (scheme",
+        ),
+        ({"rule": "classic"}, "recognised by simhash distance <= 3 (scheme web-1, "),
+        ({"rule": "classic", "max_distance": "2"}, "recognised by simhash distance <= 2 (scheme web-1, "),
     ],
 )
 def test_the_first_line_says_the_rule(

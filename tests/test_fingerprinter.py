@@ -145,8 +145,8 @@ def test_a_page_and_its_copy_have_one_sketch() -> None:
     assert len(first.sketch) == SKETCH_BYTES
 
 
-def test_without_a_second_look_there_is_no_sketch_and_the_same_64_bits() -> None:
-    classic = PageFingerprinter(Config(min_similarity=0)).from_html(HTML)
+def test_the_classic_rule_makes_no_sketch_and_the_same_64_bits() -> None:
+    classic = PageFingerprinter(Config(rule="classic")).from_html(HTML)
     assert classic is not None
     assert classic == fingerprinter.from_html(HTML)
     assert classic.sketch == b""
@@ -175,7 +175,7 @@ def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detecto
 
 
 @pytest.mark.parametrize(
-    ("config", "is_near"), [(Config(), False), (Config(min_similarity=0, max_distance=4), True)]
+    ("config", "is_near"), [(Config(), False), (Config(rule="classic", max_distance=4), True)]
 )
 def test_the_rule_is_that_of_the_settings(config: Config, is_near: bool) -> None:
     own = PageFingerprinter(config)
@@ -254,7 +254,7 @@ def test_numbers_make_another_text_also_where_they_are_masked() -> None:
     [
         Config(shingle_size=5, min_shingles=1),
         Config(mask_digits=True),
-        Config(min_similarity=0, max_distance=3),
+        Config(rule="classic"),
     ],
     ids=["shingles", "mask_digits", "no sketch"],
 )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_simhash.fingerprint import Fingerprint, sketch
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 
 SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
 
@@ -31,34 +31,37 @@ def test_the_second_look_decides_about_candidates(
     distance: int, shared: int, subject: str, near: bool
 ) -> None:
     a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared, subject)
-    assert (Rule().similarity(a, b) is not None) is near
-    assert Rule().similarity(a, b) == Rule().similarity(b, a)
+    rule = SimilarityRule()
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(a, b) == rule.similarity(b, a)
 
 
 @pytest.mark.parametrize(("distance", "near"), [(0, True), (3, True), (4, False)])
-def test_without_a_second_look_only_bits_count(distance: int, near: bool) -> None:
-    classic = Rule(min_similarity=0)
+def test_by_the_classic_rule_only_bits_count(distance: int, near: bool) -> None:
+    classic = ClassicRule()
     a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared=0)
     assert (classic.similarity(a, b) is not None) is near
 
 
-def test_fingerprints_without_a_sketch_are_told_by_the_classic_rule() -> None:
-    assert Rule().similarity(Fingerprint(0), Fingerprint(0b111)) == 1 - 3 / 64
-    assert Rule().similarity(Fingerprint(0), Fingerprint(0b1111)) is None
-    assert Rule().similarity(fingerprint(0), Fingerprint(0b1111)) is None
+def test_without_a_sketch_three_bits_decide() -> None:
+    rule = SimilarityRule()
+    assert rule.similarity(Fingerprint(0), Fingerprint(0b111)) == 1 - 3 / 64
+    assert rule.similarity(Fingerprint(0), Fingerprint(0b1111)) is None
+    assert rule.similarity(fingerprint(0), Fingerprint(0b1111)) is None
+    assert SimilarityRule(candidate_distance=2).similarity(Fingerprint(0), Fingerprint(0b111)) is None
 
 
 def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
-    assert Rule().reach == 10
-    assert Rule(min_similarity=0).reach == 3
+    assert SimilarityRule().reach == 10
+    assert ClassicRule().reach == 3
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (Rule(), "distance 10 and similarity 0.8"),
-        (Rule(2, 16, 0.95), "distance 16 and similarity 0.95"),
-        (Rule(2, min_similarity=0), "distance 2"),
+        (SimilarityRule(), "simhash distance <= 10 and similarity >= 0.8"),
+        (SimilarityRule(16, 0.95), "simhash distance <= 16 and similarity >= 0.95"),
+        (ClassicRule(2), "simhash distance <= 2"),
     ],
 )
 def test_a_rule_says_itself_in_a_few_words(rule: Rule, words: str) -> None:
@@ -67,5 +70,5 @@ def test_a_rule_says_itself_in_a_few_words(rule: Rule, words: str) -> None:
 
 def test_a_page_is_a_near_duplicate_of_itself_under_the_strictest_rule() -> None:
     page = fingerprint(7)
-    assert Rule(0, 0, 1.0).similarity(page, page) == 1.0
-    assert Rule(0, 0, 0.0).similarity(page, page) == 1.0
+    assert SimilarityRule(0, 1.0).similarity(page, page) == 1.0
+    assert ClassicRule(0).similarity(page, page) == 1.0

@@ -13,10 +13,10 @@ from scrapy_simhash.commands.failures import Refused
 from scrapy_simhash.commands.feeds import FORMATS, format_of, records
 from scrapy_simhash.commands.input import Input, opened
 from scrapy_simhash.commands.intake import header_in, taking_in, told
-from scrapy_simhash.commands.places import Place, add_place, blocks_for, place_of
-from scrapy_simhash.commands.postings import Export, settings_of
+from scrapy_simhash.commands.places import Place, add_place, place_of
+from scrapy_simhash.commands.postings import Export, blocks_for
 from scrapy_simhash.commands.progress import Progress
-from scrapy_simhash.config import PREFIX, Config, setting_names, unknown_settings
+from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
 
 DOING = "import"
 
@@ -106,8 +106,12 @@ def reading_config(place: Place, options: Namespace) -> Config:
         config: Config = options.project.config_for(place)
         return config
     header = place.header()
-    held = {} if header is None else {**settings_of(header), f"{PREFIX}BLOCKS": blocks_for(header)}
-    return Config.from_settings({**held, **dict(map(_setting, options.set))})
+    held = {} if header is None else {**header.settings, **blocks_for(header.settings)}
+    given = dict(map(_setting, options.set))
+    for name, sentence in unused_settings({**held, **given}).items():
+        if name in given:
+            print(f"warning: {sentence}", file=sys.stderr)
+    return Config.from_settings({**held, **given})
 
 
 def _setting(given: str) -> tuple[str, str]:

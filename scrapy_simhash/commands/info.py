@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from scrapy_simhash.commands.places import FilePlace, Place, add_place, place_of
-from scrapy_simhash.commands.postings import settings_of
 from scrapy_simhash.commands.progress import Progress
 from scrapy_simhash.commands.walk import walk
 from scrapy_simhash.edge.times import written
@@ -62,7 +61,7 @@ def survey(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str,
         "kind": place.kind,
         "bytes": place.size,
         "scheme": store.header.scheme,
-        "settings": settings_of(store.header),
+        "settings": store.header.settings,
         "pages": len(store),
         "index_size": store.index_size,
         "clusters": len(repeats),

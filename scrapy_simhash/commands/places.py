@@ -24,6 +24,7 @@ from scrapy_simhash.commands.input import BYTE_ORDER_MARK
 from scrapy_simhash.commands.interrupts import HeldBack
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Header, Store
+from scrapy_simhash.store.indexes import BLOCKS
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.redis import Server
@@ -99,7 +100,7 @@ class FilePlace(Place):
 
     kind = "sqlite"
 
-    def __init__(self, path: Path, blocks: int | None = None) -> None:
+    def __init__(self, path: Path, blocks: int = BLOCKS) -> None:
         super().__init__(str(path))
         self.path = path
         self._blocks = blocks
@@ -157,7 +158,7 @@ class FilePlace(Place):
 
         if header is None:
             return SqliteStore(self.path, read_only=True)
-        return SqliteStore(self.path, header, self._blocks or blocks_for(header))
+        return SqliteStore(self.path, header, self._blocks)
 
 
 class RedisPlace(Place):
@@ -165,7 +166,7 @@ class RedisPlace(Place):
 
     kind = "redis"
 
-    def __init__(self, server: Server, prefix: str, blocks: int | None = None, expire: int = 0) -> None:
+    def __init__(self, server: Server, prefix: str, blocks: int = BLOCKS, expire: int = 0) -> None:
         super().__init__(f"{server}#{prefix}")
         self._server = server
         self._prefix = prefix
@@ -184,8 +185,7 @@ class RedisPlace(Place):
         if header is None:
             store = RedisStore(self._server, self._prefix, None, read_only=True)
         else:
-            blocks = self._blocks or blocks_for(header)
-            store = RedisStore(self._server, self._prefix, header, blocks=blocks, expire=self._expire)
+            store = RedisStore(self._server, self._prefix, header, blocks=self._blocks, expire=self._expire)
         # Now, and not at the first question: what is wrong is wrong before anything is read.
         store.check()
         return store
@@ -229,15 +229,6 @@ def place_of(name: str | None, options: Namespace) -> Place:
     if name is None:
         raise Refused("name a store: a file, or a URL like redis://host:6379/0#prefix")
     return FilePlace(Path(name))
-
-
-def blocks_for(header: Header) -> int:
-    """Return a number of blocks that suits the rule of *header*; any does, at its own speed.
-
-    >>> blocks_for(Header(max_distance=3)), blocks_for(Header(max_distance=9))
-    (6, 10)
-    """
-    return max(6, header.max_distance + 1)
 
 
 @contextmanager

@@ -14,16 +14,16 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from typing import Any, TypeVar
 
 from scrapy_simhash.commands.failures import Refused, failing
 from scrapy_simhash.commands.input import Input
-from scrapy_simhash.config import PREFIX, Config
+from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.edge.times import parsed, written
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.store.indexes import BLOCKS
 
 FORMAT = "scrapy-simhash postings"
 VERSION = 1
@@ -34,20 +34,13 @@ LONGEST_NAME = 0xFFFF
 
 _VALUE = re.compile(r"[0-9a-fA-F]{16}")
 _KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_SETTINGS = {PREFIX + field.name.upper(): field.name for field in fields(Header) if field.name != "scheme"}
 _T = TypeVar("_T")
 
 
 def header_line(header: Header) -> str:
     """Return the first line of an export."""
-    line = {"format": FORMAT, "version": VERSION, "scheme": header.scheme, "settings": settings_of(header)}
+    line = {"format": FORMAT, "version": VERSION, "scheme": header.scheme, "settings": header.settings}
     return f"{json.dumps(line)}\n"
-
-
-def settings_of(header: Header) -> dict[str, object]:
-    """Return the settings in a header, by the names that they have in a project."""
-    facts = header.to_dict()
-    return {setting: facts[name] for setting, name in _SETTINGS.items()}
 
 
 def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
@@ -76,8 +69,8 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
 def parsed_header(text: str) -> Header:
     """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
 
-    >>> parsed_header(header_line(Header("web-1", max_distance=2))).max_distance
-    2
+    >>> parsed_header(header_line(Header("web-1", scope="host"))).scope
+    'host'
     """
     try:
         line = _object(text)
@@ -95,16 +88,24 @@ def parsed_header(text: str) -> Header:
             " install a later one"
         )
     scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
-    if set(settings) != set(_SETTINGS):
-        different = sorted(set(settings) ^ set(_SETTINGS))
-        raise ValueError(f"has too few or too many settings: {', '.join(map(repr, different))}")
     try:
-        # Any number of blocks above the distance will do: they are no part of a header.
-        distance = settings[f"{PREFIX}MAX_DISTANCE"]
-        blocks = distance + 1 if isinstance(distance, int) else distance
-        return Header.of(Config.from_settings({**settings, f"{PREFIX}BLOCKS": blocks}), scheme)
+        header = Header.of(Config.from_settings({**settings, **blocks_for(settings)}), scheme)
     except SettingError as error:
         raise ValueError(f"is wrong: {error}") from None
+    if different := sorted(set(settings) ^ set(header.settings)):
+        raise ValueError(f"has too few or too many settings: {', '.join(map(repr, different))}")
+    return header
+
+
+def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
+    """Return ``SIMHASH_BLOCKS`` for the *settings* of a header, which has none: any above the distance will do.
+
+    >>> from scrapy_simhash.rule import ClassicRule
+    >>> blocks_for(Header(rule=ClassicRule(9)).settings), blocks_for(Header().settings)
+    ({'SIMHASH_BLOCKS': 10}, {})
+    """
+    distance = settings.get(setting_name("max_distance"))
+    return {setting_name("blocks"): max(BLOCKS, distance + 1)} if isinstance(distance, int) else {}
 
 
 def parsed_posting(text: str) -> Posting:

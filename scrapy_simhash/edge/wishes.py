@@ -10,7 +10,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS, Action
-from scrapy_simhash.config import PREFIX, Config
+from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.policy import Wish
@@ -86,7 +86,7 @@ class Wishes:
         by_setting = self._by_setting[name]
         if isinstance(by_setting, Action):
             return Wish(by_setting)
-        setting = PREFIX + name.upper()
+        setting = setting_name(name)
         try:
             answer = by_setting.decide(verdict, request, response)
         except Exception as error:
@@ -118,7 +118,7 @@ class Wishes:
             return Action.named(value)
         except ValueError:
             pass  # what is no word is an import path, Config has seen to that
-        setting = PREFIX + name.upper()
+        setting = setting_name(name)
         try:
             found = load_object(value)
             made = build_from_crawler(found, self._crawler) if isinstance(found, type) else None

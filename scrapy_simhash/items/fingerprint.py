@@ -12,6 +12,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.features import features, shingle_counts
 from scrapy_simhash.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
 from scrapy_simhash.items.fields import field_texts, value_text
+from scrapy_simhash.rule import rule_of
 from scrapy_simhash.store import Header
 from scrapy_simhash.text import plain_text
 
@@ -54,6 +55,7 @@ class ItemFingerprinter:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._has_sketches = rule_of(config).compares_sketches
         self._weights = dict(sorted(config.item_fields))
 
     def read(self, item: Any) -> ItemReading | None:
@@ -90,7 +92,7 @@ class ItemFingerprinter:
         if not weights or len(counts) < config.min_shingles:
             return None
         value = fold((digest(feature), weight) for feature, weight in weights.items())
-        if not config.min_similarity:
+        if not self._has_sketches:
             return Fingerprint(value, len(weights))
         # No subject: which field names the thing is the user's to say, by its weight.
         return Fingerprint(value, len(weights), sketch(occurrences(counts), ()))

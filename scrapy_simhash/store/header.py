@@ -1,29 +1,29 @@
-"""Header: what the fingerprints of a store were made and compared by. Stores of different headers are never mixed."""
+"""Header: how the fingerprints of a store are made and compared. Stores with different headers are never mixed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
 
-from scrapy_simhash.config import PREFIX, Config
+from scrapy_simhash.config import PREFIX, Config, setting_name
 from scrapy_simhash.exceptions import StoreMismatch
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import DEFAULT_RULE, RULES, Rule, rule_fields, rule_of
 
 
 @dataclass(frozen=True)
 class Header:
-    """The scheme and the settings that change which page repeats which; ``SIMHASH_BLOCKS`` does not.
+    """The scheme, and the settings that decide which page repeats which.
 
-    >>> Header.of(Config(), "web-1").rule == Rule()
-    True
+    Of the rules' settings only those that the chosen rule compares by: ``SIMHASH_BLOCKS`` changes no verdict.
+
+    >>> Header.of(Config(), "web-1").rule
+    SimilarityRule(candidate_distance=10, min_similarity=0.8)
     """
 
     scheme: str = ""
     """How pages become fingerprints, see :data:`scrapy_simhash.fingerprinter.SCHEME`."""
-    max_distance: int = Config.max_distance
-    candidate_distance: int = Config.candidate_distance
-    min_similarity: float = Config.min_similarity
+    rule: Rule = DEFAULT_RULE
+    """When two of them are near-duplicates."""
     shingle_size: int = Config.shingle_size
     min_shingles: int = Config.min_shingles
     mask_digits: bool = Config.mask_digits
@@ -31,52 +31,61 @@ class Header:
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
-        """Return the header of fingerprints that are made by *scheme* with *config*."""
-        names = [field.name for field in fields(cls) if field.name != "scheme"]
-        return cls(scheme, **{name: getattr(config, name) for name in names})
+        """Return the header of fingerprints that are made by *scheme* and compared, with *config*."""
+        return cls(scheme, rule_of(config), **{name: getattr(config, name) for name in _SHARED})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Header:
-        """Return the header that to_dict() wrote down. Raises TypeError for names that there are not, or too few."""
-        names = {field.name for field in fields(cls)}
+        """Return the header that to_dict() wrote. Values may have changed their type: SQLite has no booleans.
+
+        Raises TypeError for an unknown rule, missing or unknown names, ValueError for a value that cannot be.
+        """
+        kind = RULES.get(str(values.get("rule")))
+        if kind is None:
+            raise TypeError(f"a header has a rule, {' or '.join(RULES)}, got {values.get('rule')!r}")
+        own = rule_fields(kind)
+        names = {"scheme", "rule", *own, *_SHARED}
         if names != set(values):
             raise TypeError(
                 f"a header has the fields {', '.join(sorted(names))}, got {', '.join(sorted(values))}"
             )
-        return cls(**values)  # type: ignore[arg-type]
+        typed = {name: type(getattr(Config, name))(values[name]) for name in (*own, *_SHARED)}
+        rule = kind(**{name: typed.pop(name) for name in own})
+        return cls(str(values["scheme"]), rule, **typed)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as plain values, for JSON."""
-        return asdict(self)
+        """Return the fields as plain values, for JSON: the rule by its name, and its settings beside it."""
+        rule = {name: getattr(self.rule, name) for name in rule_fields(type(self.rule))}
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return {"scheme": self.scheme, "rule": self.rule.name, **rule, **shared}
 
     @property
-    def rule(self) -> Rule:
-        """The near-duplicate rule."""
-        return Rule(self.max_distance, self.candidate_distance, self.min_similarity)
+    def settings(self) -> dict[str, object]:
+        """The same without the scheme, by the names that settings have in a project."""
+        return {setting_name(name): value for name, value in self.to_dict().items() if name != "scheme"}
 
     def fingerprints_differ(self, other: Header) -> list[str]:
-        """Return what differs, in words, of what makes fingerprints: the rest can be compared by either rule.
+        """Return what differs, in words, of how fingerprints are made: rule and scope do not count.
 
-        >>> Header(max_distance=2).fingerprints_differ(Header(mask_digits=True))
+        >>> Header(scope="host").fingerprints_differ(Header(mask_digits=True))
         ['SIMHASH_MASK_DIGITS False there, True here']
         """
-        both = [replace(header, **_COMPARING) for header in (self, other)]
-        return both[0].differences(both[1])
+        mine, its = (replace(header, rule=DEFAULT_RULE, scope=Config.scope) for header in (self, other))
+        return mine.differences(its)
 
     def differences(self, other: Header) -> list[str]:
         """Return what differs, field by field, in words: this one's value first.
 
-        Without a second look the candidate distance says nothing, and makes no difference.
+        If the rules differ, their settings are not compared.
 
-        >>> Header().differences(Header(max_distance=2))
-        ['SIMHASH_MAX_DISTANCE 3 there, 2 here']
+        >>> Header().differences(Header.of(Config(min_similarity=0.9), ""))
+        ['SIMHASH_MIN_SIMILARITY 0.8 there, 0.9 here']
         """
         mine, its = self.to_dict(), other.to_dict()
-        idle = set() if self.min_similarity or other.min_similarity else {"candidate_distance"}
         return [
-            f"{name if name == 'scheme' else PREFIX + name.upper()} {mine[name]!r} there, {its[name]!r} here"
+            f"{name if name == 'scheme' else setting_name(name)} {mine[name]!r} there, {its[name]!r} here"
             for name in mine
-            if mine[name] != its[name] and name not in idle
+            if name in its and mine[name] != its[name]
         ]
 
     def check(self, wanted: Header, place: str) -> None:
@@ -92,9 +101,5 @@ class Header:
             )
 
 
-_BY_DEFAULT = Header()
-#: What fingerprints are compared by, not made by; with the values of the default.
-_COMPARING: dict[str, Any] = {
-    name: getattr(_BY_DEFAULT, name)
-    for name in ("max_distance", "candidate_distance", "min_similarity", "scope")
-}
+#: The fields that headers have whatever the rule.
+_SHARED = tuple(field.name for field in fields(Header) if field.name not in ("scheme", "rule"))

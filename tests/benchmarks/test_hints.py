@@ -51,4 +51,4 @@ def test_without_a_pack_the_example_site_is_measured(
     assert result["example site"]["duplicate"]["pairs"] > 400
     assert set(result["cost"]) == {"parse", *hints.STEPS}
     assert hints.main(["--sample", "1"]) == 0
-    assert "there is no evaluation pack" in capsys.readouterr().out
+    assert "no evaluation pack" in capsys.readouterr().out

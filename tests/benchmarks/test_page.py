@@ -29,7 +29,7 @@ def test_the_arrows_add_up(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_table_has_a_row_for_each_arrow(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
     lines = run(capsys, "--pages", "3").splitlines()
-    assert any(line.startswith("3 pages of the evaluation pack: median ") for line in lines)
+    assert any(line.startswith(f"3 pages of evaluation packs ({pack.name}): median ") for line in lines)
     names = [line.split("  ")[0] for line in lines]
     start = names.index("parse (Scrapy's own)")
     assert names[start + 1 : start + 7] == [*page.FINGERPRINT, "index find_or_add"]
@@ -37,9 +37,9 @@ def test_the_table_has_a_row_for_each_arrow(pack: Pack, capsys: pytest.CaptureFi
 
 @pytest.mark.usefixtures("no_pack")
 def test_without_a_pack_the_sample_is_of_the_example_site_and_always_the_same() -> None:
-    assert page.sample(None, 7) == page.sample(None, 7)
-    assert len(page.sample(None, 7)) == 7
+    assert page.sample([], 7) == page.sample([], 7)
+    assert len(page.sample([], 7)) == 7
 
 
 def test_a_sample_larger_than_the_pack_is_the_pack(pack: Pack) -> None:
-    assert [one.url for one in page.sample(pack, 100)] == ["/d1", "/d2", "/d3", "/d4", "/d5"]
+    assert [one.url for one in page.sample([pack], 100)] == ["/d1", "/d2", "/d3", "/d4", "/d5"]

@@ -1,13 +1,15 @@
 """The program, run for real on a pack of five documents."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from lxml import html
 
 from benchmarks import quality, quality_peers
-from benchmarks.pack import Pack
+from benchmarks.pack import VARIABLE, Pack
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -17,8 +19,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(run(capsys, "--jobs", "1", "--json", "--k", "3", "0"))
-    assert list(result["pack"]["within"]) == ["0", "3", "second look"]
-    at_3 = result["pack"]["within"]["3"]
+    (measured,) = result["packs"]
+    assert list(measured["within"]) == ["0", "3", "similarity"]
+    at_3 = measured["within"]["3"]
     # d1-d2 is found; d3-d4 is not, since d4 is too short; d1-d3 is no error; d2-d3 is grey.
     expected = {
         "near": 2,
@@ -39,17 +42,33 @@ def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[
     }
     assert set(at_3["by_kind"]) == {"near: same", "near: cut", "different: odd"}
     unlisted = {"distance": 0, "similarity": 1, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
-    for rule in ("3", "second look"):
-        assert result["pack"]["within"][rule]["unlisted"] == {
+    for rule in ("3", "similarity"):
+        assert measured["within"][rule]["unlisted"] == {
             "count": 1,
             "of_two_sites": 0,
             "first": [unlisted],
         }
-    assert result["pack"]["within"]["second look"]["all"] == expected
-    assert result["pack"]["checked_by_own_scorer"] is True
-    assert result["pack"]["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
+    assert measured["within"]["similarity"]["all"] == expected
+    assert measured["checked_by_own_scorer"] is True
+    assert measured["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
     perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1}
-    assert result["pack"]["extraction"] == {"all": perfect, "article": perfect}
+    assert measured["extraction"] == {"all": perfect, "article": perfect}
+
+
+def test_several_packs_are_measured_one_by_one(
+    pack: Pack, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copytree(pack.folder, tmp_path / "another")
+    folders = [str(pack.folder), str(tmp_path / "missing"), "", str(copy)]
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(folders))
+    first, second = json.loads(run(capsys, "--jobs", "1", "--json", "--k", "3"))["packs"]
+    assert (first.pop("name"), second.pop("name")) == (pack.name, "another")
+    assert first == second
+    run(capsys, "--jobs", "1", "--k", "3", "--html", str(tmp_path / "quality.html"))
+    assert {file.name for file in tmp_path.glob("*.html")} == {
+        f"quality-{pack.name}.html",
+        "quality-another.html",
+    }
 
 
 def test_many_processes_find_what_one_finds(pack: Pack) -> None:
@@ -72,13 +91,13 @@ def test_a_scorer_of_another_opinion_is_not_passed_over(pack: Pack) -> None:
 @pytest.mark.usefixtures("no_pack")
 def test_without_a_pack_the_example_site_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(run(capsys, "--json", "--k", "3"))
-    assert result["pack"] is None
+    assert result["packs"] == []
     assert "no evaluation pack in" in result["skipped"]
     at_3 = result["example"]["within"]["3"]
     assert at_3["all"]["near"] == result["example"]["pairs"]["near"]
     assert at_3["by_grade"][">=.99"]["recall"] > 0.9
     assert at_3["all"]["precision"] > 0.9
-    look = result["example"]["within"]["second look"]["all"]
+    look = result["example"]["within"]["similarity"]["all"]
     assert look["precision"] >= at_3["all"]["precision"]
     assert look["recall"] >= at_3["all"]["recall"]
 
@@ -94,7 +113,9 @@ def test_without_the_other_libraries_a_plain_message(
 def test_the_hold_out_names_a_choice_for_each_source_with_near_pairs(
     pack: Pack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    result = json.loads(run(capsys, "--jobs", "1", "--k", "3", "--hold-out", "--json"))["pack"]["hold_out"]
+    result = json.loads(run(capsys, "--jobs", "1", "--k", "3", "--hold-out", "--json"))["packs"][0][
+        "hold_out"
+    ]
     assert [(one["source"], one["recall"]) for one in result["left_out"]] == [("bakers", 0), ("ferries", 1)]
     assert len(result["grid"]) == 12
     assert "left out" in run(capsys, "--jobs", "1", "--k", "3", "--hold-out")

@@ -18,6 +18,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.rule import ClassicRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.text import plain_text
@@ -156,15 +157,28 @@ def test_a_new_store_is_for_the_settings_that_are_given(place: str, tmp_path: Pa
 
 
 def test_a_store_that_is_there_says_how_pages_are_read(place: str, tmp_path: Path, capfd: Capture) -> None:
-    its = Header(SCHEME, max_distance=2, min_similarity=0, scope="domain", mask_digits=True)
+    its = Header(SCHEME, ClassicRule(9), scope="domain", mask_digits=True)
     SqliteStore(place, its).close()
     run(capfd, place, "-i", feed(tmp_path), "--html-field", "html")
     assert header_of(place) == its
+    assert not any(one.fingerprint.sketch for one in postings(place))
     assert {one.scope for one in postings(place)} == {"example.com"}
     complaint = refused(
         capfd, place, "-i", feed(tmp_path), "--html-field", "html", "-s", "SIMHASH_SCOPE=host"
     )
     assert "SIMHASH_SCOPE 'domain' there, 'host' here. Nothing was changed" in complaint
+
+
+def test_a_setting_of_another_rule_is_warned_of_and_stops_nothing(
+    place: str, tmp_path: Path, capfd: Capture
+) -> None:
+    arguments = [place, "-i", feed(tmp_path), "--html-field", "html"]
+    assert main(["import", *arguments, "-s", "SIMHASH_BLOCKS=2"]) == 0
+    assert capfd.readouterr().err == (
+        "warning: SIMHASH_BLOCKS (2) has no effect with SIMHASH_RULE = 'similarity':"
+        " remove it, or set SIMHASH_RULE = 'classic'\n"
+    )
+    assert header_of(place) == Header(SCHEME)
 
 
 def test_a_page_beyond_the_size_is_skipped(place: str, tmp_path: Path, capfd: Capture) -> None:

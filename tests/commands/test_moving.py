@@ -23,6 +23,7 @@ from scrapy_simhash.commands.places import FilePlace
 from scrapy_simhash.commands.postings import header_line, posting_line
 from scrapy_simhash.commands.walk import walk
 from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.commands.conftest import Places
@@ -148,9 +149,9 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
     tmp_path: Path, capfd: Capture
 ) -> None:
     path = tmp_path / "strict.sqlite"
-    strict = Header("web-1", min_similarity=0.99, scope="host")
+    strict = Header("web-1", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
-    source = exported(tmp_path / "postings.jsonl", of=Header("web-1", max_distance=2))
+    source = exported(tmp_path / "postings.jsonl", of=Header("web-1", SimilarityRule(candidate_distance=12)))
     run(capfd, "import", str(path), "--input", source)
     with closing(SqliteStore(path, read_only=True)) as store:
         assert store.header == strict
@@ -164,7 +165,7 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
 
 @pytest.mark.parametrize("max_distance", [0, 5, 6, 12])
 def test_any_rule_can_be_moved(max_distance: int, places: Places, tmp_path: Path, capfd: Capture) -> None:
-    wide = Header("web-1", max_distance=max_distance, min_similarity=0)
+    wide = Header("web-1", ClassicRule(max_distance))
     source = exported(tmp_path / "wide.jsonl", of=wide)
     place = places.new()
     run(capfd, "import", place, "--input", source)
@@ -414,7 +415,8 @@ def test_a_store_is_told_in_a_few_lines(filled: str, places: Places, capfd: Capt
         "seen              1970-01-01T00:01:40Z to 1970-01-01T00:11:40Z",
         "scheme            web-1",
     ]
-    assert "SIMHASH_MAX_DISTANCE = 3" in lines
+    assert "SIMHASH_RULE = 'similarity'" in lines
+    assert "SIMHASH_CANDIDATE_DISTANCE = 10" in lines
     place = lines.index("largest clusters")
     assert lines[place + 1 : place + 4] == [
         f"  3 pages like {url('ferry')}",
@@ -434,7 +436,7 @@ def test_the_same_as_json(filled: str, places: Places, capfd: Capture) -> None:
         "kind": places.kind,
         "scheme": "web-1",
         "settings": {
-            "SIMHASH_MAX_DISTANCE": 3,
+            "SIMHASH_RULE": "similarity",
             "SIMHASH_CANDIDATE_DISTANCE": 10,
             "SIMHASH_MIN_SIMILARITY": 0.8,
             "SIMHASH_SHINGLE_SIZE": 2,

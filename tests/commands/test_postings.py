@@ -21,6 +21,7 @@ from scrapy_simhash.commands.postings import (
     posting_line,
 )
 from scrapy_simhash.fingerprint import SKETCH_BYTES
+from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, Posting
 from tests.store.cases import whole
 
@@ -72,8 +73,9 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
     "header",
     [
         Header("web-1"),
-        Header("web-9", 0, 20, 0.5, 3, 1, True, "host"),
-        Header("web-1", max_distance=63, min_similarity=0),
+        Header("web-9", SimilarityRule(20, 0.5), 3, 1, True, "host"),
+        Header("web-1", ClassicRule()),
+        Header("web-1", ClassicRule(63)),
     ],
 )
 def test_a_header_comes_back_as_it_was(header: Header) -> None:
@@ -83,7 +85,7 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-1")) == (
         '{"format": "scrapy-simhash postings", "version": 1, "scheme": "web-1", "settings":'
-        ' {"SIMHASH_MAX_DISTANCE": 3, "SIMHASH_CANDIDATE_DISTANCE": 10, "SIMHASH_MIN_SIMILARITY": 0.8,'
+        ' {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 10, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
         ' "SIMHASH_SCOPE": "crawl"}}\n'
     )
@@ -178,11 +180,23 @@ WRONG_HEADERS = [
     ),
     (changed(HEADER, "settings", {}), "has too few or too many settings: 'SIMHASH_CANDIDATE_DISTANCE', "),
     (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_MAX_DISTANCE": 64}),
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_MAX_DISTANCE": 3}),
+        "has too few or too many settings: 'SIMHASH_MAX_DISTANCE'",
+    ),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_RULE": "classic"}),
+        "has too few or too many settings: 'SIMHASH_CANDIDATE_DISTANCE', 'SIMHASH_MAX_DISTANCE', ",
+    ),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_RULE": "strict"}),
+        "is wrong: SIMHASH_RULE must be one of similarity, classic, got 'strict'",
+    ),
+    (
+        changed(HEADER, "settings", {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": 64}),
         "is wrong: SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64",
     ),
     (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_MAX_DISTANCE": []}),
+        changed(HEADER, "settings", {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": []}),
         "is wrong: SIMHASH_MAX_DISTANCE must be a whole number, got []",
     ),
     (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.commands.walk import walk
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
 
@@ -31,7 +31,7 @@ VISITS = st.builds(
 )
 SHORT_VISITS = st.builds(posting, KEYS.map("short ".__add__), st.integers(0, 3), is_exact=st.just(True))
 LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
-RULES = st.sampled_from([CLASSIC, SECOND_LOOK, Rule(1, 6, 0.9)])
+RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 
 
 def lived(life: Sequence[Posting | str], rule: Rule) -> Store:

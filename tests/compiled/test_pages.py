@@ -282,13 +282,15 @@ def test_every_page_of_the_example_site_is_read_alike(pages: list[Page]) -> None
 
 @pytest.fixture(scope="module")
 def labelled() -> Iterator[tuple[Doc, bytes]]:
-    pack = Pack.locate()
-    if pack is None:
+    packs = Pack.locate_all()
+    if not packs:
         pytest.skip(absence())
+    pages = ((pack.name, doc, body) for pack in packs for doc, body in pack.html())
     if os.environ.get("SIMHASH_ALL_PAGES"):
-        return pack.html()
-    chosen = set(random.Random(64).sample(sorted(pack.docs), min(SAMPLE, len(pack.docs))))
-    return ((doc, body) for doc, body in pack.html() if doc.id in chosen)
+        return ((doc, body) for _, doc, body in pages)
+    ids = sorted((pack.name, id) for pack in packs for id in pack.docs)
+    chosen = set(random.Random(64).sample(ids, min(SAMPLE, len(ids))))
+    return ((doc, body) for name, doc, body in pages if (name, doc.id) in chosen)
 
 
 def test_labelled_real_pages_are_read_alike(labelled: Iterator[tuple[Doc, bytes]]) -> None:

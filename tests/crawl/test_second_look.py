@@ -63,7 +63,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
 
     plans = {
         "default": plan(),
-        "classic": plan(SIMHASH_MIN_SIMILARITY=0),
+        "classic": plan(SIMHASH_RULE="classic"),
         "strict": plan(SIMHASH_MIN_SIMILARITY="0.99"),
         "narrow": plan(SIMHASH_CANDIDATE_DISTANCE="3"),
         "field": plan("Collector", **field),
@@ -152,10 +152,10 @@ def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("default", "distance 10 and similarity 0.8 (scheme"),
-        ("classic", "distance 3 (scheme"),
-        ("strict", "distance 10 and similarity 0.99 (scheme"),
-        ("narrow", "distance 3 and similarity 0.8 (scheme"),
+        ("default", "simhash distance <= 10 and similarity >= 0.8 (scheme"),
+        ("classic", "simhash distance <= 3 (scheme"),
+        ("strict", "simhash distance <= 10 and similarity >= 0.99 (scheme"),
+        ("narrow", "simhash distance <= 3 and similarity >= 0.8 (scheme"),
     ],
 )
 def test_the_log_says_the_rule_and_how_alike_the_first_copy_is(

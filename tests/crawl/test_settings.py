@@ -12,6 +12,7 @@ from tests.crawl.site import Site, article, serve
 
 MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
 DROPS = {"SIMHASH_ACTION": "drop_page"}
+CLASSIC = {"SIMHASH_RULE": "classic"}
 BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 75}}
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -21,16 +22,24 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         " of a class, got 'drop'",
     ),
     ({"SIMHASH_ACTION": True}, "SIMHASH_ACTION must be a string, got True"),
-    ({"SIMHASH_MAX_DISTANCE": "three"}, "SIMHASH_MAX_DISTANCE must be a whole number, got 'three'"),
-    ({"SIMHASH_MAX_DISTANCE": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
-    ({"SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+    ({"SIMHASH_RULE": "simhash"}, "SIMHASH_RULE must be one of similarity, classic, got 'simhash'"),
     (
-        {"SIMHASH_CANDIDATE_DISTANCE": "2"},
-        "SIMHASH_CANDIDATE_DISTANCE must be SIMHASH_MAX_DISTANCE (3) to 20 bits, got 2",
+        {**CLASSIC, "SIMHASH_MAX_DISTANCE": "three"},
+        "SIMHASH_MAX_DISTANCE must be a whole number, got 'three'",
     ),
+    ({**CLASSIC, "SIMHASH_MAX_DISTANCE": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
+    ({**CLASSIC, "SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
     (
-        {"SIMHASH_MIN_SIMILARITY": "80"},
-        "SIMHASH_MIN_SIMILARITY must be a share from 0 to 1, 0 for no second look, got 80.0",
+        {"SIMHASH_CANDIDATE_DISTANCE": "21"},
+        "SIMHASH_CANDIDATE_DISTANCE must be 0 to 20 bits, got 21",
+    ),
+    *(
+        (
+            {"SIMHASH_MIN_SIMILARITY": given},
+            "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1; to compare by distance alone, set"
+            f" SIMHASH_RULE = 'classic', got {float(given)}",
+        )
+        for given in ("80", 0)
     ),
     ({"SIMHASH_MIN_SIMILARITY": "high"}, "SIMHASH_MIN_SIMILARITY must be a number, got 'high'"),
     (
@@ -78,19 +87,25 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "misspelt": plan({"SIMHASH_ACTON": "mark", "SIMHASH_XYZ": 1}),
         "strings": plan(
             {
+                "SIMHASH_RULE": "classic",
                 "SIMHASH_MAX_DISTANCE": "2",
                 "SIMHASH_BLOCKS": "5",
                 "SIMHASH_DEBUG": "true",
-                "SIMHASH_MIN_SIMILARITY": "0.9",
             }
         ),
+        "idle": plan({"SIMHASH_MAX_DISTANCE": "three", "SIMHASH_BLOCKS": 2, "SIMHASH_MIN_SIMILARITY": "0.9"}),
+        "idle, classic": plan({**CLASSIC, "SIMHASH_MIN_SIMILARITY": 0, "SIMHASH_CANDIDATE_DISTANCE": [1]}),
         "nones": plan({"SIMHASH_MIN_SIMILARITY": None, "SIMHASH_ITEM_FIELD": None}),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 
 
 @pytest.mark.parametrize(
-    "name", ["add-on", "custom_settings", "middlewares", "both", "misspelt", "strings", "nones"]
+    "name",
+    [
+        *("add-on", "custom_settings", "middlewares", "both", "misspelt", "strings", "nones"),
+        *("idle", "idle, classic"),
+    ],
 )
 def test_it_is_switched_on_by_one_line_or_by_two_middlewares(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].paths_scraped == ["/first", "/other"]
@@ -141,6 +156,25 @@ def test_a_setting_that_means_nothing_is_warned_of_with_the_name_it_resembles(
         assert crawls[name].log("WARNING", "scrapy_simhash") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "rule", "other", "unused"),
+    [
+        ("idle", "similarity", "classic", ["MAX_DISTANCE (three)", "BLOCKS (2)"]),
+        ("idle, classic", "classic", "similarity", ["CANDIDATE_DISTANCE ([1])", "MIN_SIMILARITY (0)"]),
+    ],
+)
+def test_a_setting_that_the_rule_does_not_use_is_warned_of_and_stops_nothing(
+    crawls: dict[str, Crawl], name: str, rule: str, other: str, unused: list[str]
+) -> None:
+    lines = crawls[name].log("WARNING", "scrapy_simhash")
+    assert len(lines) == len(unused)
+    for line, setting in zip(lines, unused, strict=True):
+        assert line.endswith(
+            f"SIMHASH_{setting} has no effect with SIMHASH_RULE = '{rule}': remove it,"
+            f" or set SIMHASH_RULE = '{other}'"
+        )
+
+
 @pytest.fixture(scope="module")
 def wrong(site: Site) -> list[Crawl]:
     arguments = {"urls": site.urls("/first")}
@@ -166,7 +200,7 @@ def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, comma
     (tmp_path / "settings.py").write_text("SPIDER_MODULES = ['spider']\n")
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     target = "a" if command == "crawl" else "spider.py"
-    done = scrapy(command, target, "-s", "SIMHASH_BLOCKS=2", cwd=tmp_path)
+    done = scrapy(command, target, "-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2", cwd=tmp_path)
     message = "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"
     # The last thing that the user sees.
     assert done.stderr.rstrip().endswith(message)

@@ -249,7 +249,8 @@ def test_the_log_page_shows_what_a_setting_that_breaks_a_rule_looks_like(
 ) -> None:
     (shown,) = (block.text.strip() for block in blocks(LOG_PAGE, "text") if "SettingError" in block.text)
     with pytest.raises(SettingError) as raised:
-        Config(blocks=2)
+        Config(rule="classic", blocks=2)
     assert shown == f"{SettingError.__module__}.SettingError: {raised.value}"
-    run = scrapy(project.folder, server, "crawl", "pages", "-s", "SIMHASH_BLOCKS=2", fails=True)
+    given = ("-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2")
+    run = scrapy(project.folder, server, "crawl", "pages", *given, fails=True)
     assert shown in run.log

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import comb
 
 import pytest
 
@@ -10,7 +11,7 @@ from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.fingerprint import SKETCH_BYTES
 from scrapy_simhash.index import ProbingPlan
 from scrapy_simhash.index.plans.growth import FOREVER, native_steps, pure_steps
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import SimilarityRule
 from tests.docs.reader import DOCS, README, sections, words
 from tests.docs.test_examples import options_of
 
@@ -23,9 +24,12 @@ def test_the_rule_is_told_with_its_defaults() -> None:
     for setting in (
         f"``SIMHASH_CANDIDATE_DISTANCE`` bits, {config.candidate_distance} by default",
         f"in common: {config.min_similarity} by default",
-        f"``SIMHASH_MAX_DISTANCE`` bits, {config.max_distance} by default",
     ):
         assert setting in told
+    told = words(sections(CONCEPTS / "near-duplicates.rst")["The classic rule"])
+    assert f"``SIMHASH_MAX_DISTANCE`` bits, {config.max_distance} by default" in told
+    tables = comb(config.blocks, config.max_distance)
+    assert f"``SIMHASH_BLOCKS`` blocks, {config.blocks} by default, so {tables} tables" in told
 
 
 @pytest.mark.parametrize(("similar", "strict"), [(0.8, 0.95), (0.6, 0.9)])
@@ -37,7 +41,7 @@ def test_a_quarter_of_what_is_missing_may_be_missing_where_subjects_differ(
         bits = int("".join(marks), 2).to_bytes(112, "big")
         return Fingerprint(0, sketch=bits + subject.to_bytes(2, "big") + bytes(14))
 
-    rule = Rule(min_similarity=similar)
+    rule = SimilarityRule(min_similarity=similar)
     whole = fingerprint(448, 1)
 
     def accepted(subject: int) -> float:

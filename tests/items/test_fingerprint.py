@@ -9,7 +9,7 @@ from scrapy_simhash import hamming_distance
 from scrapy_simhash.config import Config
 from scrapy_simhash.items import ItemFingerprinter, item_header
 from scrapy_simhash.items.fingerprint import LONGEST_LABEL, ItemReading
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import rule_of
 from tests.crawl.site import SYLLABLES
 
 FIELDS = ("title", "body")
@@ -45,7 +45,7 @@ def alike(a: Any, b: Any, **settings: Any) -> bool:
     one, two = read(a, **settings).fingerprint, read(b, **settings).fingerprint
     assert one is not None
     assert two is not None
-    rule = Rule(config.max_distance, config.candidate_distance, config.min_similarity)
+    rule = rule_of(config)
     return rule.similarity(one, two) is not None
 
 
@@ -121,8 +121,8 @@ def test_numbers_are_one_if_the_settings_say_so() -> None:
     assert read(one, mask_digits=True).text_hash != read(two, mask_digits=True).text_hash
 
 
-def test_without_a_second_look_there_is_no_sketch() -> None:
-    fingerprint = read(item(), min_similarity=0).fingerprint
+def test_the_classic_rule_makes_no_sketch() -> None:
+    fingerprint = read(item(), rule="classic").fingerprint
     assert fingerprint is not None
     assert fingerprint.sketch == b""
     assert fingerprint == read(item()).fingerprint

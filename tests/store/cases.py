@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.fingerprint import digest, sketch
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Posting, Store
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
-CLASSIC = Rule(min_similarity=0)
-SECOND_LOOK = Rule()
+CLASSIC = ClassicRule()
+SECOND_LOOK = SimilarityRule()
 
 SHINGLES = 400
 
 
 def header(rule: Rule) -> Header:
     """Return the header of fingerprints that are compared by *rule*."""
-    return Header("web-1", rule.max_distance, rule.candidate_distance, rule.min_similarity)
+    return Header("web-1", rule)
 
 
 @cache

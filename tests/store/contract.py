@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreMismatch
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit
 from tests.store.cases import (
     CLASSIC,
@@ -150,7 +150,7 @@ class StoreContract(ABC):
 
     @pytest.mark.parametrize("max_distance", [0, 1, 5])
     def test_the_distance_is_the_one_asked_for(self, max_distance: int) -> None:
-        store = self.make(header(Rule(max_distance, min_similarity=0)))
+        store = self.make(header(ClassicRule(max_distance)))
         store.claim(posting("a", 0))
         assert store.claim(posting("at it", 2**max_distance - 1)).cluster == 0
         assert store.claim(posting("beyond", 2 ** (max_distance + 1) - 1 << 30)).cluster == 2
@@ -407,7 +407,7 @@ class StoreContract(ABC):
         assert kept == [whole(visit) for visit in (a, a_again, b, c, d, d_again)]
 
     def test_a_store_says_what_it_compares_by(self) -> None:
-        wanted = header(Rule(2, 8, 0.9))
+        wanted = header(SimilarityRule(8, 0.9))
         assert self.make(wanted).header == wanted
 
     def test_a_run_is_noted_with_its_end(self, store: Store) -> None:
@@ -493,7 +493,7 @@ class PersistentContract(StoreContract):
     def test_a_store_of_other_fingerprints_is_refused_and_left_as_it_is(self, store: Store) -> None:
         store.claim(posting("a", 0))
         right = store.header
-        for wrong in (Header("web-0"), header(Rule(2, 8, 0.9))):
+        for wrong in (Header("web-0"), header(SimilarityRule(8, 0.9))):
             with pytest.raises(StoreMismatch, match="Nothing was changed"):
                 self.reopen(store, True, wrong)
         assert ask(self.reopen(store, True, right), posting("b", 0)) == copy("a", 0, 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Store
 from tests.store.cases import content, header, posting, whole
 from tests.store.naive import NaiveStore
@@ -28,8 +28,8 @@ class StoreMachine(RuleBasedStateMachine):
     @initialize(
         rule=st.sampled_from(
             [
-                *(Rule(max_distance, min_similarity=0) for max_distance in (0, 1, 3)),
-                *(Rule(), Rule(1, 6, 0.9), Rule(0, 16, 0.5), Rule(3, 10, 1.0)),
+                *(ClassicRule(max_distance) for max_distance in (0, 1, 3)),
+                *(SimilarityRule(*of) for of in ((10, 0.8), (6, 0.9), (16, 0.5), (2, 0.8), (10, 1.0))),
             ]
         )
     )

@@ -5,7 +5,7 @@ from hypothesis import settings
 
 from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.plans import growth
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
 from tests.store.contract import StoreContract
@@ -22,7 +22,7 @@ def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:
 
 class TestMemoryStore(StoreContract):
     def make(self, header: Header) -> Store:
-        return MemoryStore(header, blocks=header.max_distance + 3)
+        return MemoryStore(header, blocks=header.rule.reach + 3)
 
 
 class TestMemoryStoreBeyondTheScan(TestMemoryStore):
@@ -46,7 +46,7 @@ def test_how_much_can_be_found_is_known_without_a_look_at_every_scope(
 
 class MemoryStoreMachine(StoreMachine):
     def make(self, header: Header) -> Store:
-        return MemoryStore(header, blocks=header.max_distance + 2)
+        return MemoryStore(header, blocks=header.rule.reach + 2)
 
 
 class PromotedStoreMachine(MemoryStoreMachine):
@@ -86,4 +86,4 @@ def test_a_scope_has_the_index_of_the_rule_to_itself(
 
 
 def test_a_store_has_the_default_rule_unless_told() -> None:
-    assert MemoryStore()._rule == Rule()
+    assert MemoryStore()._rule == SimilarityRule()

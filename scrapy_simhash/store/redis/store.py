@@ -282,7 +282,7 @@ class RedisStore:
         rule = self.header.rule
         new = [match for match in matches if match.key not in compared]
         # Without both sketches bits decide.
-        has_sketches = bool(rule.min_similarity and fingerprint.sketch)
+        has_sketches = bool(rule.compares_sketches and fingerprint.sketch)
         sketches = await self._sketches_of([m.key for m in new], replica) if has_sketches else {}
         for match in new:
             # A content that the server does not have any more is nobody's kin.

@@ -6,7 +6,6 @@ Nothing in here is newer than SQLite 3.22, the oldest that can read a WAL file i
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 
 from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.store.header import Header
@@ -151,12 +150,7 @@ def is_store(connection: sqlite3.Connection) -> bool:
 
 def header_of(connection: sqlite3.Connection) -> Header:
     """Return the header of a store. Raises sqlite3.DatabaseError if it is not one."""
-    # SQLite has no booleans, and 1.0 may become 1: the default values know what is what.
-    kinds: dict[str, Callable[[object], object]] = {
-        name: type(value) for name, value in Header().to_dict().items()
-    }
     try:
-        found = connection.execute("SELECT name, value FROM header").fetchall()
-        return Header.from_dict({name: kinds.get(name, str)(value) for name, value in found})
+        return Header.from_dict(dict(connection.execute("SELECT name, value FROM header")))
     except (TypeError, ValueError) as error:
         raise sqlite3.DatabaseError(f"the header is not one: {error}") from error

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
@@ -86,13 +86,13 @@ async def test_who_asks_again_compares_with_what_is_new_only(
     # Each is near the others, and like none of them.
     pages = [posting(str(bit), content(1 << bit, text=str(bit))) for bit in range(20)]
     compared = Counter[tuple[Fingerprint, Fingerprint]]()
-    similarity = Rule.similarity
+    similarity = SimilarityRule.similarity
 
-    def counted(rule: Rule, a: Fingerprint, b: Fingerprint) -> float | None:
+    def counted(rule: SimilarityRule, a: Fingerprint, b: Fingerprint) -> float | None:
         compared[a, b] += 1
         return similarity(rule, a, b)
 
-    monkeypatch.setattr(Rule, "similarity", counted)
+    monkeypatch.setattr(SimilarityRule, "similarity", counted)
     async with opened(shared.url, prefix) as store:
         claims = await asyncio.gather(*[store.claim(page) for page in pages])
     assert [claim.original for claim in claims] == [None] * 20
@@ -235,7 +235,7 @@ def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_serve
     shared: RedisServer, rule: Rule, data: st.DataObject, asked: list[tuple[str, Posting]], crawlers: int
 ) -> None:
     async def crawl() -> None:
-        prefix = f"steps-{rule.min_similarity}-{next(_prefixes)}"
+        prefix = f"steps-{rule.name}-{next(_prefixes)}"
         steps = Steps()
         async with AsyncExitStack() as stack:
             stores = [

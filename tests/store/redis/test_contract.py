@@ -41,7 +41,7 @@ class Opener:
         self.loop.close()
 
     def _open(self, prefix: str, header: Header) -> BlockingStore:
-        store = RedisStore(self.url, prefix, header, blocks=header.max_distance + 2)
+        store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2)
         store.check()
         self.loop.run_until_complete(store.connect())
         opened = BlockingStore(store, self.loop)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.rule import ClassicRule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
@@ -282,11 +283,11 @@ async def test_a_store_can_be_read_by_who_does_not_know_what_it_is_for(
             _ = store.header
         with pytest.raises(StoreError, match="there is no store"):
             store.check()
-    async with opened(shared.url, prefix, Header("web-0", max_distance=1)) as writer:
+    async with opened(shared.url, prefix, Header("web-0", ClassicRule(1))) as writer:
         await writer.claim(posting("a", 0))
     async with opened(shared.url, prefix, None, read_only=True) as reader:
         reader.check()
-        assert reader.header == Header("web-0", max_distance=1)
+        assert reader.header == Header("web-0", ClassicRule(1))
     async with opened(shared.url, prefix, None, read_only=True) as reader:
         assert (await reader.look(posting("b", 0b11))).original is None
         assert reader.header.scheme == "web-0"

@@ -15,10 +15,10 @@ from typing import TypeAlias
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreMismatch
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, files, schema
-from tests.store.cases import CLASSIC, FAR, content, header, posting, url, whole
+from tests.store.cases import CLASSIC, FAR, SECOND_LOOK, content, header, posting, url, whole
 from tests.store.sqlite.stores import Shelf, as_nobody, assert_sound, connected
 
 HOLDER = """
@@ -51,8 +51,9 @@ def test_a_folder_is_made_for_the_file(tmp_path: Path) -> None:
     assert {file.name for file in path.parent.iterdir()} == {"shop.sqlite", "shop.sqlite-lock"}
 
 
-def test_the_header_of_the_file_is_taken_where_none_is_wanted(path: Path) -> None:
-    wanted = Header("web-1", 2, 8, 0.5, 3, 20, True, "domain")
+@pytest.mark.parametrize("rule", [SimilarityRule(8, 0.5), SimilarityRule(8, 1.0), ClassicRule(9)])
+def test_the_header_of_the_file_is_taken_where_none_is_wanted(rule: Rule, path: Path) -> None:
+    wanted = Header("web-1", rule, 3, 20, True, "domain")
     filled(path, wanted)
     with closing(SqliteStore(path)) as store:
         assert store.header == wanted
@@ -61,12 +62,20 @@ def test_the_header_of_the_file_is_taken_where_none_is_wanted(path: Path) -> Non
         assert store.header == Header()
 
 
+def test_a_store_of_another_rule_is_refused_and_the_settings_of_both_are_not_compared(path: Path) -> None:
+    filled(path, header(ClassicRule(9)))
+    with pytest.raises(
+        StoreMismatch, match=r"crawl: SIMHASH_RULE 'classic' there, 'similarity' here\. Nothing"
+    ):
+        SqliteStore(path, header(SECOND_LOOK))
+
+
 def test_a_store_of_other_fingerprints_is_refused_for_reading_too(path: Path) -> None:
     filled(path, header(CLASSIC))
     before = bytes_of(path)
     for read_only in (True, False):
         with pytest.raises(StoreMismatch, match="SIMHASH_MAX_DISTANCE 3 there, 2 here"):
-            SqliteStore(path, header(Rule(2, min_similarity=0)), read_only=read_only)
+            SqliteStore(path, header(ClassicRule(2)), read_only=read_only)
     assert bytes_of(path)[path.name] == before[path.name]
 
 
@@ -321,7 +330,14 @@ OURS = {
         changed("DELETE FROM header WHERE name = 'scope'"),
         "the header is not one: a header has",
     ),
-    "of another header": (changed("UPDATE header SET value = 'x'"), "the header is not one: invalid literal"),
+    "of no rule": (
+        changed("UPDATE header SET value = 'x'"),
+        "the header is not one: a header has a rule, simil",
+    ),
+    "of a wrong setting": (
+        changed("UPDATE header SET value = 'x' WHERE name = 'shingle_size'"),
+        "the header is not one: invalid literal",
+    ),
     "without a scope": (changed("DELETE FROM scopes"), DAMAGE),
     "with a text for a value": (changed("UPDATE contents SET value = 'many' WHERE number = 1"), DAMAGE),
     "only the log": (only_the_log, "holds the latest transactions of shop.sqlite, which is missing"),
