@@ -101,9 +101,11 @@ def test_the_readme_shows_the_log_of_the_example_crawl(example_crawl: ExampleCra
     assert shown.splitlines() == ours
 
 
-def test_the_readme_shows_the_stats_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
+def test_the_readme_shows_some_of_the_stats_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
     ours = [line for line in example_crawl.log.splitlines() if line.startswith(" 'simhash/")]
-    assert shown_in_readme("text", 1).splitlines() == ours
+    shown = shown_in_readme("text", 1).splitlines()
+    assert shown == [line for line in ours if line in shown]
+    assert len(shown) >= 5
 
 
 def test_the_readme_shows_an_item_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
