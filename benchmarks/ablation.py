@@ -60,7 +60,7 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "the default": lambda: None,
     "shingles of 3 tokens": partial(_configure, shingle_size=3),
     "no words beside shingles": partial(_set, "features.weights", "WORD", 0.0),
-    "no stopword rule": partial(_set, "features.extract", "stopwords", lambda language: frozenset()),
+    "no stopword filter": partial(_set, "features.extract", "stopwords", lambda language: frozenset()),
     "headings weigh as the body": partial(_set_heading_weight, 1.0),
     "numbers masked": partial(_configure, mask_digits=True),
     "subjects not compared": partial(_set, "rule", "same_subject", lambda a, b: True),

@@ -1,7 +1,7 @@
 """The errors of scrapy-simhash.
 
     SimhashError                  everything below
-    ├── SettingError              a setting or argument that breaks a rule   (also ValueError)
+    ├── SettingError              a wrong setting or argument                (also ValueError)
     └── StoreError                a store that cannot be used
         ├── StoreMismatch         it holds fingerprints of another kind than are asked of it
         ├── StoreLocked           another crawl is writing to it
@@ -21,7 +21,7 @@ class SimhashError(Exception):
 
 
 class SettingError(SimhashError, ValueError):
-    """A setting whose value breaks a rule; the message names setting, rule and value."""
+    """A wrong setting; the message names the setting, what it must be, and its value."""
 
 
 class StoreError(SimhashError):

@@ -16,7 +16,7 @@ from scrapy_simhash.exceptions import SimhashError
 
 
 class Refused(SimhashError, ValueError):
-    """An argument or a line that breaks a rule; the message names it."""
+    """A wrong argument or line; the message names it."""
 
 
 class Failed(SimhashError, OSError):

@@ -1,6 +1,6 @@
 """The compiled way from a page to its fingerprint: the twin of text/, features/ and fingerprint/ in one step.
 
-It has no words and no rules of its own: :mod:`~scrapy_simhash.compiled.definition` hands the kernel those of the pure
+Word lists and limits are not its own: :mod:`~scrapy_simhash.compiled.definition` hands the kernel those of the pure
 Python modules. What the kernel does not cover (lone surrogates, entities left in a tree) comes back as None, and the
 caller goes the pure way; so errors are those of the pure path too.
 """

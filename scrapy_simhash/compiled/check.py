@@ -19,7 +19,7 @@ from scrapy_simhash.text import Document, extract, parse, plain_text
 
 logger = logging.getLogger(__name__)
 
-# Every kind of node, of character and of rule that takes a way of its own through the kernel.
+# Every kind of node, of character and of filter that takes a way of its own through the kernel.
 _PAGE = """<!DOCTYPE html><html lang="en-GB"><head>
 <title>The tide &amp; the wa\u0301ve | Harbour News</title></head><body>
 <nav class="navBar"><a href="/">Home</a> <a href="/b">Boats</a></nav><!-- tides -->tail

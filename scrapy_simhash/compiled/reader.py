@@ -1,4 +1,4 @@
-"""CompiledReader: pages and texts through the kernel, by the rules of the pure modules."""
+"""CompiledReader: pages and texts through the kernel, as the pure modules read them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Read(NamedTuple):
 
 
 class CompiledReader:
-    """The kernel with its rules. Each method returns None for what it leaves to the pure path.
+    """The kernel with its word lists and limits. Each method returns None for what it leaves to the pure path.
 
     A *language* is an ISO 639-1 code from outside the page: what the markup declares goes before it.
     """

@@ -1,4 +1,4 @@
-"""The checks at the door: each returns a plain int, or says the value and the rule it breaks."""
+"""The checks at the door: each returns a plain int, or says the value and what it must be."""
 
 from __future__ import annotations
 

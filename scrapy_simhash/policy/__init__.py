@@ -1,4 +1,4 @@
-"""Policy: what is to be done about a page, by the rules of the settings. Knows no Scrapy."""
+"""Policy: what is to be done about a page, by the settings. Knows no Scrapy."""
 
 from scrapy_simhash.policy.decision import Decision, Spared, Wish
 from scrapy_simhash.policy.places import Places

@@ -16,7 +16,7 @@ WHOLE = ("pagination", "language", "product")
 
 
 class Case(NamedTuple):
-    """A page, as far as rules ask about it."""
+    """A page, as far as the policy asks about it."""
 
     verdict: Verdict
     url: str
@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
 
 class Policy:
-    """The rules of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
+    """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
 
     * A request's own wish knows no exceptions but the budget.
     * ``SIMHASH_MIN_DEPTH`` and the places spare a page everything; so does its own address, if it repeats that.
@@ -67,19 +67,19 @@ class Policy:
         action = Action.MARK
         for _, decision in rulings:
             action |= decision.action or Action.MARK
-        # What one rule spares the page the other may drop: then it was not spared that.
+        # What one step spares the page the other may drop: then it was not spared that.
         return Decision(
             action, next((each.spared for wish, each in rulings if wish.action not in action), None)
         )
 
-    def _decide(self, case: Case, wish: Wish, rule: Callable[[Case, Wish], Decision]) -> Decision:
+    def _decide(self, case: Case, wish: Wish, step: Callable[[Case, Wish], Decision]) -> Decision:
         if wish.action is Action.MARK:
             return Decision(Action.MARK)
         if not wish.is_explicit:
             exception = self._exception(case.url, case.depth)
             if exception:
                 return Decision(Action.MARK, exception)
-        return rule(case, wish)
+        return step(case, wish)
 
     def _exception(self, url: str, depth: int | None) -> Spared | None:
         # A depth that nobody counts may be any.

@@ -1,7 +1,7 @@
 """Which blocks are the main text: decided by structure first, density second, for every block with a reason.
 
-The aim is a text that stays the same when the template around it changes: better a plain rule that treats two
-skins of a page alike than a clever one that is right on one of them. The rules, in order:
+The aim is a text that stays the same when the template around it changes: better a plain filter that treats two
+skins of a page alike than a clever one that is right on one of them. The filters, in order:
 
 1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement... is left out,
    unless it holds so much of the page's prose that the name must be wrong. A page header likewise, unless
@@ -11,7 +11,7 @@ skins of a page alike than a clever one that is right on one of them. The rules,
 3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
 4. ``edge`` and ``inset``: the furniture of an article, see :mod:`scrapy_simhash.text.furniture`. A page that makes an
    offer keeps it, see :mod:`scrapy_simhash.text.offer`.
-5. When this leaves too little, the rules are taken back, the last one first.
+5. When this leaves too little, the filters are taken back, the last one first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DOMINANT_SHARE = 0.85
 #: Shorter rows of links are left where text surrounds them: "see also" in an article.
 LINK_ROW = 3
 
-# Which rule is taken back when fewer characters than this are left. Chrome comes back only when next to
+# Which filter is taken back when fewer characters than this are left. Chrome comes back only when next to
 # nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
 FALLBACKS = (("inset", 80), ("edge", 80), ("links", 80), ("outside", 80), ("chrome", 1))
 
@@ -43,7 +43,7 @@ Reason: TypeAlias = "str | None"
 
 
 def classify(outline: Outline, prose: Sequence[bool]) -> tuple[list[Reason], list[int]]:
-    """Return for each block of *outline* None if it is main text, else the name of the rule it fell under.
+    """Return for each block of *outline* None if it is main text, else the name of the filter that left it out.
 
     With it comes which blocks are an offer, see :mod:`scrapy_simhash.text.offer`. *prose* tells, block by
     block, which ones read like sentences. O(blocks + spans).
@@ -60,9 +60,9 @@ def classify(outline: Outline, prose: Sequence[bool]) -> tuple[list[Reason], lis
         for i, reason in furniture(blocks, kept, prose).items():
             reasons[i] = reason
     left = _length(blocks, reasons)
-    for rule, least in FALLBACKS:
+    for filtered, least in FALLBACKS:
         if left < least:
-            reasons = [None if reason == rule else reason for reason in reasons]
+            reasons = [None if reason == filtered else reason for reason in reasons]
             left = _length(blocks, reasons)
     return reasons, offer
 
