@@ -45,6 +45,8 @@ def test_outside_they_are_handled_at_once_and_afterwards_by_who_did_before(handl
 
 
 def test_what_a_handler_raises_comes_out_at_the_end() -> None:
+    # What started the tests may ignore interrupts, as a shell does for what it runs in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     held, reached = HeldBack(), []
 
     def interrupted() -> None:
@@ -56,6 +58,7 @@ def test_what_a_handler_raises_comes_out_at_the_end() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     held.release()
+    signal.signal(signal.SIGINT, before)
     assert reached == ["the end of the inside"]
 
 
