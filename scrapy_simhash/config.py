@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -216,6 +217,13 @@ class Config:
             "must be a number of seconds, or 0 for never",
             self.redis_expire,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by name, so that settings are checked again when they are read, maybe by another version.
+
+        That takes its defaults for settings of its own, and raises TypeError for those that it lacks.
+        """
+        return partial(type(self), **{field.name: getattr(self, field.name) for field in fields(self)}), ()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:

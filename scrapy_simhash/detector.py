@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeGuard, cast
 
 from scrapy_simhash.config import Config
@@ -35,11 +36,16 @@ class NearDuplicateDetector:
         config: Config | None = None,
         store: Store | AsyncStore | None = None,
         clock: Callable[[], float] = time.time,
+        *,
+        fingerprinter: PageFingerprinter | None = None,
     ) -> None:
         """Make a detector that remembers in *store*: in memory if None, else one that was opened for its header.
 
         With an `AsyncStore` only the methods that are coroutines can be called. *clock* tells when a page is seen, in
-        seconds of Unix time.
+        seconds of Unix time. *fingerprinter* is one of the same *config*, if there is one already.
+
+        A detector that has seen no page, and was given no store, can be pickled and copied: the copy is empty, with
+        the same *config*, *clock* and *fingerprinter*. Any other detector raises TypeError.
         """
         self._clock = clock
         # What is to be put right in the store, by key: the text that was handed on after all, None for a doubt.
@@ -47,7 +53,8 @@ class NearDuplicateDetector:
         self._amending = asyncio.Lock()
         self.config = config or Config()
         self._scope_of = scope_function(self.config.scope)
-        self.fingerprinter = PageFingerprinter(self.config)
+        self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
+        self._was_given_store = store is not None
         # An empty store is false, since it has a length.
         self.store: Store | AsyncStore = (
             MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
@@ -56,6 +63,23 @@ class NearDuplicateDetector:
         self._everywhere = (
             MemoryStore(header_for(self.config), self.config.blocks) if self.config.across_scopes else None
         )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle an empty detector as what it was made of; raise TypeError for any other."""
+        name = type(self).__name__
+        advice = "pickle its config or its fingerprinter"
+        if self._was_given_store:
+            raise TypeError(
+                f"a {name} that was given a store ({type(self.store).__name__}) cannot be pickled or copied, since"
+                f" two detectors cannot share one: {advice}, and open a store in the other process"
+            )
+        seen = len(cast(MemoryStore, self.store))
+        if seen or self._amendments:
+            raise TypeError(
+                f"a {name} that has seen pages ({seen}) cannot be pickled or copied, since the copy would not learn"
+                f" of later pages: {advice}, call read() in the other processes and conclude() in this one"
+            )
+        return partial(type(self), fingerprinter=self.fingerprinter), (self.config, None, self._clock)
 
     def check(
         self,
@@ -79,9 +103,7 @@ class NearDuplicateDetector:
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
             return Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
-        reading = self.fingerprinter.read(
-            html, url, content_type=content_type, content_language=content_language
-        )
+        reading = self.fingerprinter.read(html, content_type=content_type, content_language=content_language)
         return self.conclude(reading, url, key=key)
 
     def conclude(

@@ -17,7 +17,7 @@ from scrapy_simhash.edge.judge import Circumstances, Judge, Judgement
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.marks import erase_marks
 from scrapy_simhash.edge.stats import stats_of
-from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ class SimhashDownloaderMiddleware:
         self.crawler = crawler
         self._is_crawl = is_crawl(crawler)
         # Before a store is opened: what is wrong with a setting leaves none behind.
-        self._consequences = Consequences(crawler, self.config, self._is_crawl)
-        self._keeping = Keeping(crawler, self.config)
+        fingerprinter = PageFingerprinter(self.config)
+        self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
+        self._keeping = Keeping(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._keeping.detector
         self._judge = Judge(crawler, self.detector)
 

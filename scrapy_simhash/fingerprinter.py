@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy_simhash.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.config import Config
@@ -34,6 +34,8 @@ class Reading(NamedTuple):
 class PageFingerprinter:
     """Turns pages into fingerprints: the same page and settings, the same 64 bits, on every platform.
 
+    Can be pickled, to be used in other processes; the compiled kernel and pure Python read each other's pickles.
+
     >>> fingerprinter = PageFingerprinter()
     >>> fingerprinter.from_text("Too short to tell.") is None
     True
@@ -51,10 +53,17 @@ class PageFingerprinter:
             self.rule.compares_sketches,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the compiled reader, of which each process has its own."""
+        return {name: value for name, value in vars(self).items() if name != "_compiled"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._compiled = compiled_reader()
+
     def extract(
         self,
         html: Html,
-        url: str | None = None,
         *,
         content_type: str | None = None,
         content_language: str | None = None,
@@ -64,7 +73,7 @@ class PageFingerprinter:
         *html* is text, bytes as they came, or the root of an lxml tree, which is read only (Scrapy's
         ``response.selector.root``, so that a page is not parsed twice). *content_type* and
         *content_language* are HTTP header values; the one helps to decode bytes, the other to name the
-        language. *url* makes no difference in this scheme.
+        language.
 
         Raises TypeError for any other type; bad markup never raises.
         """
@@ -78,18 +87,16 @@ class PageFingerprinter:
     def from_html(
         self,
         html: Html,
-        url: str | None = None,
         *,
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Fingerprint | None:
         """Return the fingerprint of a page, None when its main text is too short; arguments as in extract()."""
-        return self.read(html, url, content_type=content_type, content_language=content_language).fingerprint
+        return self.read(html, content_type=content_type, content_language=content_language).fingerprint
 
     def read(
         self,
         html: Html,
-        url: str | None = None,
         *,
         content_type: str | None = None,
         content_language: str | None = None,

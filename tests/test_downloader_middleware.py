@@ -226,9 +226,9 @@ def test_the_tree_is_made_here_and_read_elsewhere(monkeypatch: pytest.MonkeyPatc
     response, read_by = page(body=article() + "<!-- x -->"), []
     really_read = PageFingerprinter.read
 
-    def read(fingerprinter: PageFingerprinter, html: Any, url: str, **arguments: Any) -> Any:
+    def read(fingerprinter: PageFingerprinter, html: Any, **arguments: Any) -> Any:
         read_by.append((get_ident(), html))
-        return really_read(fingerprinter, html, url, **arguments)
+        return really_read(fingerprinter, html, **arguments)
 
     class Parsed(HtmlResponse):
         @property

@@ -52,10 +52,6 @@ def test_case_and_soft_hyphens_move_no_bit(rewritten: type[str]) -> None:
     assert fingerprinter.from_text(rewritten(TEXTS["de"])) == fingerprinter.from_text(TEXTS["de"])
 
 
-def test_the_address_makes_no_difference() -> None:
-    assert fingerprinter.from_html(HTML, "https://a.example/") == fingerprinter.from_html(HTML, "not a URL")
-
-
 def test_other_texts_are_far_away() -> None:
     found = {name: fingerprinter.from_text(text) for name, text in TEXTS.items()}
     near = [

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.config import Config
 from scrapy_simhash.edge.cluster_reporter import ClusterReporter
 from scrapy_simhash.edge.depths import Depths
 from scrapy_simhash.edge.faults import Faults
@@ -20,7 +19,6 @@ from scrapy_simhash.edge.marks import write_marks
 from scrapy_simhash.edge.report import Report
 from scrapy_simhash.edge.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.edge.wishes import Wishes
-from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.hints import Hints, evidence, protections, read_hints
 from scrapy_simhash.policy import Case, Decision, Policy
 from scrapy_simhash.signals import near_duplicate_found
@@ -33,13 +31,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+
 logger = logging.getLogger(__name__)
 
 
 class Consequences:
     """Decides what is done about a page, and makes known what was found: in meta, flags, stats, and by a signal."""
 
-    def __init__(self, crawler: Crawler, config: Config, is_crawl: bool) -> None:
+    def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter, is_crawl: bool) -> None:
+        config = fingerprinter.config
         self._crawler = crawler
         self._config = config
         self._is_crawl = is_crawl
@@ -48,8 +49,8 @@ class Consequences:
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
         self._report = Report.open(crawler, config)
-        self._fingerprinter = PageFingerprinter(config)
-        self._floods = FloodGuard(crawler, config, self._fingerprinter)
+        self._fingerprinter = fingerprinter
+        self._floods = FloodGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
         self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 

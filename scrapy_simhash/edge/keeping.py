@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.config import Config
+    from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.store import Header
 
 logger = logging.getLogger(__name__)
@@ -29,17 +30,23 @@ class Keeping:
     """Opens a store, says so in the log, and closes it: after all that is handed on, or if nothing ever starts.
 
     To be made while the components of a crawl are built, and to be held: signals hold nobody. *header* and *part* are
-    as for ``open_store``. Raises what ``open_store`` does.
+    as for ``open_store``, *fingerprinter* as for the detector. Raises what ``open_store`` does.
     """
 
     def __init__(
-        self, crawler: Crawler, config: Config, *, header: Header | None = None, part: str = ""
+        self,
+        crawler: Crawler,
+        config: Config,
+        *,
+        header: Header | None = None,
+        part: str = "",
+        fingerprinter: PageFingerprinter | None = None,
     ) -> None:
         self.crawler = crawler
         self.is_crawl = is_crawl(crawler)
         unstarted.close_failed()
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
-        self.detector = NearDuplicateDetector(config, store)
+        self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
         #: Whether nothing outlives the crawl. What somebody made of a store in memory may last.
         self.forgets = type(store) is MemoryStore
         #: Who looks at single pages leaves no trace in what crawls remember.

@@ -105,7 +105,7 @@ class NotFoundPages:
         root = tree_of(response)
         if len(response.body) > LARGEST or root is None or _is_front(response.url):
             return
-        reading = self._fingerprinter.read(root, response.url, content_language=language_of(response))
+        reading = self._fingerprinter.read(root, content_language=language_of(response))
         # A host that shows the same to all, as those do whose pages are made by scripts.
         if first is not None and self._is_same(reading, first):
             return
