@@ -11,10 +11,14 @@ from __future__ import annotations
 # then would be a crash.
 import inspect  # noqa: F401
 import os
+import platform
+from importlib import import_module
 from types import ModuleType
 
 #: The environment variable that forces an implementation.
 VARIABLE = "SCRAPY_SIMHASH_KERNEL"
+
+_MODULES = ("scrapy_simhash.kernel._hamming", "scrapy_simhash.kernel._native")
 
 #: The compiled module that reads pages, None when pure Python does.
 native: ModuleType | None = None
@@ -39,18 +43,28 @@ def choose() -> None:
         REASON = f"{VARIABLE} is pure"
         return
     try:
-        from scrapy_simhash.kernel import _hamming, _native
-    except ImportError as cause:
-        give_up(f"it cannot be imported ({cause})")
+        modules = [import_module(name) for name in _MODULES]
+    # Whatever: a module compiled for another lxml raises ValueError, for instance.
+    except Exception as cause:
+        give_up(_reason(cause), cause)
     else:
-        native, hamming, NAME, REASON = _native, _hamming, "native", ""
+        (hamming, native), NAME, REASON = modules, "native", ""
 
 
-def give_up(reason: str) -> None:
+def _reason(cause: Exception) -> str:
+    """Return why the kernel cannot be imported: it was not built, or what its import raised."""
+    if isinstance(cause, ModuleNotFoundError) and cause.name in _MODULES:
+        return f"it is not built for this Python ({platform.python_implementation()} {platform.python_version()})"
+    return f"it is built, but cannot be imported ({type(cause).__name__}: {cause})"
+
+
+def give_up(reason: str, cause: Exception | None = None) -> None:
     """Fall back to pure Python for pages; raises ImportError with *reason* when the environment forbids that."""
     global native, NAME, REASON
     if os.environ.get(VARIABLE) == "native":
-        raise ImportError(f"{VARIABLE} is native, but the compiled kernel cannot be used: {reason}")
+        raise ImportError(
+            f"{VARIABLE} is native, but the compiled kernel cannot be used: {reason}"
+        ) from cause
     native, NAME, REASON = None, "pure", reason
 
 

@@ -72,7 +72,7 @@ cdef extern from "page.h" nogil:
         uint64_t value, text_hash
         uint32_t features
         uint8_t sketch[128]
-    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, CHAR_BLOCKS
+    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, REASONS, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, CHAR_BLOCKS
     int LANGUAGE_DECLARED, LANGUAGE_VOTED, ZONE_OFFER
 
     page *page_new(rules *of)

@@ -77,8 +77,11 @@ cdef class Rules:
 
     cdef _take_numbers(self, definition):
         cdef rules *c = &self.c
-        if definition.languages > MOST_LANGUAGES or len(definition.sentence_marks) > 32:
-            raise ValueError("more languages or sentence marks than the kernel has room for")
+        check_room("languages", definition.languages, MOST_LANGUAGES)
+        check_room("sentence_marks", len(definition.sentence_marks), MOST_SENTENCE_MARKS)
+        check_room("fallbacks", len(definition.fallbacks), REASONS)
+        if len(definition.scripts) != SCRIPTS:
+            raise ValueError(f"the kernel knows {SCRIPTS} scripts, got {len(definition.scripts)}")
         c.languages = definition.languages
         for i in range(SCRIPTS):
             c.scripts[i] = definition.scripts[i]
@@ -106,6 +109,11 @@ cdef class Rules:
         c.tie_mask = definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
         c.occurrence_scatter, c.mark_scatter = definition.occurrence_scatter, definition.mark_scatter
+
+
+cdef check_room(str what, size_t n, size_t most):
+    if n > most:
+        raise ValueError(f"the kernel has room for {most} {what}, got {n}")
 
 
 cdef int load_block(void *of, uint32_t number) noexcept with gil:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import scrapy_simhash
+from scrapy_simhash import kernel
 from scrapy_simhash.compiled import definition as told
 from scrapy_simhash.language import languages, stopwords
 from scrapy_simhash.text import tags
+
+needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
 
 HEADERS = Path(scrapy_simhash.__file__).parent / "kernel" / "c"
 
@@ -98,3 +102,37 @@ def test_no_name_is_longer_than_the_kernel_looks() -> None:
 def test_every_process_has_seeds_of_its_own() -> None:
     assert told.definition().seeds != told.definition().seeds
     assert told.definition().seeds[1] % 2 == 1
+
+
+def too_many(name: str) -> SimpleNamespace:
+    rules = told.definition()
+    # More by far than there is room for: what was written would reach beyond the structure.
+    setattr(rules, name, list(getattr(rules, name)) * 1_000)
+    return rules
+
+
+@needs_the_kernel
+@pytest.mark.parametrize("name", ["fallbacks", "sentence_marks"])
+def test_more_rules_than_the_kernel_has_room_for_are_refused(name: str) -> None:
+    assert kernel.native is not None
+    with pytest.raises(ValueError, match=f"room for .+ {name}, got"):
+        kernel.native.Rules(too_many(name))
+
+
+@needs_the_kernel
+def test_as_many_fallbacks_as_there_are_reasons_have_room(page_h: str) -> None:
+    assert kernel.native is not None
+    rules = told.definition()
+    most = enumeration(page_h, "KEPT")["REASONS"]
+    rules.fallbacks = [(0, 1)] * most
+    kernel.native.Rules(rules)
+    rules.fallbacks = [(0, 1)] * (most + 1)
+    with pytest.raises(ValueError, match=f"room for {most} fallbacks, got {most + 1}"):
+        kernel.native.Rules(rules)
+
+
+@needs_the_kernel
+def test_scripts_must_be_those_the_kernel_knows() -> None:
+    assert kernel.native is not None
+    with pytest.raises(ValueError, match="the kernel knows 7 scripts, got 7000"):
+        kernel.native.Rules(too_many("scripts"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -11,15 +12,38 @@ import pytest
 from scrapy_simhash import kernel
 
 SHOW = "from scrapy_simhash import PageFingerprinter, kernel; PageFingerprinter(); print(kernel.NAME, kernel.REASON)"
-#: What an installation without the compiled module is like.
+#: What an installation without the compiled modules is like: nothing finds them.
 WITHOUT = """
+import sys
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("scrapy_simhash.kernel._"):
+            return self.finder.find_spec(name, path, target)
+sys.meta_path[:] = map(Without, sys.meta_path)
+"""
+#: One that was built, and cannot be imported, for a reason that stands in front of it.
+BROKEN = """
 import sys
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.startswith("scrapy_simhash.kernel._"):
-            raise ImportError("it was not built")
+        if name == "scrapy_simhash.kernel._native":
+            raise {reason}
 sys.meta_path.insert(0, Refuse())
 """
+#: A library is missing, lxml has another layout, a module that it imports is missing.
+REASONS = [
+    (
+        'ImportError("libm.so.9: cannot open shared object file")',
+        "ImportError: libm.so.9: cannot open shared object file",
+    ),
+    ('ValueError("lxml.etree._Element size changed")', "ValueError: lxml.etree._Element size changed"),
+    (
+        'ModuleNotFoundError("No module named \'lxml\'", name="lxml")',
+        "ModuleNotFoundError: No module named 'lxml'",
+    ),
+]
 #: A kernel that reads all pages alike.
 DIFFERENT = """
 from scrapy_simhash.compiled import reader
@@ -35,6 +59,10 @@ process = CrawlerProcess({"ADDONS": {"scrapy_simhash.Addon": 500}, "TELNETCONSOL
 process.crawl(Idle)
 process.start()
 """
+
+NOT_BUILT = (
+    f"it is not built for this Python ({platform.python_implementation()} {platform.python_version()})"
+)
 
 needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
 
@@ -71,17 +99,34 @@ def test_anything_else_is_an_error_that_says_what_there_is(wanted: str) -> None:
 @pytest.mark.parametrize("wanted", [None, "auto"])
 def test_without_the_compiled_module_pure_python_runs(wanted: str | None) -> None:
     done = run(WITHOUT + SHOW, wanted)
-    assert done.stdout.strip() == "pure it cannot be imported (it was not built)"
-    assert done.returncode == 0
+    assert done.stdout.strip() == f"pure {NOT_BUILT}"
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_without_the_compiled_module_asking_for_it_is_an_error() -> None:
     done = run(WITHOUT + SHOW, "native")
     assert done.returncode == 1
     assert (
-        "ImportError: SCRAPY_SIMHASH_KERNEL is native, but the compiled kernel cannot be used: it"
-        in done.stderr
-    )
+        f"ImportError: SCRAPY_SIMHASH_KERNEL is native, but the compiled kernel cannot be used: {NOT_BUILT}"
+    ) in done.stderr
+
+
+@pytest.mark.parametrize(("reason", "told"), REASONS)
+def test_a_kernel_that_cannot_be_imported_is_told_from_one_that_is_not_built(reason: str, told: str) -> None:
+    done = run(BROKEN.format(reason=reason) + SHOW, None)
+    assert done.stdout.strip() == f"pure it is built, but cannot be imported ({told})"
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("reason", "told"), REASONS)
+def test_a_kernel_that_cannot_be_imported_is_an_error_with_its_cause_where_it_is_asked_for(
+    reason: str, told: str
+) -> None:
+    done = run(BROKEN.format(reason=reason) + SHOW, "native")
+    assert done.returncode == 1
+    assert f"\n{told}\n" in done.stderr
+    assert "The above exception was the direct cause" in done.stderr
+    assert f"cannot be used: it is built, but cannot be imported ({told})" in done.stderr
 
 
 @needs_the_kernel

@@ -22,7 +22,7 @@
 #include "lexicon.h"
 #include "utf8.h"
 
-enum { MOST_LANGUAGES = 64, WEIGHTS_KNOWN = 1024, ZONES = 3 };
+enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, WEIGHTS_KNOWN = 1024, ZONES = 3 };
 /* The scripts that name a language, as language/detect.py has them. */
 enum { SCRIPT_JA, SCRIPT_TH, SCRIPT_LO, SCRIPT_MY, SCRIPT_KM, SCRIPT_ZH, SCRIPT_KO, SCRIPTS };
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
@@ -59,7 +59,7 @@ typedef struct {
     int64_t link_row, prose_tokens, long_tokens, inset_length, offer_length, longest_description, sample, least_prose,
         least_tokens, max_path_depth, most_marks;
     int64_t fallback_reason[REASONS], fallback_least[REASONS], fallbacks;
-    uint32_t sentence_marks[32];
+    uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
     uint64_t tie_mask, occurrence_scatter;
