@@ -89,7 +89,7 @@ def _take_feed(given: Input, options: Namespace, tell: Callable[[int], None]) ->
     )
     config = reading_config(place, options)
     with closing(records(given, options.format or format_of(options.input))) as feed:
-        # The first one before the store is opened, so that the wrong file leaves none behind.
+        # The first one before the store is opened, so that the wrong file begins no run in it.
         first = list(islice(feed, 1))
         with taking_in(place, header_for(config), DOING) as intake:
             pages = Pages(intake, config, fields, options.project and options.project.key_of(place))

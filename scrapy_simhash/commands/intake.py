@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from scrapy_simhash.commands.failures import Failed, Refused
 from scrapy_simhash.commands.places import Place
@@ -42,11 +43,20 @@ class Counts:
 
 @dataclass
 class Intake:
-    """Claims postings in *store*, one after another, and counts them."""
+    """Claims postings in a store for *header*, one after another, and counts them.
 
-    store: Store
+    *open_store* is called when the store is needed: a new one is made for the first posting, not before.
+    """
+
+    header: Header
+    open_store: Callable[[], Store]
     counts: Counts = field(default_factory=Counts)
     claimed: int = 0
+
+    @cached_property
+    def store(self) -> Store:
+        """The store, opened. Raises Failed or Refused, and StoreError, if that is not possible."""
+        return self.open_store()
 
     def claim(self, posting: Posting) -> Claim:
         """Claim one. Raises StoreUnavailable if the store does not work; all before it are stored."""
@@ -57,7 +67,7 @@ class Intake:
 
     def claim_all(self, postings: Iterable[Posting], source: Header, tell: Callable[[int], None]) -> None:
         """Claim *postings* in their order, made for *source*; *tell* hears how many it were so far."""
-        scope = self.store.header.scope
+        scope = self.header.scope
         scope_of = None if source.scope == scope else scope_function(scope)
         for posting in postings:
             # What was compared within another scope.
@@ -84,11 +94,16 @@ def header_in(place: Place, options: Namespace, source: Header, name: str) -> He
 def taking_in(place: Place, header: Header, doing: str) -> Iterator[Intake]:
     """Open the store at *place* for fingerprints of *header*, in a run that ends as *doing*.
 
+    A store that is not there is made when the first posting comes, so that an import of nothing leaves no file.
     Whatever stops it, the message says what became of the postings before.
     """
-    with place.claiming(header, doing) as store:
-        intake = Intake(store)
+    place.check(may_be_new=True)
+    with ExitStack() as stack:
+        intake = Intake(header, lambda: stack.enter_context(place.claiming(header, doing)))
         try:
+            if place.exists():
+                # At once: what is wrong with it is told before anything is read.
+                _ = intake.store
             yield intake
         except (Failed, Refused, StoreUnavailable) as error:
             kept = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from scrapy import Request
@@ -16,9 +17,8 @@ from scrapy_simhash.commands.intake import Intake
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.edge.times import parsed
-from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.text import plain_text
-from scrapy_simhash.verdict import Reason
 
 
 class Fields(NamedTuple):
@@ -50,7 +50,17 @@ class Pages:
         self._fields = fields
         self._key_of = key_of or fingerprint
         self._now = 0
-        self._detector = NearDuplicateDetector(config, intake.store, clock=lambda: self._now)
+        self._fingerprinter = PageFingerprinter(config)
+
+    @cached_property
+    def _detector(self) -> NearDuplicateDetector:
+        """Made when the first page is to be stored, which is when the store is opened."""
+        return NearDuplicateDetector(
+            self._fingerprinter.config,
+            self._intake.store,
+            clock=lambda: self._now,
+            fingerprinter=self._fingerprinter,
+        )
 
     def take_all(self, records: Iterable[Record], tell: Callable[[int], None]) -> int:
         """Take *records* one after another, and return how many there are; *tell* hears how many it were so far.
@@ -80,20 +90,24 @@ class Pages:
             key = self._key_of(Request(url))
         except ValueError as error:
             raise Refused(f"{record.place}: {url!r} is no URL: {error}") from None
-        if self._fields.is_text:
-            verdict = self._detector.conclude(self._read_text(page), url, key=key)
-        else:
-            verdict = self._detector.check(page, url, key=key)
-        if verdict.reason is Reason.TOO_LARGE:
+        reading = self._read(page)
+        if reading is None:
             self.skipped += 1
+        elif reading.text_hash is None:
+            self._intake.counts.short += 1  # no store keeps a page that says nothing
         else:
+            verdict = self._detector.conclude(reading, url, key=key)
             self._intake.claimed += 1
             self._intake.counts.add(
                 verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None
             )
 
-    def _read_text(self, text: str) -> Reading:
-        return self._detector.fingerprinter.read_document(plain_text(text))
+    def _read(self, page: str) -> Reading | None:
+        """Return what is left of a page, None for one that is too large."""
+        if self._fields.is_text:
+            return self._fingerprinter.read_document(plain_text(page))
+        maxsize = self._fingerprinter.config.maxsize
+        return None if maxsize and len(page) > maxsize else self._fingerprinter.read(page)
 
     def _seen(self, record: Record) -> int:
         name = self._fields.time

@@ -55,6 +55,10 @@ class Place(ABC):
     def check(self, may_be_new: bool = False) -> None:  # noqa: B027 - most places can only be tried
         """Raise Failed, or Refused, if it can be told without opening it that there is none, or something else."""
 
+    def exists(self) -> bool:
+        """Tell whether to open the store makes none; True where that cannot be told without opening it."""
+        return True
+
     @abstractmethod
     def open(self, header: Header | None) -> Store | AsyncStore:
         """Open the store to be claimed from, for *header*; for None, only to be read.
@@ -126,6 +130,10 @@ class FilePlace(Place):
             raise Refused(
                 f"{self.shown} is no store but JSON, as exports are: import it into a store, or merge it with others"
             )
+
+    def exists(self) -> bool:
+        """See above."""
+        return self.path.exists()
 
     def is_export(self) -> bool:
         """Tell whether a file is there that begins as exports do. Raises Failed, or StoreError, if it can't be read.

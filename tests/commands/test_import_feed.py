@@ -105,6 +105,20 @@ def test_a_page_is_known_by_its_request_and_read_as_the_detector_reads_it(
     assert header_of(place) == header_for(Config())
 
 
+def test_a_feed_of_which_nothing_is_stored_makes_no_file(place: str, tmp_path: Path, capfd: Capture) -> None:
+    pages = [page for page in PAGES if not page.get("html") or page["html"] == "<p>"]
+    large = {"url": "https://example.com/large", "html": FERRY}
+    source = feed(tmp_path, [*pages, large])
+    arguments = [place, "-i", source, "--html-field", "html", "--set", "SIMHASH_MAXSIZE=100"]
+    assert run(capfd, *arguments) == (
+        "records: 4, new: 0, near-duplicates: 0, revisits: 0, short: 1, skipped: 3\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["pages.jsonl"]
+    feed(tmp_path, [*pages, large, PAGES[3]])
+    run(capfd, *arguments[:-2])
+    assert [one.url for one in postings(place)] == [large["url"], PAGES[3]["url"]]
+
+
 def test_plain_text_is_read_as_such(place: str, tmp_path: Path, capfd: Capture) -> None:
     pages = [{"link": "https://example.com/", "body": f"{TEXT}\n\n<p>no markup</p>"}]
     run(capfd, place, "-i", feed(tmp_path, pages), "--text-field", "body", "--url-field", "link")

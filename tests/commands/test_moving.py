@@ -123,6 +123,39 @@ def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
     assert facts(capfd, place)["runs"][0]["reason"] == "import stopped"
 
 
+def test_an_import_of_nothing_makes_no_file(tmp_path: Path, capfd: Capture) -> None:
+    place, source = str(tmp_path / "new.sqlite"), exported(tmp_path / "none.jsonl", [])
+    nothing = "postings: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0\n"
+    assert run(capfd, "import", place, "--input", source) == nothing
+    assert run(capfd, "merge", place, source) == nothing
+    with Path(source).open("a", encoding="ascii") as file:
+        file.write('{"key": "00"}\n')
+    status, complaint = refused(capfd, "import", place, "--input", source)
+    assert (status, complaint) == (2, f"{source}:2: the line has no 'url'; nothing was stored")
+    assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
+
+
+def test_an_import_of_nothing_leaves_a_store_that_is_there(
+    filled: str, tmp_path: Path, capfd: Capture
+) -> None:
+    before = run(capfd, "export", filled)
+    run(capfd, "import", filled, "--input", exported(tmp_path / "none.jsonl", []))
+    assert run(capfd, "export", filled) == before
+    other = exported(tmp_path / "other.jsonl", [], Header("web-1", shingle_size=3))
+    assert "cannot be compared" in refused(capfd, "import", filled, "--input", other)[1]
+
+
+def test_what_can_be_no_store_is_told_though_there_is_nothing_to_import(
+    tmp_path: Path, capfd: Capture
+) -> None:
+    source = exported(tmp_path / "none.jsonl", [])
+    assert refused(capfd, "import", str(tmp_path), "--input", source)[0] == 1
+    picture = tmp_path / "picture.sqlite"
+    picture.write_bytes(b"\x89PNG" * 50)
+    assert refused(capfd, "import", str(picture), "--input", source)[0] == 1
+    assert picture.read_bytes() == b"\x89PNG" * 50
+
+
 def test_a_wrong_first_line_makes_no_store(tmp_path: Path, capfd: Capture) -> None:
     source = tmp_path / "postings.jsonl"
     source.write_text(posting_line(POSTINGS[0]), "ascii")
@@ -244,6 +277,7 @@ MANY = st.lists(
         seen=st.integers(0, 2**33),
         is_handed_on=st.booleans(),
     ),
+    min_size=1,
     max_size=12,
 )
 
@@ -501,7 +535,10 @@ def test_a_name_that_a_terminal_cannot_show_is_written_otherwise(tmp_path: Path,
 
 def test_an_empty_store_has_been_seen_at_no_time(places: Places, tmp_path: Path, capfd: Capture) -> None:
     place = places.new()
-    run(capfd, "import", place, "--input", exported(tmp_path / "none.jsonl", []))
+    if places.kind == "sqlite":
+        SqliteStore(place, RULE).close()  # an import of nothing makes no file
+    else:
+        run(capfd, "import", place, "--input", exported(tmp_path / "none.jsonl", []))
     found = facts(capfd, place)
     assert (found["pages"], found["first_seen"], found["last_seen"]) == (0, None, None)
     assert not [line for line in run(capfd, "info", place).splitlines() if line.startswith("seen")]
