@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.project import data_path
@@ -117,11 +118,19 @@ def sqlite_path(config: Config, settings: BaseSettings, spider: str, part: str =
     """Return the file of a spider's store: in ``SIMHASH_DIR``, else in the job's own folder.
 
     That of a *part* lies beside it. A relative ``SIMHASH_DIR`` lies in the project's data folder, ``.scrapy``, as
-    Scrapy's HTTP cache does; ``~`` is the user's own folder. Raises SettingError if neither is set.
+    Scrapy's HTTP cache does, outside a project in ``.scrapy`` in the current folder; ``~`` is the user's own folder.
+    Raises SettingError if neither is set, or if the data folder of the project is not known.
     """
     name = f"{quote(spider, safe=' ')}{part and f'.{part}'}.sqlite"
     if config.dir:
-        return Path(data_path(expanduser(config.dir))) / name  # noqa: PTH111 - a user that nobody knows is a folder
+        try:
+            return Path(data_path(expanduser(config.dir))) / name  # noqa: PTH111 - a user that nobody knows is a folder
+        except NotConfigured as error:
+            # SCRAPY_SETTINGS_MODULE names a project, and there is no scrapy.cfg in this folder or above it.
+            raise SettingError(
+                f"SIMHASH_DIR {config.dir!r} is relative to Scrapy's data folder, which is not known here"
+                f" ({error}): give an absolute path"
+            ) from error
     jobdir = job_dir(settings)
     if jobdir is None:
         raise SettingError("SIMHASH_STORE 'sqlite' needs a folder: set SIMHASH_DIR, or JOBDIR")

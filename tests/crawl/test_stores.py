@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.edge.stores import sqlite_path
+from scrapy_simhash.exceptions import SettingError
 from tests.crawl.harness import (
     ENABLED,
     IN_ORDER,
@@ -201,6 +202,16 @@ def test_a_relative_folder_lies_where_scrapy_keeps_its_data(site: Site, tmp_path
     done = python("-m", "scrapy", "crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / ".scrapy" / "seen" / "visitor.sqlite").exists()
+
+
+def test_a_relative_folder_of_a_project_that_is_not_found_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "json")  # it can be imported; there is no scrapy.cfg
+    with pytest.raises(SettingError, match=r"SIMHASH_DIR 'seen' is relative .+: give an absolute path"):
+        sqlite_path(Config(dir="seen"), Settings(), "pages")
+    assert sqlite_path(Config(dir=str(tmp_path)), Settings(), "pages") == tmp_path / "pages.sqlite"
 
 
 def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,29 @@ def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
     assert ": 0 known" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
 
 
+def test_a_relative_folder_lies_where_the_page_says(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Beside scrapy.cfg in a project, in the current folder outside of one."""
+    (settings, absolute, *_) = blocks(KEEP, "python")
+    project.set(settings.text)
+    deep = project.folder / "archive" / "data"
+    deep.mkdir()
+    scrapy(deep, project.server, "crawl", "pages", *NO_WAIT)
+    assert [path.relative_to(project.folder) for path in project.folder.rglob("*.sqlite")] == [
+        Path(".scrapy/simhash/pages.sqlite")
+    ]
+    outside = tmp_path_factory.mktemp("outside")
+    assert settings.text.strip() == 'SIMHASH_DIR = "simhash"'
+    enabled = ["-s", 'ADDONS={"scrapy_simhash.Addon": 500}', "-s", "SIMHASH_DIR=simhash"]
+    spider = str(project.folder / "archive" / "spiders.py")
+    log = scrapy(outside, project.server, "runspider", spider, *enabled, *NO_WAIT).log
+    (file,) = outside.rglob("*.sqlite")
+    assert file.relative_to(outside) == Path(".scrapy/simhash/pages.sqlite")
+    assert f"Pages are kept in {file.resolve()}: 0 known" in log
+    assert absolute.text.strip() == 'SIMHASH_DIR = "~/crawls/simhash"'
+
+
 def test_a_job_keeps_its_store_beside_its_queue(project: Project) -> None:
     project.crawl("JOBDIR=job")
     assert f"``{'<JOBDIR>/simhash/<spider>.sqlite'}``" in KEEP.read_text("utf-8")
