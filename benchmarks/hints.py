@@ -41,13 +41,15 @@ from magazine.truth import Truth
 from benchmarks.pack import Pack, absence
 from benchmarks.report import environment, progress, share, table
 from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.hints import HINTS, Hints, evidence, is_listing, is_product, protections, read_hints
-from scrapy_simhash.hints.protections import OF_HINTS
 from scrapy_simhash.text import parse
 
 SEED = 7
 FINGERPRINTER = PageFingerprinter()
 RUNS = 3
+#: The protections that the page itself tells; a start page is known by its request.
+PROTECTED = tuple(name for name in PROTECTIONS if name != "start")
 STEPS: Mapping[str, Callable[[etree._Element, str], object]] = {
     "read_hints": read_hints,
     "is_product": lambda root, _: is_product(root),
@@ -95,10 +97,10 @@ def measure_pairs(pages: Mapping[str, Told], questions: Iterable[Question]) -> d
         root, url, hints = pages[page]
         first = pages[original].url
         held = evidence(hints, url, first)
-        kept = protections(root, url, first, hints, held, OF_HINTS, partial(FINGERPRINTER.extract, root))
+        kept = protections(root, url, first, hints, held, PROTECTED, partial(FINGERPRINTER.extract, root))
         counts[group].update(["pairs", *held, *kept])
     progress("")
-    return {group: _shares(count, "pairs", (*HINTS, *OF_HINTS)) for group, count in sorted(counts.items())}
+    return {group: _shares(count, "pairs", (*HINTS, *PROTECTED)) for group, count in sorted(counts.items())}
 
 
 def measure_cost(pages: Sequence[tuple[bytes, str]]) -> dict[str, dict[str, float]]:

@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
         lines = Lines(given, partial(progress.count, "reading"))
         if options.url is None:
             facts = survey(lines)
-            text = json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts, lines))
+            text = json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts))
         else:
             facts = history(lines, options.url)
             text = json.dumps(facts, indent=2) if options.json else "\n".join(_story(facts))
@@ -156,7 +156,7 @@ def _by_count(item: tuple[str, int]) -> tuple[int, str]:
     return -item[1], item[0]
 
 
-def _summary(facts: Mapping[str, Any], lines: Lines) -> Iterator[str]:
+def _summary(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"pages             {facts['pages']:,}"
     for key in COUNTED:
         if facts[key]:

@@ -100,14 +100,6 @@ def definition() -> SimpleNamespace:
     )
 
 
-def _tags_of_regions() -> dict[int, list[str]]:
-    """Return the tags of each region; its number is the lowest three bits of what is known about them."""
-    regions: dict[int, list[str]] = {}
-    for tag, region in tags.TAG_REGION.items():
-        regions.setdefault(int(region), []).append(tag)
-    return regions
-
-
 def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
     """Return for each word the bits of the sets it is in."""
     known: dict[str, int] = {}

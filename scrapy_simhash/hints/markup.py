@@ -45,11 +45,6 @@ class Hints:
     beside: tuple[str, ...] = ()
     """The next and the previous page as head or HTTP header name them; relative to *base*."""
 
-    @property
-    def is_paged(self) -> bool:
-        """Whether the page has a next or a previous one: of a listing, or a chapter of a manual."""
-        return bool(self.beside)
-
     def steps(self) -> Iterator[str]:
         """Yield the addresses of the next and the previous page, absolute. Few pages are ever asked for them."""
         for href in self.beside:

@@ -14,9 +14,6 @@ from scrapy_simhash.hints.product import is_product, makes_offer
 from scrapy_simhash.hints.series import are_pages_of_one_listing
 from scrapy_simhash.text import Document
 
-#: Those that are told here, the cheapest first.
-OF_HINTS = ("language", "pagination", "product", "listing")
-
 
 def protections(
     root: etree._Element,

@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks import hints, pack
 from scrapy_simhash.hints import HINTS
-from scrapy_simhash.hints.protections import OF_HINTS
 
 URL = "http://example.com/"
 PAGES = {
@@ -35,7 +34,7 @@ def test_pairs_are_counted_in_shares_of_each_hint_and_protection() -> None:
         hints.Question("different", "boats", "story"),
     ]
     found = hints.measure_pairs(PAGES, questions)
-    assert list(found["near"]) == ["pairs", *HINTS, *OF_HINTS]
+    assert list(found["near"]) == ["pairs", *HINTS, *hints.PROTECTED]
     assert {name: value for name, value in found["near"].items() if value} == {"pairs": 2, "canonical": 0.5}
     assert {name: value for name, value in found["different"].items() if value} == {"pairs": 1, "listing": 1}
 

@@ -10,8 +10,8 @@ from lxml import etree
 from magazine.page import Address, Page
 from magazine.truth import Truth
 
+from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.hints import Hints, evidence, protections, read_hints
-from scrapy_simhash.hints.protections import OF_HINTS
 from scrapy_simhash.text import extract, parse
 
 
@@ -36,7 +36,7 @@ class Told:
         root, url, hints = self.read(key)
         found = self.evidence(key, original)
         return list(
-            protections(root, url, self.read(original)[1], hints, found, OF_HINTS, partial(extract, root))
+            protections(root, url, self.read(original)[1], hints, found, PROTECTIONS, partial(extract, root))
         )
 
 

@@ -95,8 +95,7 @@ def test_the_next_and_the_previous_page() -> None:
         "https://example.com/boats/ferry?page=3",
         "https://example.com/boats/ferry?page=1",
     ]
-    assert hints.is_paged
-    assert not hints_of('<link rel="first" href="/">').is_paged
+    assert not list(hints_of('<link rel="first" href="/">').steps())
     assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
 
 
@@ -137,7 +136,7 @@ def test_links_of_the_text_are_looked_for_apart() -> None:
     root = parse(
         '<p><a rel="next nofollow" href="?page=2">older</a> <a rel="nofollow" href="/a">a</a> <a rel=prev>'
     )
-    assert not read_hints(root, URL).is_paged
+    assert not list(read_hints(root, URL).steps())
     assert list(steps_in_body(root, URL)) == ["https://example.com/boats/ferry?page=2"]
 
 
