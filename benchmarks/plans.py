@@ -2,15 +2,16 @@
 
     python benchmarks/plans.py --sizes 10k 100k 1M 10M --plans 4x16 6x21 8x24 11x29 20x32
     SCRAPY_SIMHASH_KERNEL=pure python benchmarks/plans.py --sizes 10k 100k --json
+    python benchmarks/plans.py --distance 10 --plans "probing 4" "probing 5" --sizes 100k 1M 10M
 
 For each size and plan an index is filled with so many random fingerprints (fixed seed). Then nine batches of new
 ones are timed, ``find_or_add_many`` each, ``--calls`` in all; next to none is near a stored one. What counts is the
 processor time of the fastest batch, to which other programs on the machine add the least. Bytes are by the index's
 own account. Beside both stands the forecast, and the measured over the forecast, which should be near 1.
 
-The last two columns are a point of the tables in ``cost.py``: the megabytes of the whole index, and the microseconds
-a table, which are what was measured without a call and its candidates. Not measured: single calls, skewed
-fingerprints, growth.
+The last two columns are a point of the tables in ``cost.py`` and ``probing_cost.py``: the megabytes of the whole
+index, and the microseconds a table, or a probe of a probing plan, which are what was measured without a call and its
+candidates. Not measured: single calls, skewed fingerprints, growth.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ if not __package__:  # started as a file
 
 from benchmarks.report import environment, progress, table
 from scrapy_simhash.commands.plan import parsed_number
-from scrapy_simhash.index import Plan, SimhashIndex
-from scrapy_simhash.index.plans.cost import cost, running
+from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex
+from scrapy_simhash.index.plans.cost import between, cost, running
 from scrapy_simhash.index.plans.covers import plans_for
+from scrapy_simhash.index.plans.probing_cost import TIMES, probing_cost
 
 SEED = 64
 BATCHES = 9
 HEAD = ["plan", "us", "foreseen", "ratio", "bytes", "foreseen", "ratio", "MB", "us a table"]
+#: The plans of ProbingIndex that are measured too, by their blocks, from the distance on where they differ from 4x16.
+PROBING, PROBING_FROM = (3, 4, 5), 4
 
 
 class Measured(NamedTuple):
@@ -49,33 +53,38 @@ class Measured(NamedTuple):
     foreseen_microseconds: float
     bytes: float
     foreseen_bytes: float
-    #: What a table took, if all else took what was foreseen.
+    #: What a table took, or a probe, if all else took what was foreseen.
     table_microseconds: float
 
 
-def measure(plan: Plan, size: int, calls: int) -> Measured:
+def measure(plan: Plan | ProbingPlan, size: int, calls: int) -> Measured:
     """Fill an index of *plan* with *size* fingerprints and time *calls* more."""
     draw = random.Random(SEED)
-    index = SimhashIndex.from_plan(plan)
+    index = SimhashIndex.from_plan(plan) if isinstance(plan, Plan) else ProbingIndex.from_plan(plan)
     filled = size - calls // 2  # so that it is *size* while it is timed, on average
     for start in range(0, filled, 1 << 20):
         index.add_many(_fingerprints(draw, min(1 << 20, filled - start)))
-    times = []
+    spent = []
     for _ in range(BATCHES):
         batch = _fingerprints(draw, max(1, calls // BATCHES))
         start = process_time_ns()
         index.find_or_add_many(batch)
-        times.append((process_time_ns() - start) / len(batch) / 1000)
-    foreseen = cost(plan, size)
-    without_tables = cost(plan, size, replace(running(), table=((1, 0.0),)))
+        spent.append((process_time_ns() - start) / len(batch) / 1000)
+    if isinstance(plan, Plan):
+        foreseen, walks = cost(plan, size), len(plan.keys)
+        rest = cost(plan, size, replace(running(), table=((1, 0.0),))).microseconds
+    else:
+        foreseen, walks = probing_cost(plan, size), plan.probes
+        times = TIMES[running().name]
+        rest = times.search + between(times.candidate, size) * foreseen.candidates
     return Measured(
         plan.name,
         size,
-        min(times),
+        min(spent),
         foreseen.microseconds,
         index.nbytes / len(index),
         foreseen.bytes,
-        (min(times) - without_tables.microseconds) / len(plan.keys),
+        (min(spent) - rest) / walks,
     )
 
 
@@ -93,7 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     options = parser.parse_args(arguments)
 
-    known = plans_for(options.distance)
+    known: dict[str, Plan | ProbingPlan] = {**plans_for(options.distance)}
+    if options.distance >= PROBING_FROM:
+        known |= {plan.name: plan for plan in (ProbingPlan.even(options.distance, m) for m in PROBING)}
     names = options.plans or list(known)
     if unknown := [name for name in names if name not in known]:
         parser.error(f"--plans must be of {', '.join(known)}, got {unknown[0]}")

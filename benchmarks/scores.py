@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.pack import Gold, Pair
 from scrapy_simhash.index import ProbingIndex
-from scrapy_simhash.index.plans.probing_plan import blocks_for
+from scrapy_simhash.index.plans.probing_cost import blocks_for
 
 Page = TypeVar("Page")
 Measure = TypeVar("Measure")

@@ -1,8 +1,9 @@
 """Show which plans an index could follow: tables, candidates, memory, time.
 
-A plan is named by its tables and the bits of a key: ``4x16`` has four tables with keys of 16 bits. What it takes is
-foreseen by ``scrapy_simhash.index.plans.cost``, for random fingerprints, or for such as those of ``--sample``. The
-one that ``choose`` takes is marked; an index with ``blocks="auto"`` that grows may be one plan behind.
+A plan is named by its tables and the bits of a key: ``4x16`` has four tables with keys of 16 bits. ``probing 4`` is a
+ProbingIndex of four blocks. What each takes is foreseen by ``scrapy_simhash.index.plans``, for random fingerprints,
+or for such as those of ``--sample``. The fastest within the memory that is allowed is marked. The index of a crawl
+is named: it does not choose by the number of pages.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from math import floor, log2, log10
 from typing import Any
@@ -18,10 +20,23 @@ from typing import Any
 from scrapy_simhash.commands.arguments import parsed_distance
 from scrapy_simhash.commands.failures import Refused
 from scrapy_simhash.commands.hashes import read_hashes
-from scrapy_simhash.index.plans.cost import CORES, Core, choose, cost, running
+from scrapy_simhash.config import Config
+from scrapy_simhash.index.plans.cost import (
+    CORES,
+    LEEWAY,
+    MAX_BYTES,
+    UNFELT,
+    Core,
+    Cost,
+    choose,
+    cost,
+    running,
+)
 from scrapy_simhash.index.plans.covers import plans_for
 from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.skew import effective_bits, sample_of
+from scrapy_simhash.index.plans.probing_cost import blocks_for, probing_cost
+from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from scrapy_simhash.index.skew import effective_bits, probed_share, sample_of
 
 #: More than any index: a petabyte of single bytes.
 MOST_PAGES = 10**15
@@ -29,6 +44,9 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 #: From so many times the candidates of random fingerprints on, others are called uneven.
 UNEVEN = 2.0
 MEMORY_UNITS = ("B", "kB", "MB", "GB", "TB")
+#: The plan of ProbingIndex where nobody says how many blocks, which a crawl uses by its default rule.
+BLOCKS_OF_CRAWLS = 4
+OF_CRAWLS = f"probing {BLOCKS_OF_CRAWLS}"
 HEAD = ("plan", "tables", "key bits", "candidates", "bytes a page", "memory", "microseconds")
 
 
@@ -72,20 +90,19 @@ def run(options: Namespace) -> int:
     """Print the plans, the chosen one marked, and return 0."""
     core = CORES[options.index] if options.index else running()
     pages, distance = options.pages, options.distance
-    try:
-        chosen = choose(distance, pages, options.max_bytes, core).name
-    except ValueError as error:
-        raise Refused(str(error).replace("max_bytes", "--max-bytes", 1)) from None
+    plans: dict[str, Plan | ProbingPlan] = {**plans_for(distance), **probing_plans(distance, pages, core)}
+    chosen = chosen_of(plans, distance, pages, options.max_bytes, core)
     sample = None
     if options.sample is not None:
         sample = sample_of(read_hashes(options.sample, lambda _: None, options.hex), distance)
         if len(sample) < 2:
             raise Refused(f"--sample must have two hashes that are no near-duplicates, got {len(sample)}")
-    rows = {name: row_of(plan, pages, core, sample) for name, plan in plans_for(distance).items()}
+    rows = {name: row_of(plan, pages, core, sample) for name, plan in plans.items()}
     warning = warning_of(rows[chosen])
     if options.json:
         facts = {"pages": pages, "distance": distance, "index": core.name, "sample": sample and len(sample)}
-        answer = {**facts, "chosen": chosen, "warning": warning, "plans": list(rows.values())}
+        crawl = OF_CRAWLS if OF_CRAWLS in plans else None
+        answer = {**facts, "chosen": chosen, "crawl": crawl, "warning": warning, "plans": list(rows.values())}
         print(json.dumps(answer, indent=2))
         return 0
     print(f"{pages:,} pages, near-duplicates differ in up to {distance} bits, {core.name} index")
@@ -94,9 +111,60 @@ def run(options: Namespace) -> int:
             f"candidates and time as for {len(sample):,} hashes of {options.sample} that are no near-duplicates"
         )
     print("\n".join(_in_columns([HEAD, *map(_cells, rows.values())], marked=chosen)))
+    print(note_of(distance, plans))
     if warning:
         print(f"warning: {warning}")
     return 0
+
+
+def probing_plans(distance: int, pages: int, core: Core) -> dict[str, ProbingPlan]:
+    """Return the plans of ProbingIndex by name: that of a crawl, and the fastest for so many pages.
+
+    None for distances at which a search would take too many probes, or has the tables of 4x16 anyway.
+    """
+    found = {}
+    if distance >= BLOCKS_OF_CRAWLS:
+        with suppress(ValueError):
+            for blocks in sorted({BLOCKS_OF_CRAWLS, blocks_for(distance, pages, core)}):
+                plan = ProbingPlan.even(distance, blocks)
+                found[plan.name] = plan
+    return found
+
+
+def chosen_of(
+    plans: Mapping[str, Plan | ProbingPlan], distance: int, pages: int, max_bytes: float | None, core: Core
+) -> str:
+    """Return the name of the fastest of *plans* within *max_bytes*; raise Refused if there is none.
+
+    As ``choose`` has it for the plans of SimhashIndex. Others must be leaner or faster than what that takes.
+    """
+    costs = {
+        name: probing_cost(plan, pages, core) for name, plan in plans.items() if isinstance(plan, ProbingPlan)
+    }
+    refusal = None
+    try:
+        best = choose(distance, pages, max_bytes, core)
+        costs[best.name] = cost(best, pages, core)
+    except ValueError as error:
+        refusal = str(error).replace("max_bytes", "--max-bytes", 1)
+    bound = max_bytes
+    if bound is None:
+        bound = max(MAX_BYTES, LEEWAY * min(one.bytes for one in costs.values()))
+    unfelt = UNFELT if max_bytes is None else 0
+    allowed = [name for name, one in costs.items() if one.bytes <= bound or one.bytes * pages <= unfelt]
+    if not allowed and refusal is not None:
+        raise Refused(refusal)
+    return min(allowed or costs, key=lambda name: costs[name].microseconds)
+
+
+def note_of(distance: int, plans: Container[str]) -> str:
+    """Return a line that says which index a crawl uses."""
+    default = Config.candidate_distance
+    if OF_CRAWLS not in plans:
+        return f"a crawl with the default settings searches within {default} bits: see --distance {default}"
+    return f"{OF_CRAWLS}: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = {distance}" + (
+        ", the default" if distance == default else ""
+    )
 
 
 def parsed_number(text: str) -> int:
@@ -114,28 +182,42 @@ def parsed_number(text: str) -> int:
     raise ArgumentTypeError(f"must be a whole number up to {MOST_PAGES:,}, such as 10M or 2.5k, got {text!r}")
 
 
-def row_of(plan: Plan, pages: int, core: Core, sample: Sequence[int] | None = None) -> dict[str, Any]:
+def row_of(
+    plan: Plan | ProbingPlan, pages: int, core: Core, sample: Sequence[int] | None = None
+) -> dict[str, Any]:
     """Return what is told of a plan, as JSON has it; with the effective bits of its keys if there is a sample.
 
     >>> row_of(Plan.classic(max_distance=3, blocks=4), 2**20, CORES["native"])["candidates"]
     64.0
     """
-    bits = effective_bits(plan, sample) if sample else ()
-    foreseen = cost(plan, pages, core, bits)
+    random, foreseen, probes = _costs(plan, pages, core, sample)
+    widths = plan.widths if isinstance(plan, ProbingPlan) else plan.key_bits
     row: dict[str, Any] = {
         "plan": plan.name,
-        "tables": len(plan.keys),
-        "key_bits": [min(plan.key_bits), max(plan.key_bits)],
+        "tables": len(widths),
+        "key_bits": [min(widths), max(widths)],
+        "probes": probes,
         "candidates": foreseen.candidates,
         "bytes_per_page": foreseen.bytes,
         "bytes": round(foreseen.bytes * pages),
         "microseconds": foreseen.microseconds,
     }
-    if bits:
-        # Of a key which, were all keys like it, had as many candidates.
-        row["effective_bits"] = log2(len(bits) / sum(2.0**-worth for worth in bits))
-        row["times_random"] = foreseen.candidates / cost(plan, pages, core).candidates
+    if sample:
+        # Of a key which, were all keys that are looked up like it, had as many candidates.
+        row["effective_bits"] = log2(probes * pages / foreseen.candidates)
+        row["times_random"] = foreseen.candidates / random.candidates
     return row
+
+
+def _costs(
+    plan: Plan | ProbingPlan, pages: int, core: Core, sample: Sequence[int] | None
+) -> tuple[Cost, Cost, int]:
+    """Return what *plan* takes with random fingerprints, and with such as *sample*, and the keys of a search."""
+    if isinstance(plan, ProbingPlan):
+        share = probed_share(plan, sample) if sample else None
+        return probing_cost(plan, pages, core), probing_cost(plan, pages, core, share), plan.probes
+    bits = effective_bits(plan, sample) if sample else ()
+    return cost(plan, pages, core), cost(plan, pages, core, bits), len(plan.keys)
 
 
 def warning_of(row: dict[str, Any]) -> str | None:

@@ -6,7 +6,8 @@ from typing import SupportsIndex
 
 from scrapy_simhash.index.base import HammingIndex, core_for
 from scrapy_simhash.index.plans.growth import FOREVER
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan, blocks_for
+from scrapy_simhash.index.plans.probing_cost import blocks_for
+from scrapy_simhash.index.plans.probing_plan import ProbingPlan
 
 
 class ProbingIndex(HammingIndex):
@@ -50,9 +51,10 @@ class ProbingIndex(HammingIndex):
         ========  ======  ======  ======  =======  =======  ======  =======  =======  =====  =======  =======
 
         Bytes are for a million; with the kernel 38, or 54 in five blocks. In pure Python cells weigh more when few
-        share one (390 with 10,000 in four blocks, where 2 megabytes are for the cells as such), and three blocks or
-        fewer keep their cells in dicts, which stop now and then to double: 40 milliseconds at a million. The blocks
-        cannot change later: make another index and add to it what this one yields.
+        share one (four blocks: 17 bytes with fewer than 500, which are scanned; 500 bytes with 500 to 5,000; 400 with
+        10,000), and three blocks or fewer keep their cells in dicts, which stop now and then to double: 40
+        milliseconds at a million. The blocks cannot change later: make another index and add to it what this one
+        yields.
 
         Raises ValueError unless *max_distance* is from 0 to 64 and *blocks* from 1 to 64, or if a search
         would take more than 50,000 probes.

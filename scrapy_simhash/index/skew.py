@@ -18,10 +18,13 @@ from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.plans.blocks import key_mask
 from scrapy_simhash.index.plans.covers import plans_for
 from scrapy_simhash.index.plans.plan import Plan
+from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from scrapy_simhash.index.pure.cells import flips
 
 #: Of more fingerprints, so many are drawn: enough for the short keys that skew hurts.
 SAMPLE = 20_000
 SEED = 64
+MOST_LOOKED_UP = 4_000_000
 
 
 def sample_of(values: Sequence[int], max_distance: int) -> array[int]:
@@ -38,6 +41,29 @@ def sample_of(values: Sequence[int], max_distance: int) -> array[int]:
     *_, longest = sorted(plans_for(max_distance).values(), key=lambda plan: min(plan.key_bits))
     nearest = SimhashIndex.from_plan(longest).find_or_add_many(drawn)
     return array("Q", (value for value, key in zip(drawn, nearest, strict=True) if key == -1))
+
+
+def probed_share(plan: ProbingPlan, values: Iterable[int]) -> float:
+    """Return the part of *values*, distinct ones, that are candidates of one of them, as ``ProbingPlan.share`` does.
+
+    That of random fingerprints for a block in which no two are near. At most some million keys are looked up: with
+    large radii not every value is asked for.
+
+    >>> plan = ProbingPlan.even(max_distance=1, blocks=1)
+    >>> probed_share(plan, [0b00, 0b01, 0b11]) * 3 / 2  # of the two others each has one or both
+    0.6666666666666666
+    """
+    values = list(values)
+    share = 0.0
+    for block, radius in zip(plan.blocks, plan.radii, strict=True):
+        if radius < 0:
+            continue
+        ball = flips(block.width, radius)
+        asked = values[:: max(1, len(values) * len(ball) // MOST_LOOKED_UP)]
+        counts = Counter(map(block.of, values))
+        near = sum(counts[part ^ flip] for part in map(block.of, asked) for flip in ball) - len(asked)
+        share += near / (len(asked) * (len(values) - 1)) if near else len(ball) / (1 << block.width)
+    return share
 
 
 def effective_bits(plan: Plan, values: Iterable[int]) -> tuple[float, ...]:

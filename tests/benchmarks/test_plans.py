@@ -25,6 +25,25 @@ def test_the_table_has_a_line_for_every_plan_of_the_distance(capsys: pytest.Capt
     assert [line.split()[0] for line in lines[-4:]] == ["3x21", "4x25", "6x32", "7x36"]
 
 
+def test_plans_that_probe_are_measured_too(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "--sizes",
+        "30k",
+        "--distance",
+        "10",
+        "--plans",
+        "26x9",
+        "probing 4",
+        "--calls",
+        "18",
+        "--json",
+    ]
+    assert plans.main(arguments) == 0
+    probing = json.loads(capsys.readouterr().out)["results"][1]
+    assert (probing["plan"], probing["size"]) == ("probing 4", 30_000)
+    assert probing["bytes"] == pytest.approx(probing["foreseen_bytes"], rel=0.25)
+
+
 def test_a_plan_that_is_not_known_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         plans.main(["--plans", "5x16"])

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import cli
+from scrapy_simhash import Config, cli
 from scrapy_simhash.commands.plan import parsed_number
-from scrapy_simhash.index import Plan
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan
 from scrapy_simhash.index.plans.cost import CORES, choose, cost
 from scrapy_simhash.index.plans.covers import plans_for
+from scrapy_simhash.index.plans.probing_cost import probing_cost
+from scrapy_simhash.store.indexes import index_for
 
 Capture = pytest.CaptureFixture[str]
 
@@ -30,7 +33,8 @@ def hashes_in(path: Path, values: list[int]) -> str:
 
 def test_every_plan_is_a_line_and_the_chosen_one_is_marked(capsys: Capture) -> None:
     assert cli.main(["plan", "--pages", "10M", "--distance", "3"]) == 0
-    title, head, *lines = capsys.readouterr().out.splitlines()
+    title, head, *lines, note = capsys.readouterr().out.splitlines()
+    assert note == "a crawl with the default settings searches within 10 bits: see --distance 10"
     assert title.startswith("10,000,000 pages, near-duplicates differ in up to 3 bits")
     assert head.split() == [
         *("plan", "tables", "key", "bits", "candidates", "bytes", "a", "page", "memory", "microseconds")
@@ -59,18 +63,81 @@ def test_json_has_the_figures_as_they_are(capsys: Capture, distance: str, index:
     answer = answer_to(capsys, "--pages", "2.5k", "--distance", distance, "--index", index)
     assert (answer["pages"], answer["distance"], answer["index"]) == (2500, int(distance), index)
     assert (answer["sample"], answer["warning"]) == (None, None)
-    assert answer["chosen"] == choose(int(distance), 2500, core=core).name
-    for row, (name, plan) in zip(answer["plans"], plans_for(int(distance)).items(), strict=True):
+    plans = plans_for(int(distance))
+    rows = {row["plan"]: row for row in answer["plans"]}
+    assert answer["crawl"] == ("probing 4" if distance == "6" else None)
+    assert list(rows)[: len(plans)] == list(plans)
+    assert [name for name in rows if name not in plans] == [name for name in rows if "probing" in name]
+    for name, plan in plans.items():
         foreseen = cost(plan, 2500, core)
-        assert row == {
+        assert rows[name] == {
             "plan": name,
             "tables": len(plan.keys),
             "key_bits": [min(plan.key_bits), max(plan.key_bits)],
+            "probes": len(plan.keys),
             "candidates": foreseen.candidates,
             "bytes_per_page": foreseen.bytes,
             "bytes": round(foreseen.bytes * 2500),
             "microseconds": foreseen.microseconds,
         }
+
+
+# --- The index of a crawl.
+
+
+@pytest.mark.parametrize("index", CORES)
+def test_the_index_of_a_crawl_is_a_line_with_what_it_takes(capsys: Capture, index: str) -> None:
+    answer = answer_to(capsys, "--pages", "10M", "--distance", "10", "--index", index)
+    (row,) = (row for row in answer["plans"] if row["plan"] == answer["crawl"])
+    plan = ProbingPlan.even(10, 4)
+    foreseen = probing_cost(plan, 10**7, CORES[index])
+    assert row == {
+        "plan": "probing 4",
+        "tables": 4,
+        "key_bits": [16, 16],
+        "probes": 428,
+        "candidates": foreseen.candidates,
+        "bytes_per_page": foreseen.bytes,
+        "bytes": round(foreseen.bytes * 10**7),
+        "microseconds": foreseen.microseconds,
+    }
+    assert row["bytes"] < 10**9
+
+
+def test_what_is_advised_is_within_a_few_bytes_of_the_leanest(capsys: Capture) -> None:
+    answer = answer_to(capsys, "--pages", "10M", "--distance", "10", "--index", "native")
+    assert answer["chosen"] == answer["crawl"] == "probing 4"
+    rich = answer_to(capsys, "--pages", "10M", "--distance", "6", "--index", "native", "--max-bytes", "300")
+    rows = {row["plan"]: row for row in rich["plans"]}
+    assert rows[rich["chosen"]]["bytes_per_page"] > 40
+    assert rows[rich["chosen"]]["microseconds"] < rows["probing 4"]["microseconds"]
+    lean = answer_to(capsys, "--pages", "10M", "--distance", "10", "--index", "native", "--max-bytes", "36")
+    assert lean["chosen"] == "probing 4"
+    assert (
+        cli.main(["plan", "--pages", "10M", "--distance", "10", "--index", "native", "--max-bytes", "20"])
+        == 2
+    )
+    assert "--max-bytes must be at least" in capsys.readouterr().err
+
+
+def test_the_crawl_named_is_that_of_the_settings(capsys: Capture) -> None:
+    notes = {}
+    for distance in ("9", "10"):
+        assert cli.main(["plan", "--pages", "1M", "--distance", distance]) == 0
+        notes[distance] = capsys.readouterr().out.splitlines()[-1]
+    assert notes == {
+        "9": "probing 4: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 9",
+        "10": "probing 4: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 10, the default",
+    }
+    index = index_for(header_for(Config()).rule)
+    assert isinstance(index, ProbingIndex)
+    assert (index.plan, index.plan.name) == (ProbingPlan.even(10, 4), "probing 4")
+
+
+def test_a_small_scope_of_pure_python_takes_half_a_kilobyte_a_page(capsys: Capture) -> None:
+    answer = answer_to(capsys, "--pages", "500", "--distance", "10", "--index", "pure")
+    (row,) = (row for row in answer["plans"] if row["plan"] == "probing 4")
+    assert 400 < row["bytes_per_page"] < 600
 
 
 def test_more_memory_buys_more_tables(capsys: Capture) -> None:
@@ -107,6 +174,21 @@ def test_a_sample_of_uneven_hashes_is_warned_of(capsys: Capture, tmp_path: Path)
     assert f"warning: {answer['warning']}" == warning
     # Three tables of 16 bits and one of 4, of which a sixteenth are candidates.
     assert answer["plans"][0]["candidates"] == pytest.approx(10**6 / 16, rel=0.1)
+
+
+def test_a_sample_counts_the_candidates_of_the_index_of_a_crawl_too(capsys: Capture, tmp_path: Path) -> None:
+    draw = random.Random(3)
+    values = [draw.getrandbits(64) for _ in range(5000)]
+    arguments = ["--pages", "10M", "--distance", "10", "--index", "native", "--sample"]
+    even = answer_to(capsys, *arguments, hashes_in(tmp_path / "even", values))
+    (row,) = (row for row in even["plans"] if row["plan"] == "probing 4")
+    assert row["times_random"] == pytest.approx(1, abs=0.1)
+    assert row["effective_bits"] == pytest.approx(16, abs=0.1)
+    stuck = answer_to(capsys, *arguments, hashes_in(tmp_path / "stuck", [value & ~0xFF for value in values]))
+    (row,) = (row for row in stuck["plans"] if row["plan"] == "probing 4")
+    # One of the four blocks has 8 bits that differ instead of 16: every seventh agrees in 6 of these.
+    assert row["times_random"] > 10
+    assert stuck["warning"].startswith("these hashes are uneven: probing 4 compares")
 
 
 def test_near_duplicates_of_the_sample_are_no_unevenness(capsys: Capture, tmp_path: Path) -> None:

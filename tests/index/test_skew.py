@@ -5,9 +5,10 @@ from collections import Counter
 
 import pytest
 
-from scrapy_simhash.index import Plan, SimhashIndex
+from scrapy_simhash.index import Plan, ProbingPlan, SimhashIndex, skew
 from scrapy_simhash.index.plans.cost import cost
-from scrapy_simhash.index.skew import SAMPLE, effective_bits, sample_of
+from scrapy_simhash.index.pure.cells import flips
+from scrapy_simhash.index.skew import SAMPLE, effective_bits, probed_share, sample_of
 
 FOUR = Plan.classic(max_distance=3, blocks=4)
 
@@ -72,3 +73,39 @@ def test_a_sample_is_what_an_index_of_any_distance_would_store(max_distance: int
     index = SimhashIndex(max_distance, max_distance + 1)
     index.find_or_add_many(values)
     assert sorted(sample_of(values, max_distance)) == sorted(value for value, _ in index)
+
+
+@pytest.mark.parametrize(("k", "m"), [(10, 4), (10, 5), (6, 4), (4, 4), (12, 3)])
+def test_the_share_that_a_probing_plan_compares_is_counted(k: int, m: int) -> None:
+    draw = random.Random(m)
+    plan = ProbingPlan.even(k, m)
+    # Two bits are always as they are, and one depends on another.
+    values = [draw.getrandbits(64) & ~0b11 for _ in range(300)]
+    values = [value & ~(1 << 40) | (value >> 41 & 1) << 40 for value in values]
+    candidates = sum(
+        (block.of(a) ^ block.of(b)).bit_count() <= radius
+        for a in values
+        for b in values
+        if a != b
+        for block, radius in zip(plan.blocks, plan.radii, strict=True)
+        if radius >= 0
+    )
+    none = sum(
+        plan_share
+        for block, radius in zip(plan.blocks, plan.radii, strict=True)
+        if radius >= 0
+        and not any(
+            (block.of(a) ^ block.of(b)).bit_count() <= radius for a in values for b in values if a != b
+        )
+        for plan_share in [len(flips(block.width, radius)) / 2**block.width]
+    )
+    assert probed_share(plan, values) == pytest.approx(candidates / (300 * 299) + none)
+
+
+def test_a_wide_radius_asks_for_fewer_values_and_finds_about_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(5)
+    plan = ProbingPlan.even(10, 4)
+    values = [draw.getrandbits(64) for _ in range(5000)]
+    all_of_them = probed_share(plan, values)
+    monkeypatch.setattr(skew, "MOST_LOOKED_UP", 100_000)
+    assert probed_share(plan, values) == pytest.approx(all_of_them, rel=0.2)

@@ -297,7 +297,7 @@ def _cost(plan: Plan, n: int, core: Core, bits: tuple[float, ...] = ()) -> Cost:
         size += core.compact_entry_bytes if is_compact else core.entry_bytes
         size += buckets / n * (core.compact_bucket_bytes if is_compact else core.bucket_bytes)
         tables += core.compact_table if is_compact else 1.0
-    return Cost(candidates, size, microseconds + tables * _between(core.table, n * size))
+    return Cost(candidates, size, microseconds + tables * between(core.table, n * size))
 
 
 @cache
@@ -316,10 +316,24 @@ def _runs(mask: int) -> int:
     return (mask & ~(mask << 1 | mask >> BITS - 1)).bit_count()
 
 
-def _between(points: tuple[tuple[float, float], ...], at: float) -> float:
+def tables_bytes(widths: Sequence[int], n: int, core: Core) -> float:
+    """Return the bytes a fingerprint takes in tables whose keys are one block each, *widths* of them, of *core*."""
+    size = core.once_bytes
+    for width in widths:
+        is_compact = width in COMPACT_BITS and n >= COMPACT_FROM << width
+        size += core.compact_entry_bytes if is_compact else core.entry_bytes
+        size += (
+            min(2.0**width, n / core.bucket)
+            / n
+            * (core.compact_bucket_bytes if is_compact else core.bucket_bytes)
+        )
+    return size
+
+
+def between(points: tuple[tuple[float, float], ...], at: float) -> float:
     """Return the second number of *points* for a first one that lies between two of them, or beyond the ends.
 
-    >>> _between(((10, 1.0), (1000, 3.0)), 100), _between(((10, 1.0), (1000, 3.0)), 1)
+    >>> between(((10, 1.0), (1000, 3.0)), 100), between(((10, 1.0), (1000, 3.0)), 1)
     (2.0, 1.0)
     """
     for (less, low), (more, high) in pairwise(points):

@@ -44,7 +44,7 @@ def pure_steps(plans: Iterable[tuple[int, Plan | ProbingPlan]]) -> list[Step]:
     steps: list[Step] = []
     for upto, plan in plans:
         if not steps:
-            steps.append(Step(min(upto, _row(plan, *PURE_ROW)), None))
+            steps.append(Step(min(upto, row_of(plan, *PURE_ROW)), None))
         cells = as_probing(plan) if isinstance(plan, Plan) else None
         if cells is not None and upto > CELLS_FROM:
             steps += [Step(CELLS_FROM, plan), Step(upto, cells)]
@@ -58,7 +58,7 @@ def native_steps(plans: Iterable[tuple[int, Plan | ProbingPlan]]) -> list[Stage]
     stages: list[Stage] = []
     for upto, plan in plans:
         if not stages:
-            stages.append((min(upto, _row(plan, *NATIVE_ROW)), []))
+            stages.append((min(upto, row_of(plan, *NATIVE_ROW)), []))
         stages.append((upto, keys_of(plan)))
     return stages
 
@@ -93,6 +93,7 @@ def as_probing(plan: Plan) -> ProbingPlan | None:
     return ProbingPlan(plan.max_distance, plan.blocks, radii)
 
 
-def _row(plan: Plan | ProbingPlan, each: int, least: int, most: int) -> int:
+def row_of(plan: Plan | ProbingPlan, each: int, least: int, most: int) -> int:
+    """Return up to how many fingerprints an index of *plan* is a row, by NATIVE_ROW or PURE_ROW."""
     probes = len(plan.keys) if isinstance(plan, Plan) else plan.probes
     return max(least, min(most, each * probes))

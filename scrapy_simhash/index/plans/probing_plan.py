@@ -18,32 +18,15 @@ similarity search in Hamming space", ICDE 2018).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from math import comb
-from typing import NamedTuple, SupportsIndex
+from typing import SupportsIndex
 
-from scrapy_simhash import kernel
-from scrapy_simhash.index._arguments import checked_distance, checked_expected, checked_integer
-from scrapy_simhash.index.plans.blocks import BITS, Block, check_apart, partition
+from scrapy_simhash.index._arguments import checked_distance, checked_integer
+from scrapy_simhash.index.plans.blocks import Block, check_apart, partition
 
 #: A search that probes more takes milliseconds whatever the size.
 MAX_PROBES = 50_000
-
-
-class Times(NamedTuple):
-    """What a search takes in one implementation of the index, in microseconds."""
-
-    search: float
-    probe: float
-    candidate: float
-
-
-# Measured on random fingerprints (Python 3.11, AMD Zen 4 at 2.6 GHz). A probe is a walk to distant memory: in pure
-# Python 0.07 with 10 thousand fingerprints, about as given with 100 thousand, 0.3 with a million, whether cells are
-# in a list or a dict; with the kernel 0.02 with 100 thousand, 0.07 with a million.
-PURE = Times(search=3.0, probe=0.2, candidate=0.06)
-NATIVE = Times(search=0.2, probe=0.04, candidate=0.0004)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,55 +90,26 @@ class ProbingPlan:
         return cls(k, cut, min(leading[::-1], leading, key=lambda radii: _work(cut, radii)))
 
     @property
+    def name(self) -> str:
+        """What the plan is called: ``probing 4`` has four blocks that are probed."""
+        return f"probing {sum(radius >= 0 for radius in self.radii)}"
+
+    @property
     def probes(self) -> int:
         """How many keys a search looks up."""
         return _work(self.blocks, self.radii)[0]
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The bits of the key of each table."""
+        return tuple(
+            block.width for block, radius in zip(self.blocks, self.radii, strict=True) if radius >= 0
+        )
 
-class Cost(NamedTuple):
-    """What a search costs, about."""
-
-    probes: int
-    #: The fingerprints compared, one that several tables return counted each time.
-    candidates: float
-    microseconds: float
-
-
-def cost(plan: ProbingPlan, n: int, times: Times | None = None) -> Cost:
-    """Return what a search of *n* random fingerprints costs on average, matches apart.
-
-    *times* are those of the implementation that runs, unless they are given.
-
-    A probe of a block of *b* bits returns n / 2**b candidates. Real fingerprints share bits and have more.
-
-    >>> cost(ProbingPlan.even(max_distance=10, blocks=4), 65_536).candidates
-    428.0
-    """
-    probes, share = _work(plan.blocks, plan.radii)
-    candidates = n * share
-    search, probe, candidate = times or (PURE if kernel.hamming is None else NATIVE)
-    return Cost(probes, candidates, search + probe * probes + candidate * candidates)
-
-
-def blocks_for(max_distance: SupportsIndex, expected: SupportsIndex, times: Times | None = None) -> int:
-    """Return how many blocks make a search of *expected* fingerprints the fastest, by ``cost``.
-
-    The kernel compares so fast that it is best with more blocks than pure Python: fewer probes, more candidates.
-
-    Raises ValueError unless *max_distance* is from 0 to 64 and *expected* at least 0.
-
-    >>> blocks_for(max_distance=10, expected=1_000_000, times=PURE)
-    4
-    >>> blocks_for(max_distance=10, expected=1_000_000, times=NATIVE)
-    5
-    """
-    k, n = checked_distance(max_distance), checked_expected(expected)
-    costs = {}
-    for blocks in range(1, BITS + 1):
-        # With 64 blocks there are 65 probes at most: some plan is always within the limit.
-        with suppress(ValueError):
-            costs[blocks] = cost(ProbingPlan.even(k, blocks), n, times).microseconds
-    return min(costs, key=costs.__getitem__)
+    @property
+    def share(self) -> float:
+        """The part of random fingerprints that are candidates of a search, one in two tables counted twice."""
+        return _work(self.blocks, self.radii)[1]
 
 
 def _work(blocks: Iterable[Block], radii: Iterable[int]) -> tuple[int, float]:

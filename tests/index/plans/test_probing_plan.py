@@ -1,25 +1,13 @@
 from __future__ import annotations
 
-import random
 from itertools import combinations_with_replacement, product
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index import ProbingIndex
 from scrapy_simhash.index.plans.blocks import Block, partition
-from scrapy_simhash.index.plans.probing_plan import (
-    MAX_PROBES,
-    NATIVE,
-    PURE,
-    ProbingPlan,
-    Times,
-    blocks_for,
-    cost,
-)
-from scrapy_simhash.index.pure.cells import CellTable
+from scrapy_simhash.index.plans.probing_plan import ProbingPlan
 
 # max_distance, blocks, radii, probes
 EVEN = [
@@ -116,80 +104,6 @@ def test_a_plan_that_is_malformed_not_exact_or_too_slow_cannot_be_made(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         ProbingPlan(3, partition(2), radii)
-
-
-@pytest.mark.parametrize(("k", "m"), [(10, 4), (10, 5), (8, 3), (8, 4), (8, 6), (3, 2)])
-def test_cost_says_how_many_probes_and_candidates_a_search_has(k: int, m: int) -> None:
-    draw = random.Random(m)
-    plan = ProbingPlan.even(k, m)
-    tables = [CellTable(block, radius) for block, radius in zip(plan.blocks, plan.radii, strict=True)]
-    for value in (draw.getrandbits(64) for _ in range(20_000)):
-        for table in tables:
-            table.insert(value)
-    expected = cost(plan, 20_000)
-    assert expected.probes == plan.probes == sum(len(table._flips) for table in tables)
-    queries = [draw.getrandbits(64) for _ in range(200)]
-    found = sum(len(cell) // 8 for query in queries for table in tables for cell in table.probe(query))
-    assert found / len(queries) == pytest.approx(expected.candidates, rel=0.05, abs=0.05)
-
-
-# The table in the docstring of ProbingIndex: max_distance, blocks, probes, candidates of a million.
-DOCUMENTED = [
-    (8, 3, 718, 282),
-    (8, 4, 188, 2869),
-    (8, 5, 56, 8423),
-    (10, 3, 3378, 1550),
-    (10, 4, 428, 6531),
-    (10, 5, 135, 26_123),
-]
-
-
-@pytest.mark.parametrize(("k", "m", "probes", "candidates"), DOCUMENTED)
-def test_the_costs_are_those_documented(k: int, m: int, probes: int, candidates: int) -> None:
-    plan = ProbingPlan.even(k, m)
-    for size in (10**4, 10**5, 10**6):
-        assert cost(plan, size).probes == probes
-        assert cost(plan, size).candidates == pytest.approx(candidates * size / 10**6, rel=0.002)
-
-
-def test_cost_grows_with_the_index_and_has_no_table_of_a_block_without_radius() -> None:
-    plan = ProbingPlan(1, (Block(48, 16), Block(0, 48)), (1, -1))
-    assert cost(plan, 0)[:2] == (17, 0)
-    assert cost(plan, 2**16)[:2] == (17, 17)
-    assert cost(plan, 2**16).microseconds > cost(plan, 0).microseconds
-
-
-# The greater the index, the wider its blocks should be: more probes, fewer candidates.
-@pytest.mark.parametrize("times", [PURE, NATIVE], ids=["pure", "native"])
-@pytest.mark.parametrize("k", [0, 3, 5, 8, 10, 12, 16])
-def test_more_fingerprints_are_never_given_more_blocks(k: int, times: Times) -> None:
-    chosen = [blocks_for(k, 10**exponent, times) for exponent in range(2, 10)]
-    assert chosen == sorted(chosen, reverse=True)
-
-
-@pytest.mark.parametrize(("k", "expected"), list(product([0, 3, 10, 33, 64], [0, 1, 10**4, 10**7])))
-def test_blocks_for_takes_the_cheapest_that_the_limit_of_probes_allows(k: int, expected: int) -> None:
-    costs = {m: cost(ProbingPlan.even(k, m), expected) for m in range(1, 65) if blocks_are_enough(k, m)}
-    chosen = costs[blocks_for(k, expected)]
-    assert chosen.microseconds == min(one.microseconds for one in costs.values())
-    assert chosen.probes <= MAX_PROBES
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((65, 10), ValueError, "max_distance must be from 0 to 64, got 65"),
-        ((10, -1), ValueError, r"expected must be from 0 to 2\*\*63 - 1, got -1"),
-        ((10, 1e6), TypeError, "expected must be an integer, got 1000000.0"),
-        ((True, 10), TypeError, "max_distance must be an integer, got True"),
-    ],
-)
-def test_blocks_for_refuses_what_is_no_distance_or_number(
-    arguments: tuple[Any, Any], error: type[Exception], message: str
-) -> None:
-    for function in (blocks_for, ProbingIndex.blocks_for):
-        with pytest.raises(error, match=message):
-            function(*arguments)
 
 
 @pytest.mark.parametrize("blocks", [(Block(0, 8), Block(4, 8)), (Block(60, 8),), (Block(0, 1), Block(0, 1))])

@@ -8,9 +8,12 @@ from math import comb
 import pytest
 
 from scrapy_simhash.index.plans.blocks import Block
+from scrapy_simhash.index.plans.growth import FOREVER, pure_steps
+from scrapy_simhash.index.plans.probing_plan import ProbingPlan
 from scrapy_simhash.index.pure.cells import BYTES_LIMIT, SIZE, CellTable, flips
+from scrapy_simhash.index.pure.postings import Postings
 
-# One with a list of cells, one with a dict.
+# One that may have a list of cells, one that never has.
 both = pytest.mark.parametrize("block", [Block(shift=20, width=16), Block(shift=20, width=17)])
 
 
@@ -54,6 +57,33 @@ def test_a_cell_that_outgrows_bytes_keeps_its_values(block: Block) -> None:
     assert table.values() == []
     table.insert(7)
     assert table.values() == [7]
+
+
+def test_cells_are_a_list_once_an_eighth_of_them_is_in_use() -> None:
+    draw = random.Random(8)
+    table, wide = CellTable(Block(20, 8), 1), CellTable(Block(20, 17), 1)
+    values = []
+    for _ in range(300):
+        values.append(draw.getrandbits(64))
+        for one in (table, wide):
+            one.insert(values[-1])
+            one._check()
+        used = len({value >> 20 & 255 for value in values[:-1]})
+        assert isinstance(table._cells, list) == (used >= 32)
+        near = [value for value in values if (value >> 20 & 255 ^ 7).bit_count() <= 1]
+        assert sorted(array("Q", b"".join(table.probe(7 << 20)))) == sorted(near)
+    for value in values:
+        table.remove(value)
+    assert table.values() == []
+    assert isinstance(wide._cells, dict)
+
+
+def test_an_index_of_a_small_scope_takes_half_a_kilobyte_a_fingerprint() -> None:
+    draw = random.Random(8)
+    postings = Postings(10, pure_steps([(FOREVER, ProbingPlan.even(10, 4))]))
+    for key in range(500):
+        postings.add(draw.getrandbits(64), key)
+    assert 400 < postings.nbytes / 500 < 600
 
 
 def test_a_dict_of_cells_forgets_those_that_are_empty() -> None:
