@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from functools import partial
 from math import comb
 from typing import Any
 
@@ -218,12 +217,20 @@ class Config:
             self.redis_expire,
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by name, so that settings are checked again when they are read, maybe by another version.
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-        That takes its defaults for settings of its own, and raises TypeError for those that it lacks.
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the settings of a pickle; those that it lacks have their defaults. They were checked when it was made.
+
+        Raises TypeError for settings that there are not.
         """
-        return partial(type(self), **{field.name: getattr(self, field.name) for field in fields(self)}), ()
+        if unknown := sorted(set(state) - {field.name for field in fields(self)}):
+            raise TypeError(
+                f"{type(self).__name__} was pickled by another version of scrapy-simhash, with settings that this one"
+                f" lacks: {', '.join(unknown)}"
+            )
+        vars(self).update(state)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
