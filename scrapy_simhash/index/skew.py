@@ -50,7 +50,7 @@ def probed_share(plan: ProbingPlan, values: Iterable[int]) -> float:
     large radii not every value is asked for.
 
     >>> plan = ProbingPlan.even(max_distance=1, blocks=1)
-    >>> probed_share(plan, [0b00, 0b01, 0b11]) * 3 / 2  # of the two others each has one or both
+    >>> probed_share(plan, [0b00, 0b01, 0b11])  # of the two others: one, both, one
     0.6666666666666666
     """
     values = list(values)
