@@ -22,7 +22,7 @@ SPIDER = "pages"
 
 def summary(items: list[dict[str, Any]], stats: dict[str, Any], truth: Truth) -> dict[str, Any]:
     """Return what the report says, as plain values."""
-    marked = {item["url"]: item["near_duplicate"] for item in items if "near_duplicate" in item}
+    marked = {item["url"]: item["near_duplicate"] for item in items if item["near_duplicate"]}
     marked = {url: mark for url, mark in marked.items() if mark["status"] == "near_duplicate"}
     wrong = [
         url

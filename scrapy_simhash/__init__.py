@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
+    from scrapy_simhash.edge.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.exceptions import (
         SettingError,
         SimhashError,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
     from scrapy_simhash.item_pipeline import NearDuplicateItem, SimhashItemPipeline
-    from scrapy_simhash.spider_middleware import NearDuplicate, SimhashSpiderMiddleware
+    from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
     from scrapy_simhash.text import Document
     from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -40,9 +41,10 @@ _HOMES = {
     "Document": "text",
     "Fingerprint": "fingerprint",
     "Match": "index",
-    "NearDuplicate": "spider_middleware",
+    "NearDuplicate": "edge.drops",
     "NearDuplicateDetector": "detector",
     "NearDuplicateItem": "item_pipeline",
+    "NearDuplicatePageItem": "edge.drops",
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "SettingError": "exceptions",
@@ -57,6 +59,7 @@ _HOMES = {
     "StoreLocked": "exceptions",
     "StoreMismatch": "exceptions",
     "StoreUnavailable": "exceptions",
+    "UnchangedPageItem": "edge.drops",
     "Verdict": "verdict",
     "hamming_distance": "index",
 }
@@ -70,6 +73,7 @@ __all__ = [
     "NearDuplicate",
     "NearDuplicateDetector",
     "NearDuplicateItem",
+    "NearDuplicatePageItem",
     "PageFingerprinter",
     "Reason",
     "SettingError",
@@ -84,6 +88,7 @@ __all__ = [
     "StoreLocked",
     "StoreMismatch",
     "StoreUnavailable",
+    "UnchangedPageItem",
     "Verdict",
     "hamming_distance",
 ]

@@ -197,12 +197,8 @@ class Config:
             f"must be one of {', '.join(STORES)}, or the import path of a class",
             self.store,
         )
-        require(
-            self.item_mark not in dict(self.item_fields),
-            "item_mark",
-            f"must not be among the fields of {PREFIX}ITEM_FIELDS",
-            self.item_mark,
-        )
+        for name in ("item_field", "item_mark"):
+            self._check_field_of_marks(name)
         require(bool(self.redis_prefix), "redis_prefix", "must not be empty", self.redis_prefix)
         require(
             is_name_of_keys(self.redis_prefix),
@@ -231,6 +227,30 @@ class Config:
                 f" lacks: {', '.join(unknown)}"
             )
         vars(self).update(state)
+
+    def _check_field_of_marks(self, name: str) -> None:
+        """Raise SettingError if another setting needs the field that the setting *name* writes into."""
+        field = getattr(self, name)
+        if field is None:
+            return
+        require(
+            field not in dict(self.item_fields),
+            name,
+            f"must be a field of its own, not one that {PREFIX}ITEM_FIELDS compares",
+            field,
+        )
+        require(
+            field != self.item_key,
+            name,
+            f"must be a field of its own, not that of {PREFIX}ITEM_KEY",
+            field,
+        )
+        require(
+            name == "item_field" or field != self.item_field,
+            name,
+            f"must be another field than {PREFIX}ITEM_FIELD: one is about the item, the other about its page",
+            field,
+        )
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:

@@ -17,7 +17,9 @@ from scrapy_simhash.edge.judge import Circumstances, Judge, Judgement
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.marks import erase_marks
 from scrapy_simhash.edge.stats import stats_of
+from scrapy_simhash.edge.summary import summary_of_pages
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter
+from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -118,21 +120,12 @@ class SimhashDownloaderMiddleware:
             self._warn_of_idle_settings(spider)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
-        """Log one line that says what was found."""
+        """Log one line that says what was found, and what was dropped."""
         self._consequences.spider_closed(spider)
-        stats = stats_of(self.crawler)
-        skipped = sum(stats.get_value(f"{names.STAT_SKIPPED}/{reason.value}", 0) for reason in Reason)
+        asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
-            "Near-duplicates: %(processed)d pages judged, %(new)d new, %(duplicates)d near-duplicates,"
-            " %(revisits)d revisits; %(skipped)d skipped, %(errors)d errors",
-            {
-                "processed": stats.get_value(names.STAT_PROCESSED, 0),
-                "new": stats.get_value(names.STAT_NEW, 0),
-                "duplicates": stats.get_value(names.STAT_NEAR_DUPLICATES, 0),
-                "revisits": stats.get_value(names.STAT_REVISITS, 0),
-                "skipped": skipped,
-                "errors": stats.get_value(names.STAT_ERRORS, 0) + stats.get_value(names.STAT_STORE_ERRORS, 0),
-            },
+            "%(summary)s",
+            {"summary": summary_of_pages(stats_of(self.crawler), self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
 
@@ -158,6 +151,18 @@ class SimhashDownloaderMiddleware:
                 config.item_action,
                 config.item_action != "mark" and not config.item_fields,
                 "without fields to compare: set SIMHASH_ITEM_FIELDS",
+            ),
+            *(
+                (
+                    name,
+                    field,
+                    field is not None and not config.item_fields,
+                    "without fields to compare: set SIMHASH_ITEM_FIELDS",
+                )
+                for name, field in (
+                    ("SIMHASH_ITEM_MARK", config.item_mark),
+                    ("SIMHASH_ITEM_KEY", config.item_key),
+                )
             ),
             (
                 "SIMHASH_FLOOD_ACTION",

@@ -12,11 +12,13 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
+from scrapy_simhash.edge.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.edge.faults import Faults
 from scrapy_simhash.edge.item_marks import ItemMarks
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.outage import Outage
 from scrapy_simhash.edge.stats import stats_of
+from scrapy_simhash.edge.summary import counted, summary_of_items
 from scrapy_simhash.edge.times import written
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.items.fingerprint import item_header
@@ -66,7 +68,7 @@ class SimhashItemPipeline:
         self._judge = ItemJudge(
             self.config, self._keeping.detector, remembers=self._keeping.remembers, drops=self._drops
         )
-        self._outage = Outage("items", names.STAT_ITEM_STORE_ERRORS)
+        self._outage = Outage("item", names.STAT_ITEM_STORE_ERRORS)
         self._on_the_way = OnTheWay()
         self._faults = Faults(crawler, logger, names.STAT_ITEM_ERRORS)
         self._marks = (
@@ -121,27 +123,13 @@ class SimhashItemPipeline:
     def spider_closed(self, spider: Spider) -> None:
         """Log one line that says what was found."""
         stats = stats_of(self.crawler)
-        logger.info(
-            "Items: %(new)d new, %(near_duplicates)d near-duplicates, %(revisits)d revisits; %(dropped)d dropped,"
-            " %(skipped)d skipped, %(errors)d errors",
-            {
-                "new": stats.get_value(names.STAT_ITEM_NEW, 0),
-                "near_duplicates": stats.get_value(names.STAT_ITEM_NEAR_DUPLICATES, 0),
-                "revisits": stats.get_value(names.STAT_ITEM_REVISITS, 0),
-                "dropped": stats.get_value(names.STAT_ITEM_DROPPED, 0),
-                "skipped": stats.get_value(names.STAT_ITEM_SKIPPED, 0),
-                "errors": stats.get_value(names.STAT_ITEM_ERRORS, 0)
-                + stats.get_value(names.STAT_ITEM_STORE_ERRORS, 0),
-            },
-            extra={"spider": spider},
-        )
-        counted = (*_STAT_OF.values(), names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS)
-        items = sum(stats.get_value(stat, 0) for stat in counted)
+        logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
+        all_items = (*_STAT_OF.values(), names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS)
+        items = sum(stats.get_value(stat, 0) for stat in all_items)
         if items and items == stats.get_value(names.STAT_ITEM_SKIPPED, 0):
             logger.warning(
-                "None of %(items)d items says anything in the fields of SIMHASH_ITEM_FIELDS: %(fields)s. Are they"
-                " called so?",
-                {"items": items, "fields": ", ".join(dict(self.config.item_fields))},
+                "None of %(items)s has text in SIMHASH_ITEM_FIELDS (%(fields)s): check the field names",
+                {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
                 extra={"spider": spider},
             )
 
@@ -151,7 +139,8 @@ class SimhashItemPipeline:
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
         """Note that a later pipeline failed, or dropped *item*: what repeats it is not to be dropped for its sake."""
-        if isinstance(exception, NearDuplicateItem):
+        # Those that are dropped because of their page have never been here.
+        if isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
             return
         # What cannot be read has been counted when it could not be judged.
         with suppress(Exception):
@@ -172,6 +161,7 @@ class SimhashItemPipeline:
         verdict = ruling.verdict
         self._count(_STAT_OF[verdict.status])
         if verdict.status is Status.SKIPPED:
+            self._mark(item, None)
             return item
         self._outage.answered(self.crawler.spider)
         stats_of(self.crawler).set_value(names.STAT_ITEM_INDEX_SIZE, self._store.index_size)
@@ -186,9 +176,12 @@ class SimhashItemPipeline:
             self._count(names.STAT_ITEM_SPARED)
         if ruling.key is not None:
             self._on_the_way.add(item, ruling.key)
-        if self._marks is not None and verdict.status is not Status.NEW:
-            self._marks.write(item, _tale(verdict))
+        self._mark(item, _mark_of(verdict))
         return item
+
+    def _mark(self, item: Any, mark: dict[str, Any] | None) -> None:
+        if self._marks is not None:
+            self._marks.write(item, mark)
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
         # Scrapy logs each item that is dropped.
@@ -209,6 +202,7 @@ class SimhashItemPipeline:
         if isinstance(error, StoreError):
             self._outage.failed(error, self.crawler.spider)
             self._count(names.STAT_ITEM_STORE_ERRORS)
+            self._mark(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.
             with suppress(Exception):
                 key = self._judge.key_of(item)
@@ -233,9 +227,11 @@ _STAT_OF = {
 }
 
 
-def _tale(verdict: Verdict) -> dict[str, Any]:
-    """Return what an item is told about itself."""
-    tale = {
+def _mark_of(verdict: Verdict) -> dict[str, Any] | None:
+    """Return the mark of an item; None if it repeats no other, and did not come before."""
+    if verdict.status not in (Status.NEAR_DUPLICATE, Status.REVISIT):
+        return None
+    mark = {
         "status": verdict.status.value,
         "duplicate_of": verdict.duplicate_of,
         "distance": verdict.distance,
@@ -244,9 +240,9 @@ def _tale(verdict: Verdict) -> dict[str, Any]:
         "exact": verdict.is_exact,
     }
     if verdict.status is Status.REVISIT:
-        tale["reason"] = verdict.reason and verdict.reason.value
-        tale["last_seen"] = None if verdict.last_seen is None else written(verdict.last_seen)
-    return tale
+        mark["reason"] = verdict.reason and verdict.reason.value
+        mark["last_seen"] = None if verdict.last_seen is None else written(verdict.last_seen)
+    return mark
 
 
 def _evidence(verdict: Verdict) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
+from scrapy_simhash.edge.drops import Drops, NearDuplicate
 from scrapy_simhash.edge.item_marks import ItemMarks
 from scrapy_simhash.edge.marks import erase_marks
-from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-class NearDuplicate(IgnoreRequest):
-    """A page was dropped because it repeats another one, or itself. An errback, if there is one, receives it."""
-
-    def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        what = "is as it was" if duplicate_of is None else f"repeats {duplicate_of}"
-        super().__init__(f"{response.url} {what} (distance {distance})")
-        self.response = response
-        self.duplicate_of = duplicate_of
-        self.distance = distance
-
-
 class SimhashSpiderMiddleware(BaseSpiderMiddleware):
     """Does what :class:`~scrapy_simhash.SimhashDownloaderMiddleware` decided."""
 
@@ -42,6 +31,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         config = Config.from_settings(crawler.settings)
         if not config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
+        self._drops = Drops(crawler, config)
         self._item_marks = (
             ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD", names.STAT_ITEMS_UNMARKED)
             if config.item_field is not None
@@ -53,9 +43,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         """Raise NearDuplicate for a page to be dropped: its callback is not called, its errback is."""
         if _action_on(response) == Action.DROP_PAGE:
             # Counted here and not below: an errback, and each rule of a CrawlSpider has one, ends the matter.
-            stats_of(self.crawler).inc_value(names.STAT_PAGES_DROPPED)
-            meta = response.meta
-            raise NearDuplicate(response, meta.get(names.META_DUPLICATE_OF), meta.get(names.META_DISTANCE))
+            raise self._drops.page(response)
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
@@ -64,21 +52,25 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         return () if isinstance(exception, NearDuplicate) else None
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        """Return *item*, marked if the settings name a field for it; None when it is to be dropped."""
-        if response is None or response.request is None or item is None:  # a callback may yield None
-            return item
-        # What an errback yields for a page that was dropped is its own: that page has had its action.
-        if _action_on(response) in _WITHOUT_ITEMS:
-            stats_of(self.crawler).inc_value(names.STAT_ITEMS_DROPPED)
+        """Return *item*, with its mark if the settings name a field for it; None when it is to be dropped."""
+        if item is None:  # a callback may yield None
             return None
-        if self._item_marks is not None and _has_a_tale(response):
-            self._item_marks.write(item, _tale(response))
+        # What an errback yields for a page that was dropped is its own: that page has had its action.
+        if response is not None and _action_on(response) in _WITHOUT_ITEMS:
+            self._drops.item(item, response)
+            return None
+        if self._item_marks is not None:
+            self._item_marks.write(item, _mark(response))
         return item
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request* without the marks of the page it came from; None when it is to be dropped."""
-        if _action_on(response) in _WITHOUT_LINKS and not _asks_again(request, response):
-            stats_of(self.crawler).inc_value(names.STAT_REQUESTS_DROPPED)
+        if (
+            response is not None
+            and _action_on(response) in _WITHOUT_LINKS
+            and not _asks_again(request, response)
+        ):
+            self._drops.request(request, response)
             return None
         # A spider that passes `response.meta` on hands over our marks as well. The request of the page itself,
         # yielded again as a retry, keeps them: the callback may still read them.
@@ -92,9 +84,9 @@ _WITHOUT_ITEMS = (Action.DROP_ITEMS, Action.DROP_ITEMS | Action.DROP_LINKS)
 _WITHOUT_LINKS = (Action.DROP_LINKS, Action.DROP_ITEMS | Action.DROP_LINKS)
 
 
-def _action_on(response: Response | None) -> Action:
+def _action_on(response: Response) -> Action:
     """Return what is to be done about *response*: what was decided, unless the callback has changed it since."""
-    if response is None or response.request is None:
+    if response.request is None:
         return Action.MARK
     words = response.request.meta.get(names.META_DONE)
     try:
@@ -103,30 +95,29 @@ def _action_on(response: Response | None) -> Action:
         return Action.MARK
 
 
-def _has_a_tale(response: Response) -> bool:
-    """Tell whether there is something to say about the page: it repeats another one, or was seen before."""
+def _mark(response: Response | None) -> dict[str, Any] | None:
+    """Return the mark of an item of *response*; None if its page repeats no other, and was not seen before."""
+    if response is None or response.request is None:
+        return None
     meta = response.meta
-    return names.META_DUPLICATE_OF in meta or meta.get(names.META_STATUS) == Status.REVISIT.value
-
-
-def _tale(response: Response) -> dict[str, Any]:
-    """Return what an item is told about its page."""
-    meta = response.meta
-    tale = {
+    is_revisit = meta.get(names.META_STATUS) == Status.REVISIT.value
+    if names.META_DUPLICATE_OF not in meta and not is_revisit:
+        return None
+    mark = {
         "status": meta.get(names.META_STATUS),
         "duplicate_of": meta.get(names.META_DUPLICATE_OF),
         "distance": meta.get(names.META_DISTANCE),
         "similarity": meta.get(names.META_SIMILARITY),
         "cluster": meta.get(names.META_CLUSTER),
     }
-    if tale["status"] == Status.REVISIT.value:
-        tale |= {"reason": meta.get(names.META_REASON), "last_seen": meta.get(names.META_LAST_SEEN)}
-    return tale
+    if is_revisit:
+        mark |= {"reason": meta.get(names.META_REASON), "last_seen": meta.get(names.META_LAST_SEEN)}
+    return mark
 
 
-def _asks_again(request: Request, response: Response | None) -> bool:
+def _asks_again(request: Request, response: Response) -> bool:
     """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
-    if response is None or response.request is None:
+    if response.request is None:
         return False
     asked = response.request
     if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):

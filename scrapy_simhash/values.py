@@ -15,6 +15,8 @@ from scrapy_simhash.exceptions import SettingError
 PREFIX = "SIMHASH_"
 #: Settings whose value is an action, or several, or somebody's own.
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
+#: Settings that name one field of items.
+FIELD_SETTINGS = ("item_field", "item_mark", "item_key")
 #: Names with dots between, and addresses by IP. With a scheme, say, it would equal no host, unnoticed.
 _DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
 _TRUE = {"1", "true", "yes", "on"}
@@ -49,6 +51,13 @@ def checked(name: str, default: object, value: object) -> object:
         value = _json_list(value)
         if isinstance(value, list | tuple):
             value = ",".join(map(str, value))
+    if name in FIELD_SETTINGS:
+        require(
+            value is None or value == "" or is_field(value),
+            name,
+            f"must be the name of one field (the fields to compare go into {PREFIX}ITEM_FIELDS)",
+            value,
+        )
     if default is None:
         if isinstance(value, PathLike):
             value = fspath(value)
@@ -119,6 +128,22 @@ def check_action(name: str, value: str | None) -> None:
 def is_path(value: str) -> bool:
     """Tell whether *value* may be the import path of something."""
     return "." in value and all(part.isidentifier() for part in value.split("."))
+
+
+def is_field(value: object) -> bool:
+    """Tell whether *value* is the name of one field of items, and no list of them in any notation.
+
+    >>> is_field("near-duplicate"), is_field("title, body"), is_field('["title"]'), is_field(["title"])
+    (True, False, False, False)
+    """
+    return (
+        isinstance(value, str)
+        and bool(value)
+        and value == value.strip()
+        and value.isprintable()
+        and "," not in value
+        and value[0] not in "[({"
+    )
 
 
 def is_pattern(value: str) -> bool:

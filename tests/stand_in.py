@@ -1,14 +1,19 @@
 """A crawler that never crawls, for what needs no reactor: settings, signals, stats, fingerprints."""
 
+import asyncio
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
+from scrapy.logformatter import LogFormatter
 from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.request import RequestFingerprinter
+
+T = TypeVar("T")
 
 
 def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
@@ -19,6 +24,7 @@ def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
         request_fingerprinter=RequestFingerprinter(),
         spider=Spider(name="stand-in"),
         crawling=is_crawling,
+        logformatter=LogFormatter(),
     )
     crawler.stats = MemoryStatsCollector(cast("Crawler", crawler))
     return cast("Crawler", crawler)
@@ -28,3 +34,14 @@ def simhash_stats(crawler: Crawler) -> dict[str, Any]:
     """Return our stats without their prefix."""
     stats: dict[str, Any] = cast("Any", crawler).stats.get_stats()
     return {name.partition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/")}
+
+
+def in_loop(call: Callable[[], T]) -> T:
+    """Return what *call* returns, called while an event loop runs, as in a crawl: signals need one."""
+
+    async def called() -> T:
+        returned = call()
+        await asyncio.sleep(0)  # handlers run in the next turn
+        return returned
+
+    return asyncio.run(called())

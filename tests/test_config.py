@@ -168,9 +168,34 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
             {"prefer": ["longer"]},
             "SIMHASH_PREFER must be one of https, canonical, shorter, earlier, got 'longer'",
         ),
+        *(
+            (
+                {"item_fields": ["title", "copy"], name: "copy"},
+                f"SIMHASH_{name.upper()} must be a field of its own, not one that SIMHASH_ITEM_FIELDS compares,"
+                " got 'copy'",
+            )
+            for name in ("item_field", "item_mark")
+        ),
+        *(
+            (
+                {"item_key": "url", name: "url"},
+                f"SIMHASH_{name.upper()} must be a field of its own, not that of SIMHASH_ITEM_KEY, got 'url'",
+            )
+            for name in ("item_field", "item_mark")
+        ),
         (
-            {"item_fields": ["title", "copy"], "item_mark": "copy"},
-            "SIMHASH_ITEM_MARK must not be among the fields of SIMHASH_ITEM_FIELDS, got 'copy'",
+            {"item_field": "seen", "item_mark": "seen"},
+            "SIMHASH_ITEM_MARK must be another field than SIMHASH_ITEM_FIELD: one is about the item, the other about"
+            " its page, got 'seen'",
+        ),
+        *(
+            (
+                {name: value},
+                f"SIMHASH_{name.upper()} must be the name of one field (the fields to compare go into"
+                f" SIMHASH_ITEM_FIELDS), got {value!r}",
+            )
+            for name in ("item_field", "item_mark", "item_key")
+            for value in (7, True, ["seen"], ("seen",), {"seen": 1}, "a,b", '["a"]', "{a}", " a", "a\n", b"a")
         ),
         ({"item_action": "drop_items"}, "SIMHASH_ITEM_ACTION must be one of mark, drop, got 'drop_items'"),
         (
@@ -203,8 +228,6 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"redis_prefix": ""}, "SIMHASH_REDIS_PREFIX must not be empty, got ''"),
         ({"redis_expire": -1}, "SIMHASH_REDIS_EXPIRE must be a number of seconds, or 0 for never, got -1"),
         ({"dir": b"bytes"}, "SIMHASH_DIR must be a string, got b'bytes'"),
-        ({"item_field": 7}, "SIMHASH_ITEM_FIELD must be a string, got 7"),
-        ({"item_field": True}, "SIMHASH_ITEM_FIELD must be a string, got True"),
     ],
 )
 def test_a_broken_rule_is_named_with_setting_and_value(given: dict[str, Any], message: str) -> None:
@@ -242,6 +265,8 @@ def test_a_setting_error_is_one_of_ours() -> None:
         ({"min_shingles": 10**9}, "min_shingles", 10**9),
         ({"item_field": "near_duplicate"}, "item_field", "near_duplicate"),
         ({"item_field": ""}, "item_field", None),
+        ({"item_mark": "near duplicate [of]"}, "item_mark", "near duplicate [of]"),
+        ({"item_key": "Nummer-ü.1"}, "item_key", "Nummer-ü.1"),
         ({"item_field": None}, "item_field", None),
         *(({"action": action}, "action", action) for action in ACTIONS),
         ({"exact_action": ["drop_items", "drop_links"]}, "exact_action", "drop_items,drop_links"),

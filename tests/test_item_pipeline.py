@@ -12,9 +12,11 @@ from scrapy.utils.misc import load_object
 from scrapy_simhash import (
     Addon,
     NearDuplicateItem,
+    NearDuplicatePageItem,
     SettingError,
     SimhashItemPipeline,
     StoreUnavailable,
+    UnchangedPageItem,
 )
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -28,11 +30,13 @@ def pipeline(**settings: Any) -> SimhashItemPipeline:
     return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
 
 
-def test_a_new_item_goes_on_as_the_object_it_is() -> None:
+def test_a_new_item_goes_on_as_the_object_it_is_with_an_empty_field() -> None:
     given = item()
     before = dict(given)
-    assert pipeline(item_mark="seen").process_item(given) is given
+    assert pipeline().process_item(given) is given
     assert given == before
+    assert pipeline(item_mark="seen").process_item(given) is given
+    assert given == {**before, "seen": None}
 
 
 def test_what_is_dropped_says_what_it_repeats() -> None:
@@ -87,6 +91,16 @@ def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_
     assert lives(subject, first)
     subject.item_scraped(first)
     subject.item_lost(again, DropItem("I have that one"))
+    assert not lives(subject, item(url="/b"))
+
+
+@pytest.mark.parametrize("error", [NearDuplicatePageItem("/b", "/a", 0), UnchangedPageItem("/b")])
+def test_an_item_dropped_because_of_its_page_is_not_the_one_on_its_way_that_has_its_key(
+    error: DropItem,
+) -> None:
+    subject = pipeline(item_action="drop", item_key="url")
+    assert lives(subject, item(url="/a"))
+    subject.item_lost(item(url="/a"), error)
     assert not lives(subject, item(url="/b"))
 
 
@@ -153,14 +167,14 @@ def test_fields_that_no_item_has_are_told_of_at_the_end(
     subject.spider_closed(Spider("fields"))
     told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(told) == warnings
-    assert all("SIMHASH_ITEM_FIELDS: title, body" in message for message in told)
+    assert all("SIMHASH_ITEM_FIELDS (title, body)" in message for message in told)
 
 
 def test_skipped_items_are_counted_and_left_as_they_are() -> None:
     subject = pipeline(item_mark="seen")
     for _ in range(2):
         nothing = {"title": ""}
-        assert subject.process_item(nothing) == {"title": ""}
+        assert subject.process_item(nothing) == {"title": "", "seen": None}
     assert simhash_stats(subject.crawler) == {"items/skipped": 2}
 
 

@@ -20,7 +20,7 @@ from scrapy_simhash.edge.report import Report
 from scrapy_simhash.edge.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.edge.wishes import Wishes
 from scrapy_simhash.hints import Hints, evidence, protections, read_hints
-from scrapy_simhash.policy import Case, Decision, Policy
+from scrapy_simhash.policy import Case, Decision, Policy, Spared
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.verdict import Verdict
 
@@ -52,6 +52,7 @@ class Consequences:
         self._fingerprinter = fingerprinter
         self._floods = FloodGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
+        self._has_told_of_start = False
         self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def may_lose_copies(self, request: Request, url: str) -> bool:
@@ -83,6 +84,9 @@ class Consequences:
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)
         count_decision(stats, decision)
+        if decision.spared is Spared.START and not self._has_told_of_start:
+            self._has_told_of_start = True
+            self._tell_of_start_pages(verdict, response)
         if verdict.is_duplicate:
             self._announce(verdict, preferred, request, response)
         if self._report is not None:
@@ -136,6 +140,22 @@ class Consequences:
             verdict.hints,
             wanted,
             None if verdict.is_exact else partial(self._fingerprinter.extract, root),
+        )
+
+    def _tell_of_start_pages(self, verdict: Verdict, response: Response) -> None:
+        """Say once why a spider that has all its URLs from start() loses less than its settings ask for."""
+        others = [name for name in self._config.protect if name != Spared.START.value]
+        logger.info(
+            "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
+            " followed. To treat start pages like other pages, set SIMHASH_PROTECT = %(others)r. Further ones are"
+            " counted in the stat %(stat)s",
+            {
+                "url": response.url,
+                "why": "is unchanged" if verdict.duplicate_of is None else f"repeats {verdict.duplicate_of}",
+                "others": others,
+                "stat": f"{names.STAT_SPARED}/{Spared.START.value}",
+            },
+            extra={"spider": self._crawler.spider},
         )
 
     def _announce(

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
+from scrapy_simhash.edge.summary import counted
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -16,8 +17,8 @@ logger = logging.getLogger(__name__)
 class Outage:
     """Told of every answer and every failure; says only what changes."""
 
-    def __init__(self, what: str = "pages", stat: str = names.STAT_STORE_ERRORS) -> None:
-        """*what* goes on meanwhile, and is counted in *stat*."""
+    def __init__(self, what: str = "page", stat: str = names.STAT_STORE_ERRORS) -> None:
+        """*what*, in the singular, goes on meanwhile, and is counted in *stat*."""
         self._what = what
         self._stat = stat
         self._missed = 0
@@ -29,7 +30,7 @@ class Outage:
             logger.warning(
                 "%(what)s go on unmarked (status unknown), counted in the stat %(stat)s, until the store answers"
                 " again: %(error)s",
-                {"what": self._what.capitalize(), "stat": self._stat, "error": error},
+                {"what": f"{self._what.capitalize()}s", "stat": self._stat, "error": error},
                 extra={"spider": spider},
             )
 
@@ -37,8 +38,8 @@ class Outage:
         """Note an answer."""
         if self._missed:
             logger.info(
-                "The store answers again; %(missed)d %(what)s went on unmarked meanwhile",
-                {"missed": self._missed, "what": self._what},
+                "The store answers again; %(missed)s went on unmarked meanwhile",
+                {"missed": counted(self._missed, self._what)},
                 extra={"spider": spider},
             )
             self._missed = 0

@@ -195,7 +195,7 @@ class Interrupted(InterruptedReader):
     assert done.returncode == 0, done.stderr
     assert done.stdout == '{"path": "/large"}\n'
     assert "Spider closed (shutdown)" in done.stderr
-    assert "1 pages judged, 1 new" in done.stderr
+    assert "1 page judged, 1 new" in done.stderr
     for trouble in ("Traceback", "ERROR", "Could not tell", "never awaited", "Unhandled", "destroyed"):
         assert trouble not in done.stderr
 

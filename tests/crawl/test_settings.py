@@ -233,6 +233,6 @@ class TidesSpider(scrapy.Spider):
     assert done.returncode == 0
     assert done.stdout.count("\n") == 2
     assert done.stdout.count('"near_duplicate": {"status": "near_duplicate", "duplicate_of": ') == 1
-    assert "2 pages judged, 1 new, 1 near-duplicates" in done.stderr
+    assert "2 pages judged, 1 new, 1 near-duplicate, " in done.stderr
     assert " ERROR" not in done.stderr
     assert " WARNING" not in done.stderr

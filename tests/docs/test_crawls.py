@@ -179,7 +179,7 @@ def test_the_last_step_of_the_quickstart_drops_the_marked_items(project: Project
 
 def repeats(item: dict[str, Any]) -> bool:
     """Tell whether an item is of a page that repeats another one; one that only came again is marked too."""
-    return bool(item.get("near_duplicate", {}).get("duplicate_of"))
+    return bool(item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
 
 
 def test_the_shell_shows_what_its_page_shows(project: Project, server: SiteServer) -> None:

@@ -94,9 +94,13 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
     page = sections(REFERENCE / "signals-and-exceptions.rst")["Exceptions"]
     drawn = re.findall(r"^ +[\u2500-\u257f ]*(\w+) {2,}\S", page, flags=re.MULTILINE)
     errors = [error for error in vars(exceptions).values() if isinstance(error, type)]
-    assert sorted(drawn) == sorted(
-        error.__name__ for error in [*errors, scrapy_simhash.NearDuplicate, scrapy_simhash.NearDuplicateItem]
-    )
+    raised = [
+        scrapy_simhash.NearDuplicate,
+        scrapy_simhash.NearDuplicateItem,
+        scrapy_simhash.NearDuplicatePageItem,
+        scrapy_simhash.UnchangedPageItem,
+    ]
+    assert sorted(drawn) == sorted(error.__name__ for error in [*errors, *raised])
 
 
 def test_the_flag_is_described() -> None:

@@ -1,0 +1,134 @@
+"""Drops: what is dropped because of its page is counted, logged and made known, so that nothing goes unnoticed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import DropItem, IgnoreRequest
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.log import logformatter_adapter
+
+from scrapy_simhash import names
+from scrapy_simhash.config import Config
+from scrapy_simhash.edge.stats import stats_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+logger = logging.getLogger(__name__)
+
+
+class NearDuplicate(IgnoreRequest):
+    """A page was dropped because it repeats another one, or is unchanged. An errback, if there is one, gets it."""
+
+    def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
+        super().__init__(f"{response.url} {_why(duplicate_of)} (distance {distance})")
+        self.response = response
+        self.duplicate_of = duplicate_of
+        self.distance = distance
+
+
+class NearDuplicatePageItem(DropItem):
+    """An item was dropped because its page, at ``url``, repeats the one at ``duplicate_of``."""
+
+    def __init__(
+        self, url: str, duplicate_of: str, distance: int | None, log_level: str | None = None
+    ) -> None:
+        super().__init__(f"its page {url} {_why(duplicate_of)}", log_level=log_level)
+        self.url = url
+        self.duplicate_of = duplicate_of
+        self.distance = distance
+
+
+class UnchangedPageItem(DropItem):
+    """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl."""
+
+    def __init__(self, url: str, log_level: str | None = None) -> None:
+        super().__init__(f"its page {url} {_why(None)}", log_level=log_level)
+        self.url = url
+
+
+class Drops:
+    """Told of every page, item and request that is dropped because of its page.
+
+    Each is counted. An item is dropped as Scrapy drops it: logged by the crawl's log formatter, and made known by the
+    signal ``item_dropped``, which Scrapy's own stats count. Of pages and requests the first is logged, or all.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self._crawler = crawler
+        self._config = config
+        self._has_shown: set[str] = set()
+        self._being_told: set[Deferred[Any]] = set()
+        crawler.signals.connect(self.finish, signal=signals.spider_closed)
+
+    def page(self, response: Response) -> NearDuplicate:
+        """Return the exception for a page that is dropped."""
+        duplicate_of = self._count(names.STAT_PAGES_DROPPED, names.STAT_PAGES_DROPPED_UNCHANGED, response)
+        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response, duplicate_of)
+        return NearDuplicate(response, duplicate_of, response.meta.get(names.META_DISTANCE))
+
+    def request(self, request: Request, response: Response) -> None:
+        """Note that a request is dropped."""
+        duplicate_of = self._count(
+            names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED, response
+        )
+        message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
+        self._show(message, response, duplicate_of, request=request.url)
+
+    def item(self, item: Any, response: Response) -> None:
+        """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
+        duplicate_of = self._count(names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED, response)
+        level = self._config.item_log_level
+        error: DropItem = UnchangedPageItem(response.url, level)
+        if duplicate_of is not None:
+            distance = response.meta.get(names.META_DISTANCE)
+            error = NearDuplicatePageItem(response.url, duplicate_of, distance, level)
+        spider = self._crawler.spider
+        if spider is None or self._crawler.logformatter is None:
+            raise RuntimeError("the crawler has no spider yet")
+        entry = self._crawler.logformatter.dropped(item, error, response, spider)
+        if entry is not None:
+            logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
+        told = self._send(item=item, response=response, spider=spider, exception=error)
+        self._being_told.add(told)
+        told.addBoth(lambda _: self._being_told.discard(told))
+
+    async def finish(self) -> None:
+        """Wait until all handlers have been told of all items."""
+        for told in tuple(self._being_told):
+            await maybe_deferred_to_future(told)
+
+    def _send(self, **arguments: Any) -> Deferred[Any]:
+        manager = self._crawler.signals
+        if hasattr(manager, "send_catch_log_async"):
+            return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
+        return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
+
+    def _count(self, stat: str, stat_unchanged: str, response: Response) -> str | None:
+        """Count what is dropped, and return the URL that its page repeats; None for a page that is unchanged."""
+        duplicate_of: str | None = response.meta.get(names.META_DUPLICATE_OF)
+        stats = stats_of(self._crawler)
+        stats.inc_value(stat)
+        if duplicate_of is None:
+            stats.inc_value(stat_unchanged)
+        return duplicate_of
+
+    def _show(self, message: str, response: Response, duplicate_of: str | None, **more: str) -> None:
+        if self._config.debug or message not in self._has_shown:
+            self._has_shown.add(message)
+            hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            logger.debug(
+                message,
+                {"page": response.url, "why": _why(duplicate_of), "hint": hint, **more},
+                extra={"spider": self._crawler.spider},
+            )
+
+
+def _why(duplicate_of: str | None) -> str:
+    return "is unchanged since an earlier crawl" if duplicate_of is None else f"repeats {duplicate_of}"

@@ -1,0 +1,106 @@
+"""The spiders that the pages on actions and items show are run against a site with copies."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import Config
+from tests.crawl.site import Routes, Site, article, links, serve
+from tests.docs.reader import DOCS, blocks
+
+ACTIONS = DOCS / "how-to" / "actions.rst"
+ITEMS = DOCS / "how-to" / "items.rst"
+SHOWN = "https://example.com/"
+IN_ORDER = ("CONCURRENT_REQUESTS=1", "SCHEDULER_MEMORY_QUEUE=scrapy.squeues.FifoMemoryQueue")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    routes: Routes = {
+        "/": article(1, before=links("/first", "/copy")),
+        "/first": article(0),
+        "/copy": article(0, after="<p>Buy boats!</p>"),
+    }
+    with serve(routes) as site:
+        yield site
+
+
+def block(page: Path, caption: str, number: int = 0) -> str:
+    return [found.text for found in blocks(page, "python") if found.caption == caption][number]
+
+
+def run(folder: Path, spider: str, feed: str, *settings: str) -> str:
+    """Run the spider with the source *spider*, and return its log; items go to the file *feed*."""
+    (folder / "spider.py").write_text(spider, "utf-8")
+    options = [word for setting in (*IN_ORDER, *settings) for word in ("-s", setting)]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-O", feed, *options],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert " ERROR: " not in done.stderr
+    return done.stderr
+
+
+def from_start(spider: str, site: Site) -> str:
+    """Return the source of *spider*, its requests with their errback made by start()."""
+    start = (
+        "    async def start(self):\n"
+        f"        for url in {site.urls('/first', '/copy')!r}:\n"
+        "            yield scrapy.Request(url, callback=self.parse_page, errback=self.on_error)\n\n"
+    )
+    return spider.replace("    def parse(self, response):\n", start + "    def parse(self, response):\n")
+
+
+def items(folder: Path) -> list[dict[str, Any]]:
+    return [dict(item) for item in json.loads((folder / "items.json").read_text("utf-8"))]
+
+
+def test_the_errback_shown_receives_the_pages_that_are_dropped(tmp_path: Path, site: Site) -> None:
+    log = run(tmp_path, block(ACTIONS, "errback.py").replace(SHOWN, site.url()), "items.json")
+    first, copy = site.urls("/first", "/copy")
+    assert items(tmp_path) == [{"url": first}, {"url": copy, "duplicate_of": first, "distance": 0}]
+    assert "dropped as near-duplicates: 1 page" in log
+
+
+def test_with_requests_of_start_it_is_called_only_with_the_settings_shown(tmp_path: Path, site: Site) -> None:
+    spider = from_start(block(ACTIONS, "errback.py"), site)
+    first, copy = site.urls("/first", "/copy")
+    log = run(tmp_path, spider, "items.json")
+    # What is left of drop_page is drop_items.
+    assert items(tmp_path) == [{"url": first}]
+    assert "Start pages are protected (SIMHASH_PROTECT): " in log
+    settings: dict[str, Any] = {}
+    exec(block(ACTIONS, "settings.py"), settings)
+    shown = Config.from_settings(settings)
+    assert f"set SIMHASH_PROTECT = {list(shown.protect)}" in log
+    protect = ",".join(shown.protect)
+    log = run(tmp_path, spider, "items.json", f"SIMHASH_ACTION={shown.action}", f"SIMHASH_PROTECT={protect}")
+    assert items(tmp_path) == [{"url": first}, {"url": copy, "duplicate_of": first, "distance": 0}]
+    assert "Start pages are protected" not in log
+
+
+def test_the_spider_for_csv_gives_the_columns_that_it_promises(tmp_path: Path, site: Site) -> None:
+    spider = block(ITEMS, "csv_columns.py").replace(SHOWN, site.url())
+    run(tmp_path, spider, "items.csv", 'ADDONS={"scrapy_simhash.Addon": 500}')
+    with (tmp_path / "items.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    first, copy = site.urls("/first", "/copy")
+    assert rows == [
+        ["url", "duplicate_of", "similarity"],
+        [site.url(), "", ""],
+        [first, "", ""],
+        [copy, first, "1.0"],
+    ]
