@@ -7,6 +7,7 @@ is as it was and has been handed on, since the page has that text, by a run that
 import asyncio
 import shutil
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -172,7 +173,7 @@ def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
         actor.process_spider_input(response)
     except NearDuplicate:
         return {"item", "link"}
-    item = in_loop(lambda: actor.get_processed_item({"a": 1}, response))
+    item = actor.get_processed_item({"a": 1}, response)
     link = actor.get_processed_request(Request("https://example.com/"), response)
     return {name for name, part in (("item", item), ("link", link)) if part is None}
 
@@ -268,7 +269,7 @@ def test_nothing_is_dropped_but_by_a_rule_or_when_it_is_safe_since_the_page_has_
     pasts: dict[str, Past] = {}
     with TemporaryDirectory() as folder:
         for run in history:
-            crawl(Path(folder, "seen"), run, rules, pasts)
+            in_loop(partial(crawl, Path(folder, "seen"), run, rules, pasts))
 
 
 class Elsewhere(RemoteStore):
