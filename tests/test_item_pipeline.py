@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
@@ -24,6 +25,7 @@ from tests.items.test_fingerprint import item
 from tests.stand_in import simhash_stats, stand_in
 
 FIELDS = ("title", "body")
+PAGE = Response("https://example.com/b", request=Request("https://example.com/b"))
 
 
 def pipeline(**settings: Any) -> SimhashItemPipeline:
@@ -94,7 +96,7 @@ def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_
     assert not lives(subject, item(url="/b"))
 
 
-@pytest.mark.parametrize("error", [NearDuplicatePageItem("/b", "/a", 0), UnchangedPageItem("/b")])
+@pytest.mark.parametrize("error", [NearDuplicatePageItem(PAGE), UnchangedPageItem(PAGE)])
 def test_an_item_dropped_because_of_its_page_is_not_the_one_on_its_way_that_has_its_key(
     error: DropItem,
 ) -> None:

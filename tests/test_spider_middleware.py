@@ -76,6 +76,18 @@ def test_a_callback_can_still_change_what_is_done() -> None:
     assert subject.get_processed_item({"a": 1}, page) == {"a": 1}
 
 
+def test_what_a_callback_drops_of_a_new_page_is_not_called_unchanged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    subject, page = middleware(), response(is_duplicate=False)
+    page.meta[names.META_DONE] = "drop_items"
+    with caplog.at_level("DEBUG"):
+        assert in_loop(lambda: subject.get_processed_item({"a": 1}, page)) is None
+    assert simhash_stats(subject.crawler) == {"items_dropped": 1}
+    (record,) = [record for record in caplog.records if record.name.startswith("scrapy_simhash")]
+    assert f"Dropped: its page {URL} has simhash_done drop_items" in record.getMessage()
+
+
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_page_that_repeats_no_other_is_left_alone(action: str) -> None:
     subject = middleware(action=action, item_field="copy")

@@ -13,6 +13,7 @@ from scrapy.utils.log import logformatter_adapter
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.edge.stats import stats_of
+from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -22,35 +23,39 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+UNCHANGED = "is unchanged since an earlier crawl"
+
 
 class NearDuplicate(IgnoreRequest):
     """A page was dropped because it repeats another one, or is unchanged. An errback, if there is one, gets it."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        super().__init__(f"{response.url} {_why(duplicate_of)} (distance {distance})")
+        why = UNCHANGED if duplicate_of is None else f"repeats {duplicate_of}"
+        super().__init__(f"{response.url} {why} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
         self.distance = distance
 
 
 class NearDuplicatePageItem(DropItem):
-    """An item was dropped because its page, at ``url``, repeats the one at ``duplicate_of``."""
+    """An item was dropped because its page, at ``url``, repeats the one at ``duplicate_of``.
 
-    def __init__(
-        self, url: str, duplicate_of: str, distance: int | None, log_level: str | None = None
-    ) -> None:
-        super().__init__(f"its page {url} {_why(duplicate_of)}", log_level=log_level)
-        self.url = url
-        self.duplicate_of = duplicate_of
-        self.distance = distance
+    ``duplicate_of`` is None if the page repeats no other, and the callback has asked for it in ``simhash_done``.
+    """
+
+    def __init__(self, response: Response, log_level: str | None = None) -> None:
+        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
+        self.url = response.url
+        self.duplicate_of: str | None = response.meta.get(names.META_DUPLICATE_OF)
+        self.distance: int | None = response.meta.get(names.META_DISTANCE)
 
 
 class UnchangedPageItem(DropItem):
     """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl."""
 
-    def __init__(self, url: str, log_level: str | None = None) -> None:
-        super().__init__(f"its page {url} {_why(None)}", log_level=log_level)
-        self.url = url
+    def __init__(self, response: Response, log_level: str | None = None) -> None:
+        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
+        self.url = response.url
 
 
 class Drops:
@@ -69,26 +74,22 @@ class Drops:
 
     def page(self, response: Response) -> NearDuplicate:
         """Return the exception for a page that is dropped."""
-        duplicate_of = self._count(names.STAT_PAGES_DROPPED, names.STAT_PAGES_DROPPED_UNCHANGED, response)
-        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response, duplicate_of)
-        return NearDuplicate(response, duplicate_of, response.meta.get(names.META_DISTANCE))
+        self._count(names.STAT_PAGES_DROPPED, names.STAT_PAGES_DROPPED_UNCHANGED, response)
+        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response)
+        meta = response.meta
+        return NearDuplicate(response, meta.get(names.META_DUPLICATE_OF), meta.get(names.META_DISTANCE))
 
     def request(self, request: Request, response: Response) -> None:
         """Note that a request is dropped."""
-        duplicate_of = self._count(
-            names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED, response
-        )
+        self._count(names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED, response)
         message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
-        self._show(message, response, duplicate_of, request=request.url)
+        self._show(message, response, request=request.url)
 
     def item(self, item: Any, response: Response) -> None:
         """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
-        duplicate_of = self._count(names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED, response)
-        level = self._config.item_log_level
-        error: DropItem = UnchangedPageItem(response.url, level)
-        if duplicate_of is not None:
-            distance = response.meta.get(names.META_DISTANCE)
-            error = NearDuplicatePageItem(response.url, duplicate_of, distance, level)
+        self._count(names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED, response)
+        reason = UnchangedPageItem if _is_unchanged(response) else NearDuplicatePageItem
+        error = reason(response, self._config.item_log_level)
         spider = self._crawler.spider
         if spider is None or self._crawler.logformatter is None:
             raise RuntimeError("the crawler has no spider yet")
@@ -110,25 +111,33 @@ class Drops:
             return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
         return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
 
-    def _count(self, stat: str, stat_unchanged: str, response: Response) -> str | None:
-        """Count what is dropped, and return the URL that its page repeats; None for a page that is unchanged."""
-        duplicate_of: str | None = response.meta.get(names.META_DUPLICATE_OF)
+    def _count(self, stat: str, stat_unchanged: str, response: Response) -> None:
         stats = stats_of(self._crawler)
         stats.inc_value(stat)
-        if duplicate_of is None:
+        if _is_unchanged(response):
             stats.inc_value(stat_unchanged)
-        return duplicate_of
 
-    def _show(self, message: str, response: Response, duplicate_of: str | None, **more: str) -> None:
+    def _show(self, message: str, response: Response, **more: str) -> None:
         if self._config.debug or message not in self._has_shown:
             self._has_shown.add(message)
             hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
             logger.debug(
                 message,
-                {"page": response.url, "why": _why(duplicate_of), "hint": hint, **more},
+                {"page": response.url, "why": _why(response), "hint": hint, **more},
                 extra={"spider": self._crawler.spider},
             )
 
 
-def _why(duplicate_of: str | None) -> str:
-    return "is unchanged since an earlier crawl" if duplicate_of is None else f"repeats {duplicate_of}"
+def _is_unchanged(response: Response) -> bool:
+    """Tell whether the reason is that the page is unchanged; one that repeats another is a near-duplicate first."""
+    meta = response.meta
+    return names.META_DUPLICATE_OF not in meta and meta.get(names.META_STATUS) == Status.REVISIT.value
+
+
+def _why(response: Response) -> str:
+    if _is_unchanged(response):
+        return UNCHANGED
+    original = response.meta.get(names.META_DUPLICATE_OF)
+    if original is None:
+        return f"has {names.META_DONE} {response.meta.get(names.META_DONE)}"
+    return f"repeats {original}"
