@@ -50,18 +50,20 @@ class Defaulting(Visitor):
 
 
 class Reuser(Visitor):
-    """Yields one and the same item from every page, and twice from each."""
+    """Yields one and the same item from each page, twice, and then asks for the next page."""
 
     name = "reuser"
 
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.item: dict[str, Any] = {}
+    async def start(self) -> Any:
+        yield self.request(self.urls[0], callback=self.pass_on, cb_kwargs={"item": {}, "number": 0})
 
-    def parse(self, response: Response) -> Iterator[Any]:
-        self.item["path"] = path_of(response.url)
-        yield self.item
-        yield self.item
+    def pass_on(self, response: Response, item: dict[str, Any], number: int) -> Iterator[Any]:
+        item["path"] = path_of(response.url)
+        yield item
+        yield item
+        if number + 1 < len(self.urls):
+            arguments = {"item": item, "number": number + 1}
+            yield self.request(self.urls[number + 1], callback=self.pass_on, cb_kwargs=arguments)
 
 
 class Beginner(Visitor):

@@ -59,17 +59,39 @@ def test_the_warning_comes_with_the_first_item_and_does_not_wait_for_a_copy(site
     assert len(done.log("WARNING", "scrapy_simhash")) == 1
 
 
-@pytest.mark.parametrize("value", ["mine", "", 0, False, [], {"status": "mine"}])
-def test_any_value_of_the_users_is_kept(site: Site, value: Any) -> None:
-    done = visit(site, "drops_spiders.Filler", {"SIMHASH_ITEM_FIELD": "note"}, notes_of={"/copy": value})
-    assert done.item("/copy")["note"] == value
-    assert done.item("/copy-2")["note"]["duplicate_of"] == site.url("/first")
+KEPT: list[Any] = ["mine", "", 0, False, [], {"status": "mine"}]
+MARKED: list[Any] = [None, {}]
+
+
+@pytest.fixture(scope="module")
+def with_values(site: Site) -> list[Crawl]:
+    """Crawls whose item of /copy has one of those values in the field of the mark, and no other item has one."""
+    settings = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "note"}
+    done = crawl(
+        *(
+            Plan("drops_spiders.Filler", settings, {"urls": site.urls(*PATHS), "notes_of": {"/copy": value}})
+            for value in KEPT + MARKED
+        )
+    )
+    for outcome in done:
+        assert outcome.complaints == []
+        assert outcome.item("/copy-2")["note"]["duplicate_of"] == site.url("/first")
+    return done
+
+
+@pytest.mark.parametrize("number", range(len(KEPT)))
+def test_any_value_of_the_users_is_kept(with_values: list[Crawl], number: int) -> None:
+    done = with_values[number]
+    assert done.item("/copy")["note"] == KEPT[number]
     assert done.stat("items_unmarked") == 1
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
 
 
-@pytest.mark.parametrize("value", [None, {}])
-def test_none_and_an_empty_dictionary_are_no_values(site: Site, value: Any) -> None:
-    done = visit(site, "drops_spiders.Filler", {"SIMHASH_ITEM_FIELD": "note"}, notes_of={"/copy": value})
+@pytest.mark.parametrize("number", range(len(MARKED)))
+def test_none_and_an_empty_dictionary_are_no_values(
+    with_values: list[Crawl], site: Site, number: int
+) -> None:
+    done = with_values[len(KEPT) + number]
     assert done.item("/copy")["note"]["duplicate_of"] == site.url("/first")
     assert done.stat("items_unmarked") == 0
     assert done.log("WARNING", "scrapy_simhash") == []
@@ -85,16 +107,12 @@ def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
 def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Site) -> None:
     done = visit(site, "drops_spiders.Reuser", FIELD)
     first = site.url("/first")
-    assert [(item["path"], item["near_duplicate"] and first) for item in done.items] == [
-        ("/first", None),
-        ("/first", None),
-        ("/copy", first),
-        ("/copy", first),
-        ("/other", None),
-        ("/other", None),
-        ("/copy-2", first),
-        ("/copy-2", first),
-    ]
+    assert len(done.items) == 2 * len(PATHS)
+    marks = {
+        (item["path"], item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
+        for item in done.items
+    }
+    assert marks == {("/first", None), ("/copy", first), ("/other", None), ("/copy-2", first)}
     assert done.stat("items_unmarked") == 0
     assert done.log("WARNING", "scrapy_simhash") == []
 
@@ -169,25 +187,42 @@ def rows_of(path: Path) -> dict[str, dict[str, str]]:
         return {row["path"]: row for row in csv.DictReader(file)}
 
 
-@pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs"])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"SIMHASH_ITEM_FIELD": "repeats"},
-        {"SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_MARK": "repeats"},
-    ],
-    ids=["page", "item"],
-)
+KINDS = ("dict", "Item", "dataclass", "attrs")
+WAYS: dict[str, dict[str, Any]] = {
+    "page": {"SIMHASH_ITEM_FIELD": "repeats"},
+    "item": {"SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_MARK": "repeats"},
+}
+
+
+@pytest.fixture(scope="module")
+def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[Crawl, Path]]:
+    """Crawls by kind of item and way to mark it, each with its CSV feed, whose first item has no mark."""
+    folder = tmp_path_factory.mktemp("feeds")
+    cases = [(kind, way) for kind in KINDS for way in WAYS]
+    files = [folder / f"{kind}-{way}.csv" for kind, way in cases]
+    plans = [
+        Plan(
+            "items_spiders.Shop",
+            {**IN_ORDER, **WAYS[way], "FEEDS": {str(file): {"format": "csv"}}},
+            {"urls": site.urls(*PATHS), "kind": kind},
+        )
+        for (kind, way), file in zip(cases, files, strict=True)
+    ]
+    return dict(zip(cases, zip(crawl(*plans), files, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
 def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
-    site: Site, tmp_path: Path, kind: str, settings: dict[str, Any]
+    feeds: dict[tuple[str, str], tuple[Crawl, Path]], kind: str, way: str
 ) -> None:
-    feed = tmp_path / "items.csv"
-    done = visit(site, "items_spiders.Shop", {**settings, "FEEDS": {str(feed): {"format": "csv"}}}, kind=kind)
+    done, feed = feeds[kind, way]
     rows = rows_of(feed)
     assert [rows[path]["repeats"] for path in ("/first", "/other")] == ["", ""]
     for path in ("/copy", "/copy-2"):
         assert ast.literal_eval(rows[path]["repeats"]) == done.item(path)["repeats"]
         assert done.item(path)["repeats"]["status"] == "near_duplicate"
+    assert done.complaints == []
     assert done.log("WARNING") == []
 
 
