@@ -110,6 +110,7 @@ class Config:
     redis_url: str | None = None
     redis_prefix: str = "simhash:%(spider)s"
     redis_expire: int = 0
+    redis_required: bool = False
     debug: bool = False
 
     def __post_init__(self) -> None:

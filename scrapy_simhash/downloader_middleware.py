@@ -17,6 +17,7 @@ from scrapy_simhash.edge.judge import Circumstances, Judge, Judgement
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.marks import erase_marks
 from scrapy_simhash.edge.stats import stats_of
+from scrapy_simhash.edge.stores import kind_of_store
 from scrapy_simhash.edge.summary import summary_of_pages
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
@@ -145,6 +146,12 @@ class SimhashDownloaderMiddleware:
                 config.revisit_action,
                 config.revisit_action != "mark" and self._keeping.forgets,
                 "without a store that outlives the crawl: set SIMHASH_DIR",
+            ),
+            (
+                "SIMHASH_REDIS_REQUIRED",
+                config.redis_required,
+                config.redis_required and kind_of_store(config, self.crawler.settings) != "redis",
+                "without a store in Redis: set SIMHASH_STORE to redis",
             ),
             (
                 "SIMHASH_ITEM_ACTION",

@@ -60,17 +60,32 @@ class Keeping:
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
     def log(self, what: str, spider: Spider) -> None:
-        """Log one line that says where *what* is kept, and how much there is; nothing if it is not kept."""
+        """Log one line that says where *what* is kept, and how much there is, or why that cannot be asked.
+
+        Nothing if it is not kept.
+        """
         if self.forgets:
             return
-        config = self.detector.config
+        config, store = self.detector.config, self.detector.store
+        absence: StoreError | None = getattr(store, "absence", None)
+        if absence is not None:
+            logger.info(
+                "%(what)s go on unmarked (status unknown) while %(absence)s%(hint)s",
+                {
+                    "what": what,
+                    "absence": str(absence).rstrip("."),
+                    "hint": ". SIMHASH_REDIS_REQUIRED = True would stop the crawl" if self.is_crawl else "",
+                },
+                extra={"spider": spider},
+            )
+            return
         logger.info(
             "%(what)s are %(kept)s in %(store)s: %(count)d known%(hint)s",
             {
                 "what": what,
                 "kept": "kept" if self.remembers else "looked up",
-                "store": self.detector.store,
-                "count": len(self.detector.store),
+                "store": store,
+                "count": len(store),
                 "hint": ", for SIMHASH_RESET is on" if self.is_crawl and config.reset else "",
             },
             extra={"spider": spider},

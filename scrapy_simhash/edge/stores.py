@@ -44,7 +44,8 @@ def open_store(
     an empty store in memory. Beside the store for pages there may be others, each with a *header* and the name of a
     *part* of its own.
 
-    Raises SettingError for settings that do not go together, and StoreError for a store that cannot be used.
+    Raises SettingError for settings that do not go together, and StoreError for a store that cannot be used. A Redis
+    server that is away is one only with ``SIMHASH_REDIS_REQUIRED``, and not for *read_only*.
     """
     header = header or header_for(config)
     kind = kind_of_store(config, crawler.settings)
@@ -91,9 +92,14 @@ def _open_redis(
         reset=config.reset and not read_only,
         read_only=read_only,
     )
-    # A server that is away is no reason not to crawl: the first page says so, and it may be back by then.
     with suppress(StoreUnavailable):
         store.check()
+    # Else it is no reason not to crawl: the server may be back when the first page comes.
+    if store.absence is not None and config.redis_required and not read_only:
+        raise StoreUnavailable(
+            f"SIMHASH_REDIS_REQUIRED is True, and {str(store.absence).rstrip('.')}. Start the server or correct its"
+            " address, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
+        )
     return store
 
 

@@ -4,7 +4,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +139,158 @@ def test_a_crawl_begins_without_its_server_and_ends_in_order(server: RedisServer
     assert len(done.items) == 2
     assert done.stats["finish_reason"] == "finished"
     assert len(done.log("WARNING", "scrapy_simhash")) == 1
+
+    (line,) = (line for line in done.log("INFO", "scrapy_simhash") if "unmarked (status unknown)" in line)
+    assert f"at redis://127.0.0.1:{server.port}/0 does not answer: " in line
+    assert line.endswith("SIMHASH_REDIS_REQUIRED = True would stop the crawl")
+    assert not any("known" in line and "unknown" not in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+def stop(server: RedisServer) -> None:
+    server.kill()
+
+
+def stand_still(server: RedisServer) -> None:
+    server.pause()
+
+
+def follow(server: RedisServer) -> None:
+    with admin(server) as client:
+        client.replicaof("127.0.0.1", 1)
+
+
+def fill(server: RedisServer) -> None:
+    with admin(server) as client:
+        client.config_set("maxmemory", 1)
+
+
+def admin(server: RedisServer) -> Redis:
+    return Redis.from_url(server.url, password="secret")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "place", "reason"),
+    [
+        (stop, "", "Connection refused"),
+        (stand_still, "", "Timeout"),
+        (follow, "", "read only replica"),
+        (fill, "", "maxmemory"),
+        (None, "the site's", "Connection closed"),
+        (None, "redis.invalid:6379", "redis.invalid"),
+    ],
+    ids=["away", "standing still", "a replica", "full", "another program", "an unknown name"],
+)
+def test_a_crawl_that_requires_its_server_stops_before_any_request(
+    tmp_path: Path, site: Site, trouble: Callable[[RedisServer], None] | None, place: str, reason: str
+) -> None:
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        if trouble is not None:
+            trouble(server)
+        place = place.replace("the site's", f"127.0.0.1:{site.port}") or f"127.0.0.1:{server.port}"
+        # In scrapy-redis's settings the time that an answer may take can be named.
+        settings = {
+            "SIMHASH_STORE": "redis",
+            "REDIS_URL": f"redis://:secret@{place}/0",
+            "REDIS_PARAMS": {"socket_timeout": 0.5},
+        }
+        required, not_required = crawl(
+            *[
+                Plan("Visitor", {**settings, **more}, {"urls": site.urls("/first")})
+                for more in ({"SIMHASH_REDIS_REQUIRED": True}, {})
+            ]
+        )
+    assert required.error is not None
+    assert required.error.startswith(
+        "SIMHASH_REDIS_REQUIRED is True, and the store 'simhash:visitor' at"
+        f" redis://{place}/0 does not answer: "
+    )
+    assert reason in required.error
+    assert required.error.endswith(
+        "Start the server or correct its address, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
+    )
+    assert "secret" not in required.error
+    assert (required.pages, required.stats.get("downloader/request_count", 0)) == ([], 0)
+    assert (not_required.error, not_required.verdicts) == (None, {"/first": "unknown/store"})
+
+
+def test_a_required_server_that_is_there_is_no_trouble_and_may_be_lost_later(server: RedisServer) -> None:
+    def lose(visit: int) -> str:
+        server.kill()
+        return article(1)
+
+    routes: Routes = {"/first": article(0), "/lose": lose, "/last": article(2)}
+    settings = {**IN_ORDER, **shared(server, SIMHASH_REDIS_REQUIRED=True)}
+    with serve(routes) as site:
+        done = crawl_one("Visitor", settings, urls=site.urls(*routes))
+    assert done.complaints == []
+    assert done.verdicts == {"/first": "new", "/lose": "unknown/store", "/last": "unknown/store"}
+    assert len(done.items) == 3
+    assert done.stats["finish_reason"] == "finished"
+
+
+def test_a_wrong_password_stops_the_crawl_whether_its_server_is_required_or_not(
+    tmp_path: Path, site: Site
+) -> None:
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        url = server.url.replace("//", "//:guess@")
+        done = crawl(
+            *[
+                Plan(
+                    "Visitor",
+                    {"SIMHASH_REDIS_URL": url, "SIMHASH_REDIS_REQUIRED": required},
+                    {"urls": site.urls("/first")},
+                )
+                for required in (True, False)
+            ]
+        )
+    for one in done:
+        assert one.error is not None
+        assert "refuses this crawl: " in one.error
+        assert "guess" not in one.error
+        assert one.pages == []
+
+
+def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site: Site) -> None:
+    server.kill()
+    # By itself: there is no downloader middleware that has seen it before.
+    settings = {
+        **shared(server, SIMHASH_REDIS_REQUIRED=True, SIMHASH_ITEM_FIELDS=["url"]),
+        "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 1},
+    }
+    (done,) = crawl(Plan("Visitor", settings, {"urls": site.urls("/first")}, is_enabled=False))
+    assert done.error is not None
+    assert done.error.startswith("SIMHASH_REDIS_REQUIRED is True, and the store 'shared:items' at ")
+    assert done.pages == []
+
+
+def test_a_required_redis_is_warned_of_where_the_store_is_another(site: Site, tmp_path: Path) -> None:
+    more: list[dict[str, Any]] = [
+        {},
+        {"SIMHASH_DIR": str(tmp_path)},
+        {"SIMHASH_STORE": "memory", "SIMHASH_REDIS_URL": "redis://127.0.0.1:1"},
+    ]
+    arguments = {"urls": site.urls("/first")}
+    for done in crawl(*[Plan("Visitor", {"SIMHASH_REDIS_REQUIRED": True, **one}, arguments) for one in more]):
+        (line,) = done.log("WARNING", "scrapy_simhash")
+        assert line.endswith(
+            "SIMHASH_REDIS_REQUIRED (True) does nothing without a store in Redis: set SIMHASH_STORE to redis"
+        )
+        assert done.verdicts == {"/first": "new"}
+
+
+def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
+    server: RedisServer, site: Site, tmp_path: Path
+) -> None:
+    server.kill()
+    settings = {**shared(server, SIMHASH_REDIS_REQUIRED=True), "ADDONS": json.dumps(ENABLED["ADDONS"])}
+    given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    code = "print('STATUS', response.meta['simhash_status'])"
+    done = scrapy("shell", *given, site.url("/first"), "-c", code, cwd=tmp_path)
+    assert "STATUS unknown" in done.stdout, done.stderr
+    done = scrapy("fetch", *given, site.url("/first"), cwd=tmp_path)
+    assert "<title>" in done.stdout, done.stderr
+    assert "while the store 'shared' at " in done.stderr
+    assert "would stop the crawl" not in done.stderr
 
 
 def test_a_store_of_other_fingerprints_stops_the_crawl(server: RedisServer, site: Site) -> None:

@@ -38,8 +38,8 @@ class Link:
         self._blocks = blocks
         self._replica: Replica | None = None
         self._is_met = self._is_up = False
-        #: Why nobody is answered just now, or ever.
-        self._absence: StoreError | None = None
+        #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
+        self.absence: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
         self._catching_up = asyncio.Lock()
 
@@ -57,7 +57,7 @@ class Link:
     def away(self, error: StoreError) -> None:
         """Take it that the server is away. From the next question on it is looked for."""
         self._is_up = False
-        self._absence = error
+        self.absence = error
 
     async def ready(self) -> Replica:
         """Return a replica that was true when the server last answered; at the beginning, wait for it.
@@ -66,10 +66,10 @@ class Link:
         with another store.
         """
         while not self._is_up:
-            if self._absence is not None:
-                if isinstance(self._absence, StoreUnavailable):
+            if self.absence is not None:
+                if isinstance(self.absence, StoreUnavailable):
                     self._work(self._come_back)
-                raise type(self._absence)(str(self._absence))
+                raise type(self.absence)(str(self.absence))
             task = self._work(self._begin)
             await asyncio.wait([task])
             if not task.cancelled():
@@ -130,21 +130,21 @@ class Link:
         try:
             await self._open()
         except StoreError as error:
-            self._absence = _absence(error)
+            self.absence = _absence(error)
 
     async def _come_back(self) -> None:
         """Look for the server until it is there, or has another store."""
         began, delay = time.monotonic(), _SOON
-        while isinstance(self._absence, StoreUnavailable):
+        while isinstance(self.absence, StoreUnavailable):
             await asyncio.sleep(delay)
             delay = min(2 * delay, _LATE)
             try:
                 await self._line.hang_up()
                 await self._open()
             except StoreError as error:
-                self._absence = _absence(error)
+                self.absence = _absence(error)
             else:
-                self._absence = None
+                self.absence = None
                 logger.info("%s answers again after %.1f s", self.wish.place, time.monotonic() - began)
 
     async def _open(self) -> None:

@@ -1,6 +1,14 @@
 -- open: begin a run, or go on with it, in a store of the header that the caller accepts; nothing is written else.
 local accepted, version, new_id, run, token, started, mode, is_reset, expiry = unpack(ARGV)
 
+-- A server that cannot be written to says so here, and nothing is changed.
+local function try()
+  if mode == 'try' then
+    redis.call('HSET', HEADER, 'try', '')
+    redis.call('HDEL', HEADER, 'try')
+  end
+end
+
 local kinds = {[EVENTS] = 'list'}
 local found
 for _, key in ipairs(KEYS) do
@@ -18,7 +26,10 @@ end
 local its_version, header, id = unpack(redis.call('HMGET', HEADER, 'version', 'header', 'id'))
 if not id then
   if found then return {'foreign', found, 'a key without a header'} end
-  if mode == 'read' then return {'none'} end
+  if mode ~= 'write' then
+    try()
+    return {'none'}
+  end
   id = new_id
   redis.call('HSET', HEADER, 'version', version, 'header', accepted, 'id', id,
     'pages', 0, 'contents', 0, 'runs', 0)
@@ -27,6 +38,7 @@ elseif its_version ~= version or header ~= accepted then
   return {'other', its_version or '', header or ''}
 end
 
+try()
 if mode == 'write' then
   local record = redis.call('HGET', RUNS, run)
   if not record or record:sub(1, #token) ~= token then

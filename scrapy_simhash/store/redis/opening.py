@@ -35,7 +35,7 @@ class Wish:
     """Seconds after the last claim when everything is forgotten; 0 for never."""
     is_reset: bool = False
     mode: str = "write"
-    """``write``, or ``read``, which leaves no trace."""
+    """``write``, or ``read``, which leaves no trace, or ``try``: the same, but a server that cannot write fails."""
     run: int = 0
     """The number of the run that is to go on, 0 for a new one."""
     token: bytes = b""

@@ -102,6 +102,11 @@ class RedisStore:
         """How many fingerprints can be found, as of the last answer."""
         return self._link.index_size
 
+    @property
+    def absence(self) -> StoreError | None:
+        """Why the server cannot be asked, as of the last attempt; None while it can, or before the first one."""
+        return self._link.absence
+
     def __str__(self) -> str:
         """Return where it is."""
         return self._link.wish.place
@@ -114,7 +119,8 @@ class RedisStore:
         """Meet the server now, waiting for it, where nobody can ``await``: before a crawl begins.
 
         Raises StoreMismatch, StoreDamaged, or StoreError for a server that refuses us or is a Redis Cluster.
-        Raises StoreUnavailable if it is not there; then the store is away, and looks for it at the first question.
+        Raises StoreUnavailable if it is not there, or cannot be written to by a store that writes; then the store is
+        away, and looks for it at the first question.
         """
         client = self._server.client(self._timeout, is_async=False)
         keys = list(self._names.values())
@@ -128,7 +134,8 @@ class RedisStore:
                 raise meaning(error, self._link.wish.place) from error
 
         try:
-            opened = at_once(meet(replace(self._link.wish, mode="read"), ask))
+            mode = "read" if self._is_read_only else "try"
+            opened = at_once(meet(replace(self._link.wish, mode=mode), ask))
         except StoreUnavailable as error:
             self._link.away(error)
             raise
