@@ -46,6 +46,10 @@ SCOPES = ("crawl", "domain", "host")
 MAX_TABLES = 1_000
 #: Bits beyond which unrelated pages become candidates by chance, and the search a scan.
 MAX_CANDIDATE_DISTANCE = 20
+#: Seconds for which a crawler that was killed could count as live: beyond that others wait too long for its pages.
+MAX_LIVE = 3_600
+#: Seconds after which a store in Redis can be forgotten at last: what its claims have room for.
+MAX_EXPIRE = 2**32 - 1
 
 _CHOICES = {
     "protect": PROTECTIONS,
@@ -74,6 +78,7 @@ class Config:
     action: str = "mark"
     exact_action: str | None = None
     revisit_action: str = "mark"
+    revisit_live: int = 0
     cluster_budget: int = 0
     min_depth: int = 0
     action_allow: tuple[str, ...] = ()
@@ -144,6 +149,12 @@ class Config:
         for name in ("cluster_budget", "min_depth"):
             require(getattr(self, name) >= 0, name, "must be 0 or more", getattr(self, name))
         require(
+            0 <= self.revisit_live <= MAX_LIVE,
+            "revisit_live",
+            f"must be a number of seconds up to {MAX_LIVE:,}, or 0 for off",
+            self.revisit_live,
+        )
+        require(
             self.flood_size == 0 or self.flood_size >= 2,
             "flood_size",
             "must be 2 pages or more, or 0 for no watch",
@@ -208,9 +219,9 @@ class Config:
             self.redis_prefix,
         )
         require(
-            self.redis_expire >= 0,
+            0 <= self.redis_expire <= MAX_EXPIRE,
             "redis_expire",
-            "must be a number of seconds, or 0 for never",
+            f"must be a number of seconds up to {MAX_EXPIRE:,}, or 0 for never",
             self.redis_expire,
         )
 

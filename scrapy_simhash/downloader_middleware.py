@@ -17,7 +17,6 @@ from scrapy_simhash.edge.judge import Circumstances, Judge, Judgement
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.marks import erase_marks
 from scrapy_simhash.edge.stats import stats_of
-from scrapy_simhash.edge.stores import kind_of_store
 from scrapy_simhash.edge.summary import summary_of_pages
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
@@ -103,6 +102,8 @@ class SimhashDownloaderMiddleware:
             action += f"; exact copies: {config.exact_action}"
         if self._is_crawl and not self._keeping.forgets and config.revisit_action != "mark":
             action += f"; unchanged pages: {config.revisit_action}"
+            if self._keeping.sees_live_crawlers:
+                action += ", also if another live crawler has handed them on"
         rule = self.detector.fingerprinter.rule
         logger.info(
             "Near-duplicates are recognised by %(rule)s (scheme %(scheme)s, kernel %(kernel)s) among pages of the"
@@ -135,7 +136,7 @@ class SimhashDownloaderMiddleware:
         if not self._keeping.remembers or self._keeping.forgets:
             return
         if response is not None and response.request is not None:
-            self.detector.doubt(self._request_key(response.request))
+            self._keeping.doubt(self._request_key(response.request))
 
     def _warn_of_idle_settings(self, spider: Spider) -> None:
         """Warn of settings that ask for something which the others leave no way to do."""
@@ -150,8 +151,14 @@ class SimhashDownloaderMiddleware:
             (
                 "SIMHASH_REDIS_REQUIRED",
                 config.redis_required,
-                config.redis_required and kind_of_store(config, self.crawler.settings) != "redis",
+                config.redis_required and not self._keeping.is_redis,
                 "without a store in Redis: set SIMHASH_STORE to redis",
+            ),
+            (
+                "SIMHASH_REVISIT_LIVE",
+                config.revisit_live,
+                config.revisit_live and not self._keeping.is_redis,
+                "without a store in Redis, where other crawlers are: set SIMHASH_STORE to redis",
             ),
             (
                 "SIMHASH_ITEM_ACTION",

@@ -59,8 +59,8 @@ class SimhashItemPipeline:
             raise NotConfigured("SIMHASH_ENABLED is off")
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
-        # What a field says does not depend on the site it was found on.
-        self.config = replace(config, scope="crawl", across_scopes=False)
+        # What a field says does not depend on the site it was found on; and no item is dropped as a revisit.
+        self.config = replace(config, scope="crawl", across_scopes=False, revisit_live=0)
         self.crawler = crawler
         self._keeping = Keeping(crawler, self.config, header=item_header(self.config), part=PART)
         self._drops = self._keeping.is_crawl and config.item_action == "drop"

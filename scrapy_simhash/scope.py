@@ -50,7 +50,7 @@ def scope_function(scope: str) -> Callable[[str], str]:
     try:
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise SettingError(f"SIMHASH_SCOPE names what cannot be loaded: {error}") from error
+        raise SettingError(f"SIMHASH_SCOPE: cannot load {scope!r}: {error}") from error
     if not callable(function) or iscoroutinefunction(function):
         raise SettingError(f"SIMHASH_SCOPE must name a function that does not wait, got {scope!r}")
 

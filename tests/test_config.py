@@ -13,7 +13,9 @@ from scrapy_simhash import Config, SettingError, SimhashError
 from scrapy_simhash import config as config_module
 from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import MAX_TABLES, SCOPES, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.config import RULES as USED_BY
 from scrapy_simhash.rule import RULES, ClassicRule, SimilarityRule, rule_fields, rule_of
+from scrapy_simhash.values import setting_name
 
 WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
 CLASSIC = {"rule": "classic"}
@@ -226,7 +228,22 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
             "SIMHASH_STORE must be one of memory, sqlite, redis, or the import path of a class, got 'sqllite'",
         ),
         ({"redis_prefix": ""}, "SIMHASH_REDIS_PREFIX must not be empty, got ''"),
-        ({"redis_expire": -1}, "SIMHASH_REDIS_EXPIRE must be a number of seconds, or 0 for never, got -1"),
+        *(
+            (
+                {"redis_expire": seconds},
+                "SIMHASH_REDIS_EXPIRE must be a number of seconds up to 4,294,967,295, or 0 for never,"
+                f" got {seconds}",
+            )
+            for seconds in (-1, 2**32)
+        ),
+        *(
+            (
+                {"revisit_live": seconds},
+                f"SIMHASH_REVISIT_LIVE must be a number of seconds up to 3,600, or 0 for off, got {seconds}",
+            )
+            for seconds in (-1, 3601)
+        ),
+        ({"revisit_live": True}, "SIMHASH_REVISIT_LIVE must be a whole number, got True"),
         ({"dir": b"bytes"}, "SIMHASH_DIR must be a string, got b'bytes'"),
     ],
 )
@@ -235,6 +252,25 @@ def test_a_broken_rule_is_named_with_setting_and_value(given: dict[str, Any], me
         Config(**given)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Config(**given)
+
+
+#: What no setting can be, but that of fields and weights.
+NO_VALUES = [b"x", [[]], {1: 2}, {"a": "b"}, 3.7j, int, print, [None], Path]
+
+
+@pytest.mark.parametrize("value", NO_VALUES, ids=repr)
+@pytest.mark.parametrize("setting", setting_names())
+def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
+    setting: str, value: object
+) -> None:
+    rules = {setting_name(name): {"SIMHASH_RULE": rule} for rule, names in USED_BY.items() for name in names}
+    with pytest.raises(SettingError) as caught:
+        Config.from_settings({**rules.get(setting, {}), setting: value})
+    message = str(caught.value)
+    assert message.startswith(f"{setting} must be ")
+    shown = "".join(map(str, value)) if isinstance(value, list) and "ACTION" in setting else repr(value)
+    assert shown in message.partition(", got ")[2]
+    assert "\n" not in message
 
 
 def test_a_setting_error_is_one_of_ours() -> None:
@@ -381,12 +417,14 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_THREAD_SIZE": "100",
         "SIMHASH_ITEM_FIELD": "simhash",
         "SIMHASH_REVISIT_ACTION": "drop_items",
+        "SIMHASH_REVISIT_LIVE": "60",
         "SIMHASH_STORE": "my.Store",
         "SIMHASH_DIR": Path("seen"),
         "SIMHASH_RESET": "yes",
         "SIMHASH_REDIS_URL": "redis://localhost",
         "SIMHASH_REDIS_PREFIX": "pages",
         "SIMHASH_REDIS_EXPIRE": "3600",
+        "SIMHASH_REDIS_REQUIRED": "yes",
         "SIMHASH_DEBUG": "true",
     }
     config = Config.from_settings(Settings(given))
@@ -430,12 +468,14 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_THREAD_SIZE": 100,
         "SIMHASH_ITEM_FIELD": "simhash",
         "SIMHASH_REVISIT_ACTION": "drop_items",
+        "SIMHASH_REVISIT_LIVE": 60,
         "SIMHASH_STORE": "my.Store",
         "SIMHASH_DIR": "seen",
         "SIMHASH_RESET": True,
         "SIMHASH_REDIS_URL": "redis://localhost",
         "SIMHASH_REDIS_PREFIX": "pages",
         "SIMHASH_REDIS_EXPIRE": 3600,
+        "SIMHASH_REDIS_REQUIRED": True,
         "SIMHASH_DEBUG": True,
     }
 

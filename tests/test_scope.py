@@ -116,8 +116,8 @@ def test_a_function_of_ones_own_is_found_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (f"{__name__}.missing", "SIMHASH_SCOPE names what cannot be loaded: .*missing"),
-        ("no.such.function", "SIMHASH_SCOPE names what cannot be loaded: No module named 'no'"),
+        (f"{__name__}.missing", "SIMHASH_SCOPE: cannot load '.*': .*missing"),
+        ("no.such.function", "SIMHASH_SCOPE: cannot load 'no.such.function': No module named 'no'"),
         (f"{__name__}.NO_FUNCTION", "SIMHASH_SCOPE must name a function that does not wait, got"),
         (f"{__name__}.dreaming", "SIMHASH_SCOPE must name a function that does not wait, got"),
     ],

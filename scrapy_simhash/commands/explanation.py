@@ -28,6 +28,7 @@ SPARED = {
 #: How a page has fared that was seen before.
 FATES = {
     "unchanged": "it says the same as then, word by word",
+    "handed_on": "it says the same as then, and another crawler that was at work had handed it on",
     "small_change": "a little of its text has changed",
     "changed": "it says something else than then",
     "now_near_duplicate": "it says something else than then, which another page said first",

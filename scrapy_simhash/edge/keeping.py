@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from scrapy import signals
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.edge import unstarted
 from scrapy_simhash.edge.crawling import is_crawl
-from scrapy_simhash.edge.stores import open_store
+from scrapy_simhash.edge.stores import kind_of_store, open_store
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.store import MemoryStore
 
@@ -51,6 +53,10 @@ class Keeping:
         self.forgets = type(store) is MemoryStore
         #: Who looks at single pages leaves no trace in what crawls remember.
         self.remembers = self.is_crawl or self.forgets
+        self.is_redis = kind_of_store(config, crawler.settings) == "redis"
+        #: Whether pages may be dropped since another crawler at work has handed them on.
+        self.sees_live_crawlers = self.is_redis and config.revisit_live > 0
+        self._telling: asyncio.Task[None] | None = None
         self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
         if self._awaits_start:
@@ -58,6 +64,15 @@ class Keeping:
         crawler.signals.connect(self._engine_started, signal=signals.engine_started)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
+
+    def doubt(self, key: bytes) -> None:
+        """Note that what was made of the page *key* was lost: it is not settled by this crawl.
+
+        Other crawlers that would drop it, since this one has handed it on, are told at once.
+        """
+        self.detector.doubt(key)
+        if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
+            self._telling = asyncio.create_task(self._tell())
 
     def log(self, what: str, spider: Spider) -> None:
         """Log one line that says where *what* is kept, and how much there is, or why that cannot be asked.
@@ -90,6 +105,11 @@ class Keeping:
             },
             extra={"spider": spider},
         )
+
+    async def _tell(self) -> None:
+        # What cannot be told now is told with the next page, or at the end.
+        with suppress(StoreError):
+            await self.detector.amend_async()
 
     def _engine_started(self) -> None:
         """Take note that there will be an end."""

@@ -67,7 +67,7 @@ def open_store(
     try:
         maker = load_object(kind)
     except (ImportError, NameError, ValueError) as error:
-        raise SettingError(f"SIMHASH_STORE names what cannot be loaded: {error}") from error
+        raise SettingError(f"SIMHASH_STORE: cannot load {kind!r}: {error}") from error
     store = build_from_crawler(maker, crawler, header)
     if not isinstance(store, Store | AsyncStore):
         raise SettingError(f"SIMHASH_STORE must name a class with the methods of a Store, got {kind!r}")
@@ -89,6 +89,7 @@ def _open_redis(
         header,
         blocks=config.blocks,
         expire=config.redis_expire,
+        live=config.revisit_live,
         reset=config.reset and not read_only,
         read_only=read_only,
     )

@@ -123,7 +123,7 @@ class Wishes:
             found = load_object(value)
             made = build_from_crawler(found, self._crawler) if isinstance(found, type) else None
         except (ImportError, NameError, ValueError, TypeError) as error:
-            raise SettingError(f"{setting} names what cannot be loaded: {error}") from error
+            raise SettingError(f"{setting}: cannot load {value!r}: {error}") from error
         if not isinstance(made, Decider):
             raise SettingError(f"{setting} must name a class with the method decide(), got {value!r}")
         if iscoroutinefunction(made.decide):

@@ -9,7 +9,7 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.policy.decision import Decision, Spared, Wish
 from scrapy_simhash.policy.places import Places
-from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.verdict import Reason, Verdict
 
 #: Protections that leave a page alone; the others keep its links.
 WHOLE = ("pagination", "language", "product")
@@ -33,8 +33,8 @@ class Policy:
     * ``SIMHASH_MIN_DEPTH`` and the places spare a page everything; so does its own address, if it repeats that.
     * A budget spares the first pages of a cluster everything, and those after it nothing.
     * Where there is no budget, protections spare a page everything, or its links.
-    * What has not changed since the last crawl repeats itself and no other: it has no budget, and only links are
-      protected.
+    * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has
+      no budget, and only links are protected.
     """
 
     def __init__(self, config: Config) -> None:
@@ -53,7 +53,8 @@ class Policy:
         """Return what is done about a page.
 
         *on_copy* says what is asked for if it repeats another page, *on_unchanged* if it is as it was in an earlier
-        crawl, which finished it; each is called only if that is so. Both may be so: what either drops is dropped.
+        crawl, which finished it, or as another live crawler has handed it on; each is called only if that is so. Both
+        may be so: what either drops is dropped.
         """
         rulings: list[tuple[Wish, Decision]] = []
         if case.verdict.is_duplicate:
@@ -120,5 +121,5 @@ class Policy:
 
 
 def _is_done(verdict: Verdict) -> bool:
-    """Tell whether the page is as it was, and whatever was to be made of it is safe."""
-    return verdict.status is Status.REVISIT and verdict.reason is Reason.UNCHANGED and verdict.is_settled
+    """Tell whether the page is as it was, and whatever was to be made of it is safe, or another crawler's work."""
+    return verdict.reason is Reason.HANDED_ON or (verdict.reason is Reason.UNCHANGED and verdict.is_settled)

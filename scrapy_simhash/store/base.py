@@ -55,6 +55,9 @@ class Visit(NamedTuple):
     """Number of the content it had."""
     is_settled: bool
     """Whether this very text was handed on in a run that has ended in order: what was made of it is safe."""
+    is_live: bool = False
+    """Whether it was handed on in another run that is live: not over, with a recent heartbeat, which came after this
+    run began. False from a store that was not asked to find out, or that has one run at a time."""
 
 
 class Claim(NamedTuple):

@@ -198,6 +198,14 @@ def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subpro
     )
 
 
+def start_python(*arguments: str, cwd: str | Path, output: Path) -> subprocess.Popen[bytes]:
+    """Start the same, and return it while it runs; what it writes goes to the file *output*."""
+    with output.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, *arguments], cwd=cwd, env=_environment(), stdout=file, stderr=file
+        )
+
+
 def _environment() -> dict[str, str]:
     paths = [str(ROOT), str(ROOT / "example_project")]
     environment = {

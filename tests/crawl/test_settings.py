@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import scrapy as scrapy_package
 
+from scrapy_simhash.config import RULES, setting_names
+from scrapy_simhash.values import setting_name
 from tests.crawl.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
 from tests.crawl.site import Site, article, serve
 
@@ -48,11 +50,24 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"SIMHASH_ACTION": "no.such.Action"},
-        "SIMHASH_ACTION names what cannot be loaded: No module named 'no'",
+        "SIMHASH_ACTION: cannot load 'no.such.Action': No module named 'no'",
     ),
-    ({"SIMHASH_SCOPE": "no.such.scope"}, "SIMHASH_SCOPE names what cannot be loaded: No module named 'no'"),
+    ({"SIMHASH_SCOPE": "no.such.scope"}, "SIMHASH_SCOPE: cannot load 'no.such.scope': No module named 'no'"),
     ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
     ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
+    (
+        {"SIMHASH_REDIS_URL": "localhost:6379"},
+        "the URL of a Redis server (SIMHASH_REDIS_URL, or REDIS_URL) must begin with redis://, rediss:// or unix://,"
+        " got localhost:6379",
+    ),
+    (
+        {"SIMHASH_STORE": "redis", "REDIS_PORT": "six"},
+        "REDIS_PORT, there or in REDIS_PARAMS, must be a whole number, got 'six'",
+    ),
+    (
+        {"SIMHASH_STORE": "no.such.Store"},
+        "SIMHASH_STORE: cannot load 'no.such.Store': No module named 'no'",
+    ),
     ({"SIMHASH_THREAD_SIZE": "-1"}, "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1"),
 ]
 
@@ -173,6 +188,26 @@ def test_a_setting_that_the_rule_does_not_use_is_warned_of_and_stops_nothing(
             f"SIMHASH_{setting} has no effect with SIMHASH_RULE = '{rule}': remove it,"
             f" or set SIMHASH_RULE = '{other}'"
         )
+
+
+def test_any_setting_of_another_type_stops_the_crawl_before_the_first_request(site: Site) -> None:
+    value = {"no": "value"}
+    arguments = {"urls": site.urls("/first")}
+    # What the rule does not use stops nothing.
+    rules: dict[str, dict[str, Any]] = {
+        setting_name(name): {"SIMHASH_RULE": rule} for rule, names in RULES.items() for name in names
+    }
+    done = crawl(
+        *[
+            Plan("Visitor", {**rules.get(setting, {}), setting: value}, arguments)
+            for setting in setting_names()
+        ]
+    )
+    for setting, one in zip(setting_names(), done, strict=True):
+        assert one.error is not None, setting
+        assert one.error.startswith(f"{setting} must be ")
+        assert one.error.endswith(f", got {value!r}")
+        assert one.stats.get("downloader/request_count", 0) == 0
 
 
 @pytest.fixture(scope="module")

@@ -352,7 +352,7 @@ def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
     ("settings", "message"),
     [
         ({"SIMHASH_STORE": OWN + "NoStore"}, "SIMHASH_STORE must name a class with the methods of a Store"),
-        ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE names what cannot be loaded"),
+        ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot load '"),
         ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE 'sqlite' needs a folder: set SIMHASH_DIR, or JOBDIR"),
     ],
 )

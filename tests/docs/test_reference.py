@@ -22,7 +22,10 @@ REFERENCE = DOCS / "reference"
 META = {value for name, value in vars(names).items() if name.startswith("META_") and name != "META_OUT"}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: How a page has fared that was seen before.
-FATES = {Reason.UNCHANGED, Reason.SMALL_CHANGE, Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE}
+FATES = {
+    *(Reason.UNCHANGED, Reason.HANDED_ON, Reason.SMALL_CHANGE),
+    *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
+}
 #: Why a page may be skipped, if it is counted.
 SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
 SPARED = {reason.value for reason in Spared}

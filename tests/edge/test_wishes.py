@@ -162,8 +162,11 @@ def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (HERE + "Missing", "SIMHASH_EXACT_ACTION names what cannot be loaded: .*Missing"),
-        ("no.such.module.Action", "SIMHASH_EXACT_ACTION names what cannot be loaded: No module named 'no'"),
+        (HERE + "Missing", "SIMHASH_EXACT_ACTION: cannot load '.*': .*Missing"),
+        (
+            "no.such.module.Action",
+            "SIMHASH_EXACT_ACTION: cannot load 'no.such.module.Action': No module named 'no'",
+        ),
         (
             HERE + "Silent",
             r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*Silent'",
@@ -174,7 +177,7 @@ def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
         ),
         (HERE + "HERE", r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*HERE'"),
         (HERE + "Awaited", r"SIMHASH_EXACT_ACTION must name a class whose decide\(\) is no coroutine, got"),
-        (HERE + "Demanding", "SIMHASH_EXACT_ACTION names what cannot be loaded: .*something"),
+        (HERE + "Demanding", "SIMHASH_EXACT_ACTION: cannot load '.*': .*something"),
     ],
 )
 def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:

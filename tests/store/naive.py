@@ -21,6 +21,8 @@ class NaiveStore:
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.ended: set[int] = set()
+        #: Runs that give heartbeats and see those of others.
+        self.live: set[int] = set()
         self.run = 1
         #: By page number. A page that was removed is None.
         self.pages: list[Posting | None] = []
@@ -41,8 +43,12 @@ class NaiveStore:
         page = self.pages[number]
         if page is None:
             return None
-        settled = self.first_run[number] in self.ended
-        return Visit(page.fingerprint.value, page.text_hash, page.seen, self.content[number], settled)
+        run = self.first_run[number]
+        settled = run in self.ended
+        is_live = run in self.live and run != self.run and not settled
+        return Visit(
+            page.fingerprint.value, page.text_hash, page.seen, self.content[number], settled, is_live
+        )
 
     def look(self, posting: Posting) -> Claim:
         number = self.number(posting.key)
@@ -87,7 +93,7 @@ class NaiveStore:
         former = claim.former
         assert former is not None
         unchanged = (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash)
-        if not (unchanged and former.is_settled):
+        if not (unchanged and (former.is_settled or (former.is_live and posting.is_handed_on))):
             self.first_run[page] = run
         self.pages[page], self.content[page], self.ranks[page] = posting, claim.content, claim.rank
         return claim

@@ -12,7 +12,8 @@ local RANKS = '>I4I4'
 local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
 -- An event: kind, content, value; then the scope, and a mark that ties it to all events before it.
 local EVENT, EVENT_HEAD, MARK = '>c1I8c8', 17, 4
--- A run: the token of who began it, when it began, when it ended; then why.
+-- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
+-- minus the time of its last heartbeat, or NEVER if it has none.
 local RUN = '>c8i8i8'
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
@@ -62,6 +63,23 @@ local function log(events, mark, kind, content, value, scope, about)
   event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
   events[#events + 1] = event
   redis.call('RPUSH', EVENTS, event)
+end
+
+-- Return whether the run of a record has ended in order.
+local function has_ended(record)
+  local _, _, ended = struct.unpack(RUN, record)
+  return ended >= 0
+end
+
+-- Return the seconds of Unix time by the server's clock.
+local function now()
+  return tonumber(redis.call('TIME')[1])
+end
+
+-- Return the record of a run that goes on, with a heartbeat of this moment.
+local function with_heartbeat(record)
+  local token, started = struct.unpack(RUN, record)
+  return struct.pack(RUN, token, started, -now())
 end
 
 -- Let everything be forgotten after so many seconds, 0 for never: all keys at the same moment.

@@ -3,13 +3,17 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_exact, handed_on =
-  struct.unpack('>c8I8c4I4c8I4BBBB', ARGV[1])
+local id, known, mark, run, token, expiry, reach, is_look, is_exact, handed_on, live =
+  struct.unpack('>c8I8c4I4c8I4BBBBI4', ARGV[1])
 local key, flags, stamp, scope, sketch, url, kin =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local value = stamp:sub(1, VALUE_END)
 -- Whether the page is handed on: always, or unless it repeats another one, which is then dropped.
 local HANDED_ON, UNLESS_COPY = 1, 2
+-- What is known of a former visit: that there was one; that its text was handed on in a run that has ended in order,
+-- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
+-- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
+local VISITED, SETTLED, LIVE = 1, 2, 3
 -- Who is further behind is told so, and catches up in steps.
 local MOST = 1000
 
@@ -55,12 +59,16 @@ local function choose(candidates, own, cluster)
   return unpack(chosen)
 end
 
--- Return whether a run has ended in order, and the token of who began it.
-local function run_of(number)
-  local record = redis.call('HGET', RUNS, field(number))
-  if not record then return false end
-  local its_token, _, ended = struct.unpack(RUN, record)
-  return ended ~= NEVER, its_token
+-- Return what the run in which a text was handed on says about it, and this run of the record `own_run`.
+local function fate_in(number, own_run)
+  local its_run = redis.call('HGET', RUNS, field(number))
+  if not its_run then return VISITED end
+  if has_ended(its_run) then return SETTLED end
+  local _, _, ended = struct.unpack(RUN, its_run)
+  if live == 0 or not own_run or number == run or ended == NEVER then return VISITED end
+  local _, began = struct.unpack(RUN, own_run)
+  -- A clock that was put back makes nobody live for longer.
+  return -ended > began and math.abs(now() + ended) <= live and LIVE or VISITED
 end
 
 -- Return the page that had a content first: its key and its record.
@@ -103,10 +111,10 @@ end
 
 local events, last = news(id, known, mark, MOST + 1)
 if not events then return 'L' end
-if is_look == 0 then
-  local _, its_token = run_of(run)
-  if its_token ~= token then return 'L' end
-end
+local own_run = redis.call('HGET', RUNS, field(run))
+if own_run and own_run:sub(1, #token) ~= token then own_run = nil end
+-- Who only looks has none.
+if not own_run and is_look == 0 then return 'L' end
 if #events > MOST then return 'B' end
 if is_exact == 0 then
   for _, event in ipairs(events) do
@@ -123,7 +131,7 @@ local page = redis.call('HGET', PAGES, key)
 if page then
   number, former_content, own, former_run, former_flags, former_stamp = struct.unpack(PAGE, page)
   former_rank, joined = ranks_of(page, former_flags)
-  former = run_of(former_run) and 2 or 1
+  former = fate_in(former_run, own_run)
   cluster = content_of(former_content)
 end
 if is_exact == 1 then
@@ -168,8 +176,9 @@ if is_look == 0 then
   if place > 0 and not has_its_sketch(record) then
     page_flags, own_sketch = flags + HAS_OWN + sketch_flag, sketch
   end
-  -- The text was handed on in an earlier run already, which has ended: that stays noted.
-  local is_kept = former == 2 and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
+  -- The text was handed on in another run already, which has ended, or is live: that stays noted. If this page is
+  -- dropped for its sake, and that run never ends in order, the page is not settled.
+  local is_kept = (former == SETTLED or former == LIVE and handed_on > 0) and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and former_stamp:sub(1, VALUE_END) == value
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
   local is_handed_on = handed_on == HANDED_ON or (handed_on == UNLESS_COPY and owner == number)
@@ -181,6 +190,11 @@ if is_look == 0 then
   redis.call('HSET', PAGES, key,
     struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. own_sketch .. url)
   if joins and original then redis.call('HSET', PAGES, joins, joined_by(original, rank)) end
+  if live > 0 then
+    local _, _, heartbeat = struct.unpack(RUN, own_run)
+    -- Once a second: who begins is soon to know who is at work.
+    if -heartbeat ~= now() then redis.call('HSET', RUNS, field(run), with_heartbeat(own_run)) end
+  end
   if expiry > 0 then
     -- Now and then, and when a key has come that has no end yet.
     local left = redis.call('TTL', HEADER)

@@ -21,6 +21,7 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
+_URL_SETTINGS = "SIMHASH_REDIS_URL, or REDIS_URL"
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 _SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
 
@@ -41,8 +42,8 @@ class Server:
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
             raise SettingError(
-                "the URL of a Redis server (SIMHASH_REDIS_URL, or REDIS_URL) must begin with redis://, rediss:// or"
-                f" unix://, got {self}"
+                f"the URL of a Redis server ({_URL_SETTINGS}) must begin with redis://, rediss:// or unix://,"
+                f" got {self}"
             )
 
     def __str__(self) -> str:
@@ -82,8 +83,8 @@ class Server:
         except ValueError:
             # What Python has to say about it may be a part of the password.
             raise SettingError(
-                f"the Redis server {self} cannot be asked: its URL cannot be read. In a password write %2F for /,"
-                " %3F for ?, %23 for #, %5B for [, %5D for ]"
+                f"the URL of a Redis server ({_URL_SETTINGS}) must be like redis://:password@host:6379/0, got {self}."
+                " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
             ) from None
         suitable = _OPTIONS | _TIMES
         if not address.startswith("unix:"):
@@ -98,7 +99,9 @@ class Server:
             times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
             return kind.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times, **options)
         except (TypeError, ValueError) as error:
-            raise SettingError(f"the Redis server {self} cannot be asked: {error}") from error
+            raise SettingError(
+                f"an option of the Redis server {self} ({_URL_SETTINGS}, or REDIS_PARAMS) has a wrong value: {error}"
+            ) from error
 
 
 def library() -> Any:
@@ -125,18 +128,14 @@ def server_from_settings(settings: Mapping[str, Any]) -> Server | None:
     """
     if url := settings.get("SIMHASH_REDIS_URL"):
         return Server(str(url))
-    try:
-        return _of_scrapy_redis(settings)
-    except SettingError:
-        raise
-    except (TypeError, ValueError) as error:
-        names = ", ".join([*_SCRAPY_REDIS, "REDIS_PARAMS"])
-        raise SettingError(f"one of {names} cannot be read: {error}") from error
-
-
-def _of_scrapy_redis(settings: Mapping[str, Any]) -> Server | None:
     params = settings.get("REDIS_PARAMS") or {}
-    options: dict[str, Any] = json.loads(params) if isinstance(params, str) else dict(params)
+    try:
+        options: dict[str, Any] = dict(json.loads(params) if isinstance(params, str) else params)
+    except (TypeError, ValueError):
+        # Its value may be a password.
+        raise SettingError(
+            f"REDIS_PARAMS must be a dictionary, or the JSON of one, got a value of type {type(params).__name__}"
+        ) from None
     options |= {name: settings[setting] for setting, name in _SCRAPY_REDIS.items() if settings.get(setting)}
     url, host, port, path = (options.pop(name, None) for name in ("url", "host", "port", "unix_socket_path"))
     is_tls = str(options.pop("ssl", "")).lower() in {"true", "1", "yes"}
@@ -148,9 +147,18 @@ def _of_scrapy_redis(settings: Mapping[str, Any]) -> Server | None:
     elif host or port or options:
         name = str(host or "localhost")
         name = f"[{name}]" if ":" in name else name
-        url = f"redis{'s' if is_tls else ''}://{name}:{int(port or 6379)}"
+        url = f"redis{'s' if is_tls else ''}://{name}:{_number('REDIS_PORT', port or 6379)}"
     else:
         return None
     if "db" in options:
-        options["db"] = int(options["db"])
+        options["db"] = _number("REDIS_DB", options["db"])
     return Server(url, options)
+
+
+def _number(setting: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise SettingError(
+            f"{setting}, there or in REDIS_PARAMS, must be a whole number, got {value!r}"
+        ) from None

@@ -33,7 +33,6 @@ _EVENT = Struct(">IcQQ")
 #: The kind of an event: a content came. The other is ``-``.
 CAME = b"+"
 _RUN = Struct(f">{ID_BYTES}sqq")
-_NEVER = -1
 _LONGEST = 0xFFFF
 
 
@@ -96,11 +95,11 @@ def stamp_of(posting: Posting) -> bytes:
 
 
 def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | None:
-    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 for a settled one."""
+    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live."""
     if not kind:
         return None
     value, text_hash, seen = _read_stamp(flags, stamp)
-    return Visit(value, text_hash, seen, content, kind == 2)
+    return Visit(value, text_hash, seen, content, kind == 2, kind == 3)
 
 
 def read_page(record: bytes) -> PageRecord:
@@ -134,7 +133,7 @@ def read_sketch(record: bytes) -> bytes:
 def read_run(number: int, record: bytes) -> Run:
     """Return the run of a record."""
     _, started, ended = _RUN.unpack_from(record)
-    if ended == _NEVER:
+    if ended < 0:
         return Run(number, started, None, None)
     return Run(number, started, ended, _decoded(record[_RUN.size :]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from struct import Struct
 from typing import Any
@@ -18,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between attempts to reach a server that is away: at first, and at last.
 _SOON, _LATE = 0.1, 5.0
+#: Heartbeats in the time for which one of them counts.
+_HEARTBEATS = 4
 #: Events a step when a replica is made: some milliseconds, then others have their turn.
 _STEP = 2000
 #: Store, events known, what the last of them ends with, how many more.
@@ -41,6 +44,7 @@ class Link:
         #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
         self.absence: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
+        self._heart: asyncio.Task[None] | None = None
         self._catching_up = asyncio.Lock()
 
     @property
@@ -116,9 +120,10 @@ class Link:
     async def close(self) -> None:
         """Let go of the server."""
         self.away(StoreError(f"{self.wish.place} was closed"))
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        for task in (self._heart, self._task):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         await self._line.hang_up()
 
     def _work(self, what: Any) -> asyncio.Task[None]:
@@ -168,6 +173,16 @@ class Link:
         if not await self.catch_up(replica):
             raise StoreUnavailable(f"{self.wish.place} changes while it is read")
         self._is_up = True
+        if opened.run and self.wish.live and self._heart is None:
+            self._heart = asyncio.create_task(self._beat())
+
+    async def _beat(self) -> None:
+        """Say again and again that the run goes on. Opening says so, too: also when the server was away."""
+        while True:
+            await asyncio.sleep(self.wish.live / _HEARTBEATS)
+            if self._is_up and self.opened is not None:
+                with suppress(StoreError):
+                    await self.ask("heartbeat", str(self.opened.run), self.wish.token)
 
 
 def _absence(error: StoreError) -> StoreError:

@@ -41,6 +41,8 @@ class Wish:
     token: bytes = b""
     """Tells this run from one of the same number in a server that forgot this one."""
     started: int = 0
+    live: int = 0
+    """Seconds for which a run counts as live after a heartbeat; 0 for no heartbeats."""
 
 
 class Opened(NamedTuple):
@@ -86,6 +88,7 @@ async def reopen(wish: Wish, ask: Ask) -> Opened:
         status, *said = await ask(
             *("open", accepted, str(VERSION), os.urandom(ID_BYTES), run, wish.token, started),
             *(wish.mode if accepted else "read", "1" if wish.is_reset else "0", str(wish.expire)),
+            str(wish.live),
         )
         if status == b"open" and header:
             store_id, number, pages = said

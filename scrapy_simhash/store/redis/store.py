@@ -37,8 +37,9 @@ _LOSSES = 5
 _NEWS = 1000
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, exact, handed on: 0, 1, or 2, unless it repeats another page.
-_CLAIM = Struct(">8sQ4sI8sIB??B")
+#: whether it is a look only, exact, handed on: 0, 1, or 2, unless it repeats another page; seconds for which another
+#: run is live after a heartbeat.
+_CLAIM = Struct(">8sQ4sI8sIB??BI")
 _UNLESS_COPY = 2
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
 #: same text, the former visit, length of the original's URL.
@@ -63,6 +64,7 @@ class RedisStore:
         *,
         blocks: int = BLOCKS,
         expire: int = 0,
+        live: int = 0,
         reset: bool = False,
         read_only: bool = False,
         timeout: float = TIMEOUT,
@@ -70,8 +72,11 @@ class RedisStore:
         """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
         *server* is a URL or more. *header* is what the store must be for; None takes what is there. *expire* seconds
-        after the last claim everything is forgotten, 0 for never. With *reset* it begins empty. A *read_only* one
-        leaves no trace, and refuses to claim or remove. *timeout* is for every answer, in seconds.
+        after the last claim everything is forgotten, 0 for never. *live* is for how many seconds after a heartbeat
+        another run counts as live, see Visit; this one gives four in that time, and one with the first claim of each
+        second. 0: no heartbeats, and no run is live.
+        With *reset* it begins empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is
+        for every answer, in seconds.
 
         Raises SettingError for a URL or options that are none, StoreError if redis-py is missing.
         """
@@ -83,7 +88,7 @@ class RedisStore:
         place = f"the store {prefix!r} at {self._server}"
         mode = "read" if read_only else "write"
         token = os.urandom(layout.ID_BYTES)
-        wish = Wish(place, header, expire, reset, mode, token=token, started=int(time.time()))
+        wish = Wish(place, header, expire, reset, mode, token=token, started=int(time.time()), live=live)
         self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
         line = Line(self._server, place, list(self._names.values()), timeout)
         self._link = Link(line, wish, blocks)
@@ -262,7 +267,7 @@ class RedisStore:
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
-                *(is_look, posting.is_exact, _handed_on(posting)),
+                *(is_look, posting.is_exact, _handed_on(posting), wish.live),
             )
             packed = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             reply = await self._link.ask("claim", head, key, stamp, scope, fingerprint.sketch, url, packed)

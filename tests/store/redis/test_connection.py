@@ -54,12 +54,28 @@ def test_no_setting_is_no_server(settings: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"REDIS_PARAMS": "{"}, {"REDIS_PARAMS": "[1]"}, {"REDIS_PORT": "a"}, {"REDIS_PARAMS": {"db": "a"}}],
+    ("settings", "message"),
+    [
+        *(
+            (
+                {"REDIS_PARAMS": params},
+                f"REDIS_PARAMS must be a dictionary, or the JSON of one, got a value of type {kind}",
+            )
+            for params, kind in (("{secret", "str"), ("[1]", "str"), (3, "int"), (["secret"], "list"))
+        ),
+        ({"REDIS_PORT": "a"}, "REDIS_PORT, there or in REDIS_PARAMS, must be a whole number, got 'a'"),
+        (
+            {"REDIS_PARAMS": {"db": "a"}},
+            "REDIS_DB, there or in REDIS_PARAMS, must be a whole number, got 'a'",
+        ),
+    ],
 )
-def test_settings_of_scrapy_redis_that_cannot_be_read_are_told(settings: dict[str, Any]) -> None:
-    with pytest.raises(SettingError, match="REDIS_PARAMS cannot be read"):
+def test_settings_of_scrapy_redis_that_cannot_be_read_are_told(
+    settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SettingError) as caught:
         server_from_settings(settings)
+    assert str(caught.value) == message
 
 
 def test_a_time_that_is_none_is_refused() -> None:
@@ -73,9 +89,17 @@ def test_a_url_of_another_kind_is_refused(url: str) -> None:
         Server(url)
 
 
-@pytest.mark.parametrize("url", ["redis://a:x", "redis://a?socket_timeout=soon"])
-def test_a_url_that_cannot_be_read_is_refused(url: str) -> None:
-    with pytest.raises(SettingError, match="cannot be asked"):
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("redis://a:x", "must be like redis://:password@host:6379/0, got redis://a:x"),
+        ("redis://a:99999", "must be like redis://:password@host:6379/0, got redis://a:99999"),
+        ("redis://a?socket_timeout=soon", "has a wrong value: .*'socket_timeout'"),
+        ("redis://a?db=x", "has a wrong value: .*'db'"),
+    ],
+)
+def test_a_url_that_cannot_be_read_is_refused_with_the_names_of_the_settings(url: str, message: str) -> None:
+    with pytest.raises(SettingError, match=rf"SIMHASH_REDIS_URL, or REDIS_URL.*{message}"):
         RedisStore(url, "p", None)
 
 

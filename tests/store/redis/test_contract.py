@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,7 @@ from scrapy_simhash.store import AsyncStore, Header, Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
+from tests.store.redis.stores import run_number, shift_run
 from tests.store.server import RedisServer
 
 _prefixes = count()
@@ -27,8 +29,22 @@ class Opener:
         self.loop = asyncio.new_event_loop()
         self._stores: dict[int, tuple[BlockingStore, RedisStore, str]] = {}
 
-    def make(self, header: Header) -> BlockingStore:
-        return self._open(f"contract-{next(_prefixes)}", header)
+    def make(self, header: Header, **options: Any) -> BlockingStore:
+        return self._open(f"contract-{next(_prefixes)}", header, **options)
+
+    def join(self, store: Store, **options: Any) -> BlockingStore:
+        """Open what *store* is, once more, while it is open."""
+        _, other, prefix = self._stores[id(store)]
+        return self._open(prefix, other.header, **options)
+
+    def end(self, store: Store) -> None:
+        self._end(self._stores[id(store)][1], in_order=True)
+
+    def silence(self, store: Store) -> None:
+        """Kill the run of *store*, so long ago that its last heartbeat does not count any more."""
+        _, other, prefix = self._stores[id(store)]
+        self._end(other, in_order=False)
+        shift_run(self.url, prefix, run_number(other), heartbeat=-3_600)
 
     def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> BlockingStore:
         _, former, prefix = self._stores[id(store)]
@@ -40,10 +56,13 @@ class Opener:
             self._end(store, in_order=False)
         self.loop.close()
 
-    def _open(self, prefix: str, header: Header) -> BlockingStore:
-        store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2)
+    def _open(self, prefix: str, header: Header, **options: Any) -> BlockingStore:
+        store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.connect())
+        if options.get("live"):
+            # Else no heartbeat comes after its beginning until the next second.
+            shift_run(self.url, prefix, run_number(store), began=-10)
         opened = BlockingStore(store, self.loop)
         self._stores[id(opened)] = opened, store, prefix
         return opened

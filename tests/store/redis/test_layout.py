@@ -183,5 +183,5 @@ async def test_what_does_not_fit_a_record_is_refused(
 
 
 def test_a_script_is_known_by_its_own_hash() -> None:
-    for name in ("claim", "end", "events", "get", "open", "remove"):
+    for name in ("claim", "end", "events", "get", "heartbeat", "open", "remove"):
         assert script(name).sha == hashlib.sha1(script(name).source.encode()).hexdigest()
