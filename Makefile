@@ -9,32 +9,42 @@ else
 BIN := $(VENV)/bin
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Python compiles what it imports; most of what is installed is never imported.
+export PIP_NO_COMPILE := 1
+PIP := $(BIN)/python -m pip install -q
 
+# What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.
+BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
 KERNEL := setup.py $(wildcard $(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/text tests/features tests/fingerprint tests/language tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawl/test_magazine.py tests/crawl/test_annex.py
+# As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
+# order is that of tests/conftest.py: long files first.
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations 20 --durations-min 2
 # One line that says which implementation runs, after the kernel has shown that it reads a page as it should.
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared test kernel pure fuzz lint types docs clean help
+.PHONY: demo shared test test-all nightly kernel pure fuzz lint types docs clean help
 
 help:
-	@echo "make demo    crawl the example site and report its near-duplicates"
-	@echo "make shared  the same by two spiders that share a queue and an index in Redis"
-	@echo "make test    lint, types and the whole test suite"
-	@echo "make kernel  build the compiled kernel again if its sources changed"
-	@echo "make pure    the tests that read pages, without the compiled kernel"
-	@echo "make fuzz    half a minute of random pages and indexes through both implementations"
-	@echo "make docs    build the documentation into docs/_build/html"
-	@echo "make clean   remove what the other targets made"
+	@echo "make demo      crawl the example site and report its near-duplicates"
+	@echo "make shared    the same by two spiders that share a queue and an index in Redis"
+	@echo "make test      lint, types and all tests but the slow ones"
+	@echo "make test-all  lint, types and all tests, then those that read pages without the compiled kernel"
+	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
+	@echo "make kernel    build the compiled kernel again if its sources changed"
+	@echo "make pure      the tests that read pages, without the compiled kernel"
+	@echo "make fuzz      half a minute of random pages and indexes through both implementations"
+	@echo "make docs      build the documentation into docs/_build/html"
+	@echo "make clean     remove what the other targets made"
 
-demo: $(VENV)/.installed
+demo: kernel
 	@$(WHICH)
 	cd example_project && ../$(BIN)/python demo.py
 
-shared: $(VENV)/.installed-example
+shared: kernel $(VENV)/.installed-example
 	@$(WHICH)
 	cd example_project && ../$(BIN)/python shared.py
 
@@ -42,14 +52,25 @@ kernel: $(VENV)/.kernel
 
 test: lint types kernel
 	@$(WHICH)
-	$(BIN)/python -m pytest -q
+	$(PYTEST) -m "not slow"
+
+test-all: lint types kernel
+	@$(WHICH)
+	$(PYTEST)
+	@$(MAKE) --no-print-directory pure
+
+nightly: export SIMHASH_ALL_CHARACTERS := 1
+nightly: export SIMHASH_ALL_PAGES := 1
+nightly: kernel $(VENV)/.installed-dev
+	@$(WHICH)
+	$(PYTEST) --hypothesis-profile nightly
 
 pure: export SCRAPY_SIMHASH_KERNEL := pure
-pure: $(VENV)/.installed-dev
+pure: kernel $(VENV)/.installed-dev
 	@$(WHICH)
-	$(BIN)/python -m pytest -q $(READING)
+	$(PYTEST) $(READING)
 
-fuzz: $(VENV)/.installed-dev
+fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py --seconds 20
 	$(BIN)/python fuzz/index.py --seconds 10
 
@@ -64,25 +85,26 @@ docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-# The stamps are newer than what they were made from, so that later calls need no network. Who has the tools of a
-# developer builds a changed kernel with them.
-$(VENV)/.installed: pyproject.toml $(KERNEL)
+# The stamps are newer than what they were made from, so that later calls need no network. The package is installed
+# without its kernel, which has a stamp of its own: it is built once, and again when its sources change. What more a
+# target wants is added to what is there.
+$(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e .
+	$(PIP) $(BUILD_TOOLS)
+	SCRAPY_SIMHASH_BUILD=pure $(PIP) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-example: $(VENV)/.installed
-	$(BIN)/python -m pip install -q -e ".[example]"
+	$(PIP) "scrapy-simhash[example]"
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e ".[dev]"
-	@touch $(VENV)/.installed $@ $(VENV)/.kernel
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) "scrapy-simhash[dev]"
+	@touch $@
 
-$(VENV)/.kernel: $(KERNEL) $(VENV)/.installed-dev
-	$(BIN)/python setup.py -q build_ext --inplace
-	@touch $(VENV)/.installed $@
+$(VENV)/.kernel: $(KERNEL) | $(VENV)/.installed
+	$(BIN)/python setup.py -q build_ext --inplace --parallel 2
+	@touch $@
 
 clean:
 	rm -f $(foreach door,_native _hamming,$(addprefix scrapy_simhash/kernel/$(door),.c .*.so .pyd))

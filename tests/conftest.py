@@ -1,4 +1,7 @@
-"""The recordings: every page of the example site, built in memory once for all tests. No network, no clock."""
+"""The recordings: every page of the example site, built in memory once for all tests. No network, no clock.
+
+Also what holds for the whole suite: how many examples hypothesis tries, which tests are slow, and the order of files.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,40 @@ import pytest
 from magazine.page import Address, Page
 from magazine.site import build_site
 
-# A slow machine is no failure, and two runs test the same; others with: pytest --hypothesis-profile=default
+# A slow machine is no failure, and two runs test the same.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
+# Others each time, and more, see tests/examples.py:  make nightly
+hypothesis.settings.register_profile(
+    "nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True
+)
 hypothesis.settings.load_profile("suite")
+
+#: Seconds. A test that takes longer is marked as slow, with the reason.
+LONG = 10
+
+
+@pytest.hookimpl(tryfirst=True)  # the slow ones are still among them
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files with slow tests first, so that no process works on one when the others have nothing left."""
+    slow = set()
+    for item in items:
+        for mark in item.iter_markers("slow"):
+            slow.add(item.path)
+            if not (len(mark.args) == 1 and isinstance(mark.args[0], str)):
+                raise pytest.UsageError(f'{item.nodeid}: write pytest.mark.slow("why it takes long")')
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that took long and are not marked as slow. A hint, no failure: other programs may be running."""
+    seconds: dict[str, float] = {}
+    for report in terminalreporter.getreports("") + terminalreporter.getreports("passed"):
+        if "slow" not in report.keywords:
+            seconds[report.nodeid] = seconds.get(report.nodeid, 0) + report.duration
+    if long := [name for name, taken in seconds.items() if taken > LONG]:
+        terminalreporter.section(f"longer than {LONG} s, and not marked slow")
+        for name in long:
+            terminalreporter.write_line(f"{seconds[name]:.0f} s {name}")
 
 
 @pytest.fixture(scope="session")

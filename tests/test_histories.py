@@ -30,6 +30,7 @@ from scrapy_simhash import (
 from scrapy_simhash.store import Claim, Header, Page, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawl.site import article
+from tests.examples import examples
 from tests.stand_in import in_loop, stand_in
 from tests.store.remote import RemoteStore
 
@@ -261,7 +262,7 @@ RULES = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(HISTORIES, RULES)
 def test_nothing_is_dropped_but_by_a_rule_or_when_it_is_safe_since_the_page_has_that_text(
     history: list[Run], rules: Rules
@@ -362,7 +363,7 @@ MEETINGS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(HISTORIES | MEETINGS, RULES, st.integers(0, 2**32))
 def test_nothing_passes_for_safe_that_nobody_has_whatever_order_answers_come_in(
     history: list[Run], rules: Rules, seed: int

@@ -6,6 +6,7 @@ Everything is built from a copy of the checkout, offline, with the tools of this
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
 
 needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason="there is no C compiler")
+builds_a_package = pytest.mark.slow("it builds a wheel or an editable package from the sources")
 finds_compiler_by_name = pytest.mark.skipif(sys.platform == "win32", reason="CC names no compiler here")
 
 
@@ -90,6 +92,15 @@ def python_files() -> set[str]:
 # --- The sources.
 
 
+def test_make_builds_the_kernel_with_what_pyproject_asks_for() -> None:
+    pyproject, makefile = ((ROOT / name).read_text("utf-8") for name in ("pyproject.toml", "Makefile"))
+    required = re.search(r"^requires = \[(.+)\]$", pyproject, flags=re.MULTILINE)
+    used = re.search(r"^BUILD_TOOLS := (.+)$", makefile, flags=re.MULTILINE)
+    assert required
+    assert used
+    assert re.findall(r'"(.+?)"', used[1]) == re.findall(r'"(.+?)"', required[1])
+
+
 def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Path) -> None:
     with tarfile.open(sdist) as opened:
         files = {name.removeprefix(f"{NAME}/") for name in opened.getnames()}
@@ -109,6 +120,7 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
 # --- With the kernel.
 
 
+@builds_a_package
 @needs_compiler
 def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of_it(
     sdist: Path, tmp_path: Path
@@ -143,6 +155,7 @@ def stub(folder: Path, package: str) -> str:
     return str(folder)
 
 
+@builds_a_package
 def test_a_pure_wheel_has_no_binary_and_does_not_try(sdist: Path, tmp_path: Path) -> None:
     build = Build(sdist, tmp_path, "pure", CC="/nowhere/cc", PYTHONPATH=stub(tmp_path / "stub", "Cython"))
     assert build.is_built, build.said
@@ -158,6 +171,7 @@ MISSING = [
 ]
 
 
+@builds_a_package
 @pytest.mark.parametrize(("kind", "name"), MISSING)
 def test_what_the_kernel_lacks_costs_the_kernel_only_and_a_sentence(
     sdist: Path, tmp_path: Path, kind: str, name: str
@@ -172,6 +186,7 @@ def test_what_the_kernel_lacks_costs_the_kernel_only_and_a_sentence(
     assert "SCRAPY_SIMHASH_BUILD=require makes that an error." in build.said
 
 
+@builds_a_package
 @pytest.mark.parametrize(("kind", "name"), MISSING[1:3])
 def test_whoever_insists_on_the_kernel_gets_no_wheel_without(
     sdist: Path, tmp_path: Path, kind: str, name: str
@@ -184,6 +199,7 @@ def test_whoever_insists_on_the_kernel_gets_no_wheel_without(
     assert name in build.said
 
 
+@builds_a_package
 @finds_compiler_by_name
 def test_an_editable_installation_goes_on_without_the_kernel_too(sdist: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as opened:

@@ -9,6 +9,7 @@ from benchmarks.pack import Pack
 from benchmarks.readers import readers
 
 
+@pytest.mark.slow("it crawls the example site once without the plugin and once with each kernel")
 def test_a_round_of_crawls_of_the_example_site(capsys: pytest.CaptureFixture[str]) -> None:
     assert crawl.main(["--pairs", "1", "--pages", "20", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)

@@ -16,6 +16,8 @@ import pytest
 from benchmarks.pack import Pack, absence
 from benchmarks.quality import DEFAULT_DISTANCE, SIMILARITY, measure_pack
 
+pytestmark = pytest.mark.slow("it reads every page of the evaluation packs")
+
 FLOORS: dict[str, Any] = json.loads((Path(__file__).parent / "quality_floor.json").read_text("utf-8"))[
     "packs"
 ]

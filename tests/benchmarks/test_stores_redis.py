@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+pytest.importorskip("redis", reason="redis is not installed")
 from benchmarks import claimers, stores_redis
 from scrapy_simhash.store import Claim
 

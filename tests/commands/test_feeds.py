@@ -13,6 +13,7 @@ from scrapy_simhash.commands import feeds
 from scrapy_simhash.commands.failures import Failed, Refused
 from scrapy_simhash.commands.feeds import Record, format_of, records
 from scrapy_simhash.commands.input import Input
+from tests.examples import examples
 
 RECORDS: list[dict[str, Any]] = [
     {"url": "https://example.com/ferry", "html": '<p>The ferry\n\u2028 "sails", at 8'},
@@ -81,7 +82,7 @@ JSON_VALUES = (
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3), max_size=4), st.booleans())
 def test_an_array_is_what_json_says_it_is(values: list[dict[str, Any]], is_ascii: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:

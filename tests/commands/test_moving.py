@@ -27,6 +27,7 @@ from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.commands.conftest import Places
+from tests.examples import examples
 from tests.store.cases import SECOND_LOOK, content, header, posting, url
 from tests.store.sqlite.stores import Shelf
 from tests.test_cli import posix_only, started
@@ -282,7 +283,9 @@ MANY = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(MANY)
 def test_a_round_trip_is_exact(tmp_path: Path, capfd: Capture, postings: list[Posting]) -> None:
     for path in tmp_path.iterdir():
@@ -336,7 +339,9 @@ def test_two_crawls_are_joined_and_stay_as_they_are(places: Places, tmp_path: Pa
     assert facts(capfd, both)["runs"][0]["reason"] == "merge"
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(MANY, min_size=1, max_size=3))
 def test_a_merge_is_the_postings_claimed_one_after_another(
     tmp_path: Path, capfd: Capture, crawls: list[list[Posting]]

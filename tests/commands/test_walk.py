@@ -12,6 +12,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.commands.walk import walk
 from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import MemoryStore, Posting, Store
+from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
 
 KEYS = st.sampled_from("abcdefgh")
@@ -70,7 +71,7 @@ def contents(store: Store) -> list[tuple[object, ...]]:
     return sorted((p.key, p.scope, p.fingerprint.value, p.is_exact) for p in originals)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(LIVES, RULES)
 def test_all_pages_and_their_last_visits_are_taken_over(life: list[Posting | str], rule: Rule) -> None:
     source = lived(life, rule)
@@ -81,7 +82,7 @@ def test_all_pages_and_their_last_visits_are_taken_over(life: list[Posting | str
     assert len(target) == len(source)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(VISITS | SHORT_VISITS, max_size=40), RULES)
 def test_the_same_can_be_found_as_long_as_nothing_was_removed(life: list[Posting | str], rule: Rule) -> None:
     source = lived(life, rule)
@@ -92,7 +93,7 @@ def test_the_same_can_be_found_as_long_as_nothing_was_removed(life: list[Posting
     assert {key for key, fact in facts(target).items() if fact[2] is not None} == copies
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(VISITS | SHORT_VISITS, max_size=40, unique_by=lambda visit: visit.key), RULES)
 def test_of_pages_that_were_visited_once_everything_is_the_same(
     life: list[Posting | str], rule: Rule
@@ -102,7 +103,7 @@ def test_of_pages_that_were_visited_once_everything_is_the_same(
     assert [tuple(step) for step in walk(target)] == [tuple(step) for step in walk(source)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(LIVES, RULES)
 def test_taking_all_in_again_changes_nothing(life: list[Posting | str], rule: Rule) -> None:
     source = lived(life, rule)

@@ -17,6 +17,7 @@ from fuzz.compare import FINGERPRINTERS, is_covered, page_differences
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.text import extract, parse
 from tests.compiled.strategies import HEADERS, NODE_TEXT, PROSE, markup, trees
+from tests.examples import examples
 
 #: Of the evaluation pack; all of them with SIMHASH_ALL_PAGES=1.
 SAMPLE = 400
@@ -28,13 +29,13 @@ SENTENCE = (
 # --- Properties: any tree, any markup.
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(trees(), HEADERS)
 def test_any_tree_built_by_hand_is_read_alike(root: etree._Element, header: str | None) -> None:
     assert page_differences(root, header) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(trees(), HEADERS, st.data())
 def test_any_part_of_a_tree_is_read_alike(
     root: etree._Element, header: str | None, data: st.DataObject
@@ -43,13 +44,13 @@ def test_any_part_of_a_tree_is_read_alike(
     assert page_differences(data.draw(st.sampled_from(elements)), header, FINGERPRINTERS[:2]) == []
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(markup(), HEADERS)
 def test_any_markup_is_read_alike(page: str, header: str | None) -> None:
     assert page_differences(parse(page), header) == []
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     markup(),
     st.sampled_from(["", "xmlns='http://www.w3.org/1999/xhtml'", "xml:lang='de'", "lang='fr'"]),
@@ -66,7 +67,7 @@ def test_any_markup_that_an_xml_parser_repairs_is_read_alike(
         assert page_differences(root) == []
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(
     st.lists(
         st.tuples(

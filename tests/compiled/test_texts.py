@@ -8,9 +8,10 @@ from fuzz.compare import FINGERPRINTERS, bits, text_differences
 from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.text import plain_text
 from tests.compiled.strategies import LANGUAGES, PLAIN_TEXT
+from tests.examples import examples
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(PLAIN_TEXT, LANGUAGES)
 @example("", None)
 @example("\n\n", "en")
@@ -55,7 +56,7 @@ def differ(texts: list[str], language: str | None) -> bool:
     return list(map(bits, page.from_texts(texts, language))) != list(map(bits, pure))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(PLAIN_TEXT, max_size=6), LANGUAGES)
 def test_many_texts_at_once_are_what_they_are_one_by_one(texts: list[str], language: str | None) -> None:
     assert not differ(texts, language)

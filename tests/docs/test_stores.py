@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+pytest.importorskip("redis", reason="redis is not installed")
 from magazine.server import SiteServer
 from redis import Redis
 

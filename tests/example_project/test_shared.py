@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+pytest.importorskip("redis", reason="redis is not installed")
 from local_redis import redis_server
 from magazine.server import serving
 from magazine.truth import Truth

@@ -30,6 +30,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 # --- The command.
 
 
+@pytest.mark.slow("it takes three seconds on any machine, and `make fuzz` does the same for longer")
 @needs_the_kernel
 def test_three_seconds_of_fuzzing_find_nothing(tmp_path: Path) -> None:
     done = run("--seconds", "3", "--json", "--out", str(tmp_path))

@@ -26,6 +26,7 @@ from scrapy_simhash.index import (
 from scrapy_simhash.index.plans.blocks import partition
 from scrapy_simhash.index.plans.growth import FOREVER
 from scrapy_simhash.index.pure.address import ADDRESS_MASK, SCATTER, address_of
+from tests.examples import examples
 from tests.index.cores import CORES, assert_finds_what_linear_scan_finds, every_core, over, probing
 from tests.index.values import (
     ALL_ONES,
@@ -107,7 +108,7 @@ def test_an_index_over_any_exact_plan_finds_what_linear_scan_finds(
     assert_finds_what_linear_scan_finds(over(core, Plan(3, partition(6), keys), 8), values, values)
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(
     st.sampled_from(KINDS),
     st.lists(st.tuples(near_values(5) | near_values(12), st.integers(0, 20)), max_size=40),
@@ -269,7 +270,7 @@ def test_add_many_numbers_values_on_from_the_greatest_key_ever_added(make: Make)
     assert sorted(searched) == [(1 << 10, 0), (1 << 20, 1), (1 << 40, 8), (1 << 50, 9)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.sampled_from(KINDS), st.integers(0, 300), st.integers(64, 300), st.integers(0, 2**32))
 def test_add_many_is_the_same_as_adding_one_by_one(
     make: Callable[[], Index], before: int, together: int, seed: int

@@ -11,6 +11,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.plans.growth import FOREVER
 from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from tests.examples import examples
 from tests.index.cores import CORES, over, probing
 
 values = st.integers(0, 2**64 - 1)
@@ -130,8 +131,8 @@ class ProbingIndexMachine(IndexMachine):
 
 
 TestSimhashIndexMachine = SimhashIndexMachine.TestCase
-TestSimhashIndexMachine.settings = settings(max_examples=80, stateful_step_count=30)
+TestSimhashIndexMachine.settings = settings(max_examples=examples(80), stateful_step_count=30)
 TestGrowingIndexMachine = GrowingIndexMachine.TestCase
-TestGrowingIndexMachine.settings = settings(max_examples=80, stateful_step_count=30)
+TestGrowingIndexMachine.settings = settings(max_examples=examples(80), stateful_step_count=30)
 TestProbingIndexMachine = ProbingIndexMachine.TestCase
-TestProbingIndexMachine.settings = settings(max_examples=60, stateful_step_count=30)
+TestProbingIndexMachine.settings = settings(max_examples=examples(60), stateful_step_count=30)

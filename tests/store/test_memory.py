@@ -7,11 +7,12 @@ from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.plans import growth
 from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
+from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
 from tests.store.contract import StoreContract
 from tests.store.machine import StoreMachine
 
-SETTINGS = settings(max_examples=150, stateful_step_count=30, deadline=None)
+SETTINGS = settings(max_examples=examples(150), stateful_step_count=30, deadline=None)
 
 
 def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,7 @@ from scrapy_simhash.index.files.mapped import MappedIndex
 from scrapy_simhash.index.files.saved import load, merge, save, update
 from scrapy_simhash.index.plans.blocks import Block, partition
 from tests.docs.reader import DOCS, blocks
+from tests.examples import examples
 from tests.index.values import ALL_ONES, flipped, near_values
 
 ROOT = Path(__file__).parents[3]
@@ -150,7 +151,7 @@ any_postings = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(list(MAKERS.values())), any_postings, st.lists(near_values(5), max_size=5))
 def test_files_hold_any_postings(
     tmp_path_factory: pytest.TempPathFactory,
@@ -168,7 +169,7 @@ def test_files_hold_any_postings(
             assert mapped.find(query) == scan.find(query)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(any_postings, min_size=1, max_size=4), st.integers(1, 4))
 def test_a_merged_file_is_the_union_of_its_sources(
     tmp_path_factory: pytest.TempPathFactory, many: list[list[tuple[int, int]]], files_among_them: int

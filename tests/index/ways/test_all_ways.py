@@ -13,6 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from scrapy_simhash.index import Plan
 from scrapy_simhash.index.ways import Found, GrowingWay, SortedRuns, Way
+from tests.examples import examples
 from tests.index.values import ALL_ONES, bit, fingerprints, flipped
 from tests.index.ways.every_way import FROZEN, GROWING, PLANS, grown, neighbourhoods, scanned
 
@@ -25,7 +26,7 @@ every_way = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE.keys())
 
 
 @every_way
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(drawn=st.data(), plan=st.sampled_from(PLANS))
 def test_a_way_finds_what_the_scan_finds(
     make: Callable[[Plan, list[int]], Way], drawn: st.DataObject, plan: Plan
@@ -148,4 +149,4 @@ class WaysMachine(RuleBasedStateMachine):
 
 
 TestWaysMachine = WaysMachine.TestCase
-TestWaysMachine.settings = settings(max_examples=16, stateful_step_count=20)
+TestWaysMachine.settings = settings(max_examples=examples(16), stateful_step_count=20)

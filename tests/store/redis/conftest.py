@@ -9,6 +9,11 @@ import pytest
 from tests.store.server import RedisServer
 
 
+@pytest.fixture(scope="session", autouse=True)
+def client() -> None:
+    pytest.importorskip("redis", reason="redis is not installed")
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """One server for all tests that leave it as it is; each has a prefix of its own."""

@@ -19,6 +19,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
+from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
 from tests.store.naive import NaiveStore
 from tests.store.redis.stores import opened, waits
@@ -229,7 +230,7 @@ questions = st.tuples(st.sampled_from(["claim"] * 6 + ["look", "remove"]), posti
 
 
 @pytest.mark.parametrize("rule", [CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data(), asked=st.lists(questions, min_size=2, max_size=9), crawlers=st.integers(2, 3))
 def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_server(
     shared: RedisServer, rule: Rule, data: st.DataObject, asked: list[tuple[str, Posting]], crawlers: int

@@ -13,6 +13,7 @@ from hypothesis import settings
 from scrapy_simhash.commands.blocking import BlockingStore
 from scrapy_simhash.store import AsyncStore, Header, Store
 from scrapy_simhash.store.redis import RedisStore
+from tests.examples import examples
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
 from tests.store.redis.stores import run_number, shift_run
@@ -114,4 +115,4 @@ def _server_of_the_machine(shared: RedisServer) -> None:
 
 
 TestRedisStoreMachine = RedisStoreMachine.TestCase
-TestRedisStoreMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestRedisStoreMachine.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)

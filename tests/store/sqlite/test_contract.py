@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
+from tests.examples import examples
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
 from tests.store.sqlite.stores import Shelf
@@ -60,4 +61,4 @@ class SqliteStoreMachine(PersistentMachine):
 
 
 TestSqliteStoreMachine = SqliteStoreMachine.TestCase
-TestSqliteStoreMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestSqliteStoreMachine.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
