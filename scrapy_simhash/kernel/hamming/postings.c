@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scan.h"
+#include "segment.h"
 
 /* What every insert moves while the plan changes: it takes some microseconds, and ends long before the next change. */
 #define MOVED 16
@@ -12,46 +13,6 @@
 #define AHEAD_ENTRIES 4
 /* What of a row is scanned at once: as many hits are kept. */
 #define SCANNED 512
-
-static void tables_free(tables *self)
-{
-    for (uint32_t i = 0; i < self->n; i++)
-        table_free(&self->all[i]);
-    free(self->all);
-    *self = (tables){NULL, 0};
-}
-
-static bool tables_init(tables *self, const plan_key *keys, uint32_t n)
-{
-    self->all = calloc(n, sizeof *self->all);
-    if (self->all == NULL)
-        return false;
-    for (self->n = 0; self->n < n; self->n++) {
-        if (!table_init(&self->all[self->n], keys[self->n].mask, keys[self->n].radius, self->n == 0)) {
-            tables_free(self);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool tables_insert(tables *self, uint64_t value, uint64_t key)
-{
-    for (uint32_t i = 0; i < self->n; i++) {
-        if (!table_insert(&self->all[i], value, key)) {
-            while (i > 0)
-                table_remove(&self->all[--i], value);
-            return false;
-        }
-    }
-    return true;
-}
-
-static void tables_remove(tables *self, uint64_t value)
-{
-    for (uint32_t i = 0; i < self->n; i++)
-        table_remove(&self->all[i], value);
-}
 
 void postings_init(postings *self, unsigned max_distance)
 {
@@ -170,21 +131,6 @@ bool postings_move(postings *self, size_t most)
     return true;
 }
 
-/* What has been replaced is given back a segment at a time: a great one takes the system a while. */
-static void give_back_some(postings *self)
-{
-    table *last = &self->old.all[self->old.n - 1];
-    for (int i = 0; i < SEGMENTS; i++) {
-        if (last->segments[i].block != NULL) {
-            segment_free(&last->segments[i]);
-            return;
-        }
-    }
-    table_free(last);
-    if (--self->old.n == 0)
-        tables_free(&self->old);
-}
-
 /* --- Search. */
 
 typedef struct {
@@ -286,7 +232,7 @@ bool postings_insert(postings *self, uint64_t value, uint64_t key)
     if (postings_is_moving(self))
         (void)postings_move(self, MOVED); /* without memory `now` goes on answering */
     else if (self->old.n != 0)
-        give_back_some(self);
+        tables_give_back(&self->old);
     return true;
 }
 
@@ -389,34 +335,16 @@ size_t postings_bytes(const postings *self)
     const tables *const all[] = {&self->now, &self->next, &self->old};
     size_t bytes = sizeof *self + 2 * self->row_room * sizeof *self->row + self->hits_room * sizeof *self->hits;
     for (int i = 0; i < 3; i++)
-        for (uint32_t t = 0; t < all[i]->n; t++)
-            bytes += table_bytes(&all[i]->all[t]);
+        bytes += tables_bytes(all[i]);
     return bytes;
-}
-
-static size_t count_in(const table *self)
-{
-    size_t n = 0;
-    for (int i = 0; i < SEGMENTS; i++)
-        n += self->segments[i].n;
-    return n;
 }
 
 const char *postings_check(const postings *self)
 {
-    for (uint32_t t = 0; t < self->now.n; t++) {
-        const char *wrong = table_check(&self->now.all[t]);
-        if (wrong != NULL)
-            return wrong;
-        if (count_in(&self->now.all[t]) != self->n)
-            return "a table does not hold every fingerprint";
-    }
-    for (uint32_t t = 0; t < self->next.n; t++) {
-        const char *wrong = table_check(&self->next.all[t]);
-        if (wrong != NULL)
-            return wrong;
-        if (count_in(&self->next.all[t]) != count_in(&self->next.all[0]))
-            return "a table of the next plan lacks some";
-    }
-    return NULL;
+    const char *wrong = tables_check(&self->now);
+    if (wrong == NULL)
+        wrong = tables_check(&self->next);
+    if (wrong == NULL && self->now.n != 0 && tables_count(&self->now) != self->n)
+        wrong = "the tables do not hold every fingerprint";
+    return wrong;
 }

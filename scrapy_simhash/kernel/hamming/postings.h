@@ -11,25 +11,14 @@
 #ifndef SIMHASH_POSTINGS_H
 #define SIMHASH_POSTINGS_H
 
-#include "table.h"
+#include "tables.h"
 
 #define FURTHER ((uint64_t)1 << 63)
-
-/* A key of a plan: its bits, and how far from a query's it is probed. */
-typedef struct {
-    uint64_t mask;
-    uint32_t radius;
-} plan_key;
 
 typedef struct {
     uint64_t value, key;
     uint32_t distance;
 } hit;
-
-typedef struct {
-    table *all;
-    uint32_t n;
-} tables;
 
 typedef struct {
     unsigned max_distance;

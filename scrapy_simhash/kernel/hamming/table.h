@@ -82,7 +82,6 @@ static inline uint64_t turned_left(uint64_t value, unsigned by)
 /* Makes an empty table of the bits `mask` selects. Returns false without memory. */
 bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys);
 void table_free(table *self);
-void segment_free(segment *self);
 
 /* Adds a fingerprint that is not there, with its key in the first table. Returns false without memory, unchanged. */
 bool table_insert(table *self, uint64_t value, uint64_t key);
@@ -97,9 +96,6 @@ void table_probe(const table *self, uint64_t value, unsigned most, hit_function 
 /* Asks the memory for what a probe of `value` will read first, and then. */
 void table_prefetch_buckets(const table *self, uint64_t value);
 void table_prefetch_entries(const table *self, uint64_t value);
-
-/* Reads the entries of one segment that lie in the bucket `number`, in order. */
-uint64_t table_value(const table *self, const segment *in, uint32_t bucket_number, uint32_t at);
 
 size_t table_bytes(const table *self);
 /* Returns a line that says what is wrong, NULL if nothing is. For tests: reads everything. */
