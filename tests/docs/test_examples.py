@@ -146,7 +146,7 @@ def try_part(block: Block, command: str) -> None:
 
 def makefile_targets() -> set[str]:
     text = (ROOT / "Makefile").read_text("utf-8")
-    return set(re.findall(r"^(\w+):", text, flags=re.MULTILINE))
+    return set(re.findall(r"^([\w-]+):", text, flags=re.MULTILINE))
 
 
 @cache
