@@ -88,10 +88,11 @@ docs: $(VENV)/.installed-dev
 # The stamps are newer than what they were made from, so that later calls need no network. The package is installed
 # without its kernel, which has a stamp of its own: it is built once, and again when its sources change. What more a
 # target wants is added to what is there.
+$(VENV)/.installed: export SCRAPY_SIMHASH_BUILD := pure
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) $(BUILD_TOOLS)
-	SCRAPY_SIMHASH_BUILD=pure $(PIP) --no-build-isolation -e .
+	$(PIP) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-example: $(VENV)/.installed
