@@ -8,8 +8,10 @@ from benchmarks import crawl
 from benchmarks.pack import Pack
 from benchmarks.readers import readers
 
+several_crawls = pytest.mark.slow("it crawls a site once without the plugin and once with each kernel")
 
-@pytest.mark.slow("it crawls the example site once without the plugin and once with each kernel")
+
+@several_crawls
 def test_a_round_of_crawls_of_the_example_site(capsys: pytest.CaptureFixture[str]) -> None:
     assert crawl.main(["--pairs", "1", "--pages", "20", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -26,6 +28,7 @@ def test_a_round_of_crawls_of_the_example_site(capsys: pytest.CaptureFixture[str
         assert compared["ratio"] == {"median": speed, "least": speed, "greatest": speed}
 
 
+@several_crawls
 def test_the_site_of_the_pack_is_reached_from_its_seeds(
     pack: Pack, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,7 @@ def test_pages_of_a_cluster_say_the_same_and_others_do_not() -> None:
     assert not pages.is_near_duplicate(one, other)
 
 
+@pytest.mark.slow("two processes crawl 40 pages each")
 def test_two_crawlers_agree() -> None:
     command = [
         sys.executable,

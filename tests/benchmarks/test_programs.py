@@ -29,7 +29,13 @@ from benchmarks import ROOT
         "ablation",
     ],
 )
-@pytest.mark.parametrize("way", [["benchmarks/{}.py"], ["-m", "benchmarks.{}"]], ids=["file", "module"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(["benchmarks/{}.py"], id="file"),
+        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 16 processes")),
+    ],
+)
 def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:
     command = [sys.executable, *(part.format(name) for part in way), "--help"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

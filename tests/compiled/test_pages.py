@@ -294,6 +294,7 @@ def labelled() -> Iterator[tuple[Doc, bytes]]:
     return ((doc, body) for name, doc, body in pages if (name, doc.id) in chosen)
 
 
+@pytest.mark.slow("it reads 400 pages of the evaluation packs both ways")
 def test_labelled_real_pages_are_read_alike(labelled: Iterator[tuple[Doc, bytes]]) -> None:
     wrong = []
     for doc, body in labelled:
