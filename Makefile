@@ -26,7 +26,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared test test-all nightly kernel pure fuzz lint types docs clean help
+.PHONY: demo shared test test-all nightly kernel pure fuzz checked lint types docs clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -50,11 +50,11 @@ shared: kernel $(VENV)/.installed-example
 
 kernel: $(VENV)/.kernel
 
-test: lint types kernel
+test: checked
 	@$(WHICH)
 	$(PYTEST) -m "not slow"
 
-test-all: lint types kernel
+test-all: checked
 	@$(WHICH)
 	$(PYTEST)
 	@$(MAKE) --no-print-directory pure
@@ -73,6 +73,10 @@ pure: kernel $(VENV)/.installed-dev
 fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py --seconds 20
 	$(BIN)/python fuzz/index.py --seconds 10
+
+# The compiler is at work while types are checked.
+checked: $(VENV)/.installed-dev
+	@$(MAKE) --no-print-directory -j 3 lint types kernel
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
