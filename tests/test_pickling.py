@@ -391,7 +391,8 @@ def test_every_public_name_is_tested_here_or_belongs_to_a_crawl() -> None:
     tested = [*VALUES, *ERRORS, CONFIG, PageFingerprinter(), NearDuplicateDetector(), SimhashIndex()]
     of_crawls = {
         *("Addon", "SimhashDownloaderMiddleware", "SimhashSpiderMiddleware", "SimhashItemPipeline"),
-        *("NearDuplicate", "NearDuplicateItem"),  # raised and caught within a crawl
+        # raised and caught within a crawl
+        *("NearDuplicate", "NearDuplicateItem", "NearDuplicatePageItem", "UnchangedPageItem"),
     }
     rest = {*scrapy_simhash.__all__} - {type(value).__name__ for value in tested}
     assert rest == {*of_crawls, "hamming_distance"}

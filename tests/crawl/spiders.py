@@ -399,7 +399,7 @@ PATIENCE = 20
 
 
 class Reader(Visitor):
-    """Takes part in the reading of pages: notes where each is read."""
+    """Takes part in the reading of pages: notes where each is read. A tree's base is the URL of its page."""
 
     name = "reader"
 
@@ -415,10 +415,10 @@ class Reader(Visitor):
         self.really_read = fingerprinter.read
         fingerprinter.read = self.read
 
-    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+    def read(self, root: Any, **arguments: Any) -> Any:
         is_main = threading.current_thread() is threading.main_thread()
-        self.notes.append([path_of(url), "in place" if is_main else "in a thread"])
-        return self.really_read(html, url, **arguments)
+        self.notes.append([path_of(root.base), "in place" if is_main else "in a thread"])
+        return self.really_read(root, **arguments)
 
 
 class FailingReader(Reader):
@@ -426,10 +426,10 @@ class FailingReader(Reader):
 
     name = "failing-reader"
 
-    def read(self, html: Any, url: str, **arguments: Any) -> Any:
-        if path_of(url).startswith("/broken"):
+    def read(self, root: Any, **arguments: Any) -> Any:
+        if path_of(root.base).startswith("/broken"):
             raise RuntimeError("no reading today")
-        return super().read(html, url, **arguments)
+        return super().read(root, **arguments)
 
 
 class PairReader(Reader):
@@ -441,9 +441,9 @@ class PairReader(Reader):
         super().__init__(**arguments)
         self.both = threading.Barrier(2, timeout=PATIENCE)
 
-    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+    def read(self, root: Any, **arguments: Any) -> Any:
         self.both.wait()
-        return super().read(html, url, **arguments)
+        return super().read(root, **arguments)
 
 
 class PatientReader(Reader):
@@ -464,12 +464,12 @@ class PatientReader(Reader):
         self.notes.append("meanwhile")
         yield self.request(self.late)
 
-    def read(self, html: Any, url: str, **arguments: Any) -> Any:
-        if url != self.late:
+    def read(self, root: Any, **arguments: Any) -> Any:
+        if root.base != self.late:
             self.is_reading.set()
             if not self.may_read_on.wait(PATIENCE):
                 raise TimeoutError("nothing happened meanwhile")
-        return super().read(html, url, **arguments)
+        return super().read(root, **arguments)
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield from super().parse(response)
@@ -508,9 +508,9 @@ class InterruptedReader(ClosingReader):
         for url in self.urls:
             yield self.request(url)
 
-    def read(self, html: Any, url: str, **arguments: Any) -> Any:
+    def read(self, root: Any, **arguments: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
-        return super().read(html, url, **arguments)
+        return super().read(root, **arguments)
 
 
 class Magazine(Follower):
