@@ -45,24 +45,35 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+#: Fewer projects lift protections one by one.
+RARE = {name for name in SETTINGS if " no" in name or "only" in name} - {"drop_page, nothing protected"}
+many_crawls = pytest.mark.slow("it crawls the whole annex nine times more")
+NAMES = [pytest.param(name, marks=many_crawls) if name in RARE else name for name in SETTINGS]
+
+
 @pytest.fixture(scope="module")
 def truth() -> AnnexTruth:
     return AnnexTruth.load()
 
 
-@pytest.fixture(scope="module")
-def crawls(truth: AnnexTruth) -> dict[str, Crawl]:
-    done: dict[str, Crawl] = {}
-    names = list(SETTINGS)
-    with serving() as server:
-        arguments = {"start": " ".join(server.url + start for start in truth.starts)}
-        # In two processes, for there is a limit to how long one may take.
-        for some in (names[::2], names[1::2]):
+class Crawls(dict[str, Crawl]):
+    """The crawls by name. The first that is asked for is made together with all that are as rare."""
+
+    def __missing__(self, name: str) -> Crawl:
+        names = [other for other in SETTINGS if (other in RARE) == (name in RARE)]
+        with serving() as server:
+            arguments = {"start": " ".join(server.url + start for start in AnnexTruth.load().starts)}
             plans = [
-                Plan("annex_spiders.Annex", {**NEAREST_FIRST, **SETTINGS[name]}, arguments) for name in some
+                Plan("annex_spiders.Annex", {**NEAREST_FIRST, **SETTINGS[other]}, arguments)
+                for other in names
             ]
-            done |= zip(some, crawl(*plans), strict=True)
-    return done
+            self.update(zip(names, crawl(*plans), strict=True))
+        return self[name]
+
+
+@pytest.fixture(scope="module")
+def crawls() -> dict[str, Crawl]:
+    return Crawls()
 
 
 def wish(name: str, truth: AnnexTruth, key: str, original: str) -> str:
@@ -81,7 +92,7 @@ def promises(name: str, truth: AnnexTruth, done: Crawl) -> dict[str, Promise]:
     }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_to_every_copy_is_done_what_its_role_allows(
     crawls: dict[str, Crawl], truth: AnnexTruth, name: str
 ) -> None:
@@ -93,7 +104,7 @@ def test_to_every_copy_is_done_what_its_role_allows(
     assert {key for key, page in pages.items() if "done" in page.marks} == set(copies(truth, done))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_page_is_reached_to_which_a_page_leads_that_keeps_its_links(
     crawls: dict[str, Crawl], truth: AnnexTruth, name: str
 ) -> None:
@@ -103,7 +114,7 @@ def test_every_page_is_reached_to_which_a_page_leads_that_keeps_its_links(
     assert done.stats["finish_reason"] == "finished"
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_items_of_every_page_are_kept_that_is_not_to_lose_them(
     crawls: dict[str, Crawl], truth: AnnexTruth, name: str
 ) -> None:
@@ -111,7 +122,7 @@ def test_the_items_of_every_page_are_kept_that_is_not_to_lose_them(
     assert scraped(truth, done) == with_items(seen(truth, done), promises(name, truth, done))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_text_is_lost_that_was_reached(crawls: dict[str, Crawl], truth: AnnexTruth, name: str) -> None:
     """Whatever is not protected: of every page without items, one with nearly its text has some."""
     done = crawls[name]
@@ -122,7 +133,9 @@ def test_no_text_is_lost_that_was_reached(crawls: dict[str, Crawl], truth: Annex
         assert any(page.family and truth.pages[other].family == page.family for other in kept), key
 
 
-@pytest.mark.parametrize("name", [name for name in SETTINGS if "nothing" not in name])
+@pytest.mark.parametrize(
+    "name", [param for name, param in zip(SETTINGS, NAMES, strict=True) if "nothing" not in name]
+)
 def test_no_card_is_lost_that_a_page_alone_says(
     crawls: dict[str, Crawl], truth: AnnexTruth, name: str
 ) -> None:
@@ -131,7 +144,7 @@ def test_no_card_is_lost_that_a_page_alone_says(
     assert first - kept == set()
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_pages_are_spared_as_often_as_the_stats_say(
     crawls: dict[str, Crawl], truth: AnnexTruth, name: str
 ) -> None:
@@ -142,6 +155,7 @@ def test_pages_are_spared_as_often_as_the_stats_say(
     }
 
 
+@many_crawls
 def test_each_protection_spares_some_page_and_lifting_it_loses_some(
     crawls: dict[str, Crawl], truth: AnnexTruth
 ) -> None:
