@@ -23,6 +23,7 @@ OPTIONAL = (
 NEED_THEM = {
     "tests/benchmarks/test_stores_redis.py": "redis",
     "tests/crawl/test_redis.py": "redis",
+    "tests/crawl/test_redis_live.py": "redis",
     "tests/crawl/test_tools_monitors.py": "Spidermon",
     "tests/crawl/test_tools_playwright.py": "scrapy-playwright",
     "tests/crawl/test_tools_poet.py": "scrapy-poet",

@@ -14,6 +14,8 @@ from threading import Barrier
 from typing import Any, NamedTuple
 
 import pytest
+
+pytest.importorskip("redis", reason="redis is not installed")
 from redis import Redis
 
 from tests.crawl.harness import ENABLED, IN_ORDER, ROOT, Crawl, crawl_one, start_python
