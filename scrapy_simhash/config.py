@@ -191,7 +191,12 @@ class Config:
         require(
             0 < self.min_similarity <= 1,
             "min_similarity",
-            f"must be above 0 and at most 1; to compare by distance alone, set {PREFIX}RULE = 'classic'",
+            "must be above 0 and at most 1"
+            + (
+                f" (to compare by distance alone, set {PREFIX}RULE = 'classic')"
+                if not self.min_similarity
+                else ""
+            ),
             self.min_similarity,
         )
         require(1 <= self.shingle_size <= 16, "shingle_size", "must be 1 to 16 tokens", self.shingle_size)

@@ -161,6 +161,13 @@ class SimhashDownloaderMiddleware:
                 "without a store in Redis, where other crawlers are: set SIMHASH_STORE to redis",
             ),
             (
+                "SIMHASH_REVISIT_LIVE",
+                config.revisit_live,
+                self._keeping.sees_live_crawlers and config.revisit_action == "mark",
+                "while SIMHASH_REVISIT_ACTION is mark, except for requests with simhash_revisit_action: set"
+                " SIMHASH_REVISIT_ACTION",
+            ),
+            (
                 "SIMHASH_ITEM_ACTION",
                 config.item_action,
                 config.item_action != "mark" and not config.item_fields,

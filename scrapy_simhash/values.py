@@ -19,6 +19,8 @@ ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 FIELD_SETTINGS = ("item_field", "item_mark", "item_key")
 #: Names with dots between, and addresses by IP. With a scheme, say, it would equal no host, unnoticed.
 _DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
+_ACTION = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
+_WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 
@@ -49,8 +51,10 @@ def checked(name: str, default: object, value: object) -> object:
         return _words(name, value)
     if name in ACTION_SETTINGS:
         value = _json_list(value)
-        if isinstance(value, list | tuple):
-            value = ",".join(map(str, value))
+        if isinstance(value, list | tuple | set | frozenset):
+            # An empty one would read as None where that is allowed, and None may drop what "mark" keeps.
+            require(bool(value), name, _ACTION, value)
+            value = ",".join(_words(name, value, _ACTION))
     if name in FIELD_SETTINGS:
         require(
             value is None or value == "" or is_field(value),
@@ -67,12 +71,11 @@ def checked(name: str, default: object, value: object) -> object:
     return value
 
 
-def _words(name: str, value: object) -> tuple[str, ...]:
+def _words(name: str, value: object, what: str = "must be a list of strings") -> tuple[str, ...]:
     """Return *value* as a list: what is in one, or in its JSON, or the words of a string with commas between."""
     value = _json_list(value)
     if isinstance(value, str):
         value = [word.strip() for word in value.split(",") if word.strip()]
-    what = "must be a list of strings"
     require(isinstance(value, list | tuple | set | frozenset), name, what, value)
     words = list(cast("Iterable[Any]", value))
     require(all(isinstance(word, str) for word in words), name, what, value)
@@ -95,34 +98,32 @@ def _json_list(value: object) -> object:
 
 def _weights(value: object) -> tuple[tuple[str, int], ...]:
     """Return fields and how much they count: of ``{"title": 3, "body": 1}``, of its JSON, or of a list of fields."""
-    what = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
     given = value
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
         except ValueError:
-            require(False, "item_fields", what, given)
+            require(False, "item_fields", _WEIGHTS, given)
     if isinstance(value, Mapping):
         pairs = tuple(value.items())
     elif isinstance(value, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
         pairs = value  # as it is kept
     else:
-        pairs = tuple((field, 1) for field in _words("item_fields", value))
+        pairs = tuple((field, 1) for field in _words("item_fields", value, _WEIGHTS))
     for field, weight in pairs:
         is_weight = isinstance(weight, int) and not isinstance(weight, bool) and weight > 0
-        require(isinstance(field, str) and is_weight, "item_fields", what, given)
+        require(is_field(field) and is_weight, "item_fields", _WEIGHTS, given)
     return pairs
 
 
 def check_action(name: str, value: str | None) -> None:
     """Raise SettingError unless *value*, of the setting *name*, is None, words for an action, or an import path."""
-    what = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
     if value is None or is_path(value):
         return
     try:
         Action.named(value)
     except ValueError:
-        require(False, name, what, value)
+        require(False, name, _ACTION, value)
 
 
 def is_path(value: str) -> bool:
@@ -161,12 +162,12 @@ def is_domain(value: str) -> bool:
 
 
 def is_name_of_keys(prefix: str) -> bool:
-    """Tell whether the name of a spider can be put into *prefix*."""
-    try:
-        prefix % {"spider": ""}
-    except (KeyError, TypeError, ValueError):
-        return False
-    return True
+    """Tell whether the name of a spider can be put into *prefix*.
+
+    >>> is_name_of_keys("100%%:%(spider)s"), is_name_of_keys("%s"), is_name_of_keys("100%")
+    (True, False, False)
+    """
+    return "%" not in re.sub(r"%%|%\(spider\)s", "", prefix)
 
 
 def setting_name(field: str) -> str:

@@ -19,10 +19,7 @@ from scrapy_simhash.values import setting_name
 
 WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
 CLASSIC = {"rule": "classic"}
-MIN_SIMILARITY = (
-    "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1;"
-    " to compare by distance alone, set SIMHASH_RULE = 'classic'"
-)
+MIN_SIMILARITY = "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1"
 WRONG_RULES: tuple[Any, ...] = (
     "Classic",
     "classics",
@@ -76,8 +73,13 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"min_similarity": 1.5}, f"{MIN_SIMILARITY}, got 1.5"),
         ({"min_similarity": "-0.1"}, f"{MIN_SIMILARITY}, got -0.1"),
         ({"min_similarity": "nan"}, f"{MIN_SIMILARITY}, got nan"),
-        ({"min_similarity": 0}, f"{MIN_SIMILARITY}, got 0.0"),
-        ({"min_similarity": "0"}, f"{MIN_SIMILARITY}, got 0.0"),
+        *(
+            (
+                {"min_similarity": value},
+                f"{MIN_SIMILARITY} (to compare by distance alone, set SIMHASH_RULE = 'classic'), got 0.0",
+            )
+            for value in (0, "0")
+        ),
         ({"min_similarity": "80 %"}, "SIMHASH_MIN_SIMILARITY must be a number, got '80 %'"),
         ({"min_similarity": True}, "SIMHASH_MIN_SIMILARITY must be a number, got True"),
         ({"min_similarity": None}, "SIMHASH_MIN_SIMILARITY must be a number, got None"),
@@ -221,6 +223,9 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
                 {1: 1},
                 '{"title": "much"}',
                 "{title}",
+                5,
+                ["title", ""],
+                '["title"',
             )
         ),
         (
@@ -228,6 +233,18 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
             "SIMHASH_STORE must be one of memory, sqlite, redis, or the import path of a class, got 'sqllite'",
         ),
         ({"redis_prefix": ""}, "SIMHASH_REDIS_PREFIX must not be empty, got ''"),
+        *(
+            (
+                {"redis_prefix": prefix},
+                f"SIMHASH_REDIS_PREFIX must have no other % than in %(spider)s, or %% for one, got {prefix!r}",
+            )
+            for prefix in ("100%", "simhash:%s", "%(name)s", "%%%")
+        ),
+        *(
+            ({name: value}, f"SIMHASH_{name.upper()} must be one of {WORDS}, got {shown}")
+            for name in ("action", "exact_action", "revisit_action")
+            for value, shown in (([], "[]"), ("[]", "[]"), (["drop_items", None], "['drop_items', None]"))
+        ),
         *(
             (
                 {"redis_expire": seconds},
@@ -268,8 +285,7 @@ def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
         Config.from_settings({**rules.get(setting, {}), setting: value})
     message = str(caught.value)
     assert message.startswith(f"{setting} must be ")
-    shown = "".join(map(str, value)) if isinstance(value, list) and "ACTION" in setting else repr(value)
-    assert shown in message.partition(", got ")[2]
+    assert repr(value) in message.partition(", got ")[2]
     assert "\n" not in message
 
 
@@ -306,6 +322,7 @@ def test_a_setting_error_is_one_of_ours() -> None:
         ({"item_field": None}, "item_field", None),
         *(({"action": action}, "action", action) for action in ACTIONS),
         ({"exact_action": ["drop_items", "drop_links"]}, "exact_action", "drop_items,drop_links"),
+        ({"action": {"drop_items"}}, "action", "drop_items"),
         ({"revisit_action": "my.project.Action"}, "revisit_action", "my.project.Action"),
         ({"exact_action": ""}, "exact_action", None),
         ({"scope": "my.project.scope"}, "scope", "my.project.scope"),

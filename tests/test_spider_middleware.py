@@ -7,7 +7,14 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
-from scrapy_simhash import NearDuplicate, SettingError, SimhashSpiderMiddleware, names
+from scrapy_simhash import (
+    NearDuplicate,
+    NearDuplicatePageItem,
+    SettingError,
+    SimhashSpiderMiddleware,
+    UnchangedPageItem,
+    names,
+)
 from tests.stand_in import in_loop, simhash_stats, stand_in
 
 URL, FIRST = "https://example.com/copy", "https://example.com/first"
@@ -106,13 +113,59 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
     assert str(error) == f"{URL} repeats {FIRST} (distance 2)"
 
 
-def test_a_page_dropped_because_it_is_unchanged_says_so() -> None:
-    meta = {names.META_STATUS: "revisit", names.META_DISTANCE: 0, names.META_DONE: "drop_page"}
-    with pytest.raises(
-        NearDuplicate, match=rf"^{URL} is unchanged since an earlier crawl \(distance 0\)$"
-    ) as caught:
-        middleware().process_spider_input(Response(URL, request=Request(URL, meta=meta)))
-    assert caught.value.duplicate_of is None
+UNCHANGED = {"simhash_status": "revisit", "simhash_reason": "unchanged", "simhash_settled": True}
+HANDED_ON = {"simhash_status": "revisit", "simhash_reason": "handed_on", "simhash_settled": False}
+SETTLED = "is unchanged since an earlier crawl"
+ELSEWHERE = "was handed on with the same text by another live crawler"
+
+
+@pytest.mark.parametrize(
+    ("meta", "settings", "why", "is_unchanged"),
+    [
+        (UNCHANGED, {}, SETTLED, True),
+        (HANDED_ON, {}, ELSEWHERE, True),
+        # Both: what SIMHASH_ACTION, or the request, does not drop was dropped since it is unchanged.
+        ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {}, f"repeats {FIRST} and {SETTLED}", True),
+        ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {"action": "drop_page"}, None, False),
+        ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {"exact_action": "drop_items"}, None, True),
+        (
+            {**UNCHANGED, "simhash_duplicate_of": FIRST, "simhash_exact": True},
+            {"exact_action": "drop_items"},
+            None,
+            False,
+        ),
+        ({**UNCHANGED, "simhash_duplicate_of": FIRST, "simhash_action": "drop_page"}, {}, None, False),
+        (
+            {**HANDED_ON, "simhash_duplicate_of": FIRST, "simhash_action": "mark"},
+            {"action": "drop_page"},
+            f"repeats {FIRST} and {ELSEWHERE}",
+            True,
+        ),
+        # Neither: the callback has asked for it.
+        ({**UNCHANGED, "simhash_reason": "changed"}, {}, "has simhash_done {done}", False),
+        ({**UNCHANGED, "simhash_settled": False}, {}, "has simhash_done {done}", False),
+    ],
+)
+def test_what_is_dropped_because_its_page_is_unchanged_says_so(
+    meta: dict[str, Any], settings: dict[str, Any], why: str | None, is_unchanged: bool
+) -> None:
+    why = why or f"repeats {FIRST} and {SETTLED}"
+
+    def page(done: str) -> Response:
+        return Response(URL, request=Request(URL, meta={**meta, "simhash_distance": 0, "simhash_done": done}))
+
+    subject = middleware(**settings)
+    with pytest.raises(NearDuplicate) as caught:
+        subject.process_spider_input(page("drop_page"))
+    original = meta.get("simhash_duplicate_of")
+    if original is None:
+        assert str(caught.value) == f"{URL} {why.format(done='drop_page')} (distance 0)"
+    assert caught.value.duplicate_of == original
+    kind = UnchangedPageItem if is_unchanged else NearDuplicatePageItem
+    assert str(kind(page("drop_items"))) == f"its page {URL} {why.format(done='drop_items')}"
+    in_loop(lambda: subject.get_processed_item({"a": 1}, page("drop_items")))
+    unchanged = {"pages_dropped/unchanged": 1, "items_dropped/unchanged": 1} if is_unchanged else {}
+    assert simhash_stats(subject.crawler) == {"pages_dropped": 1, "items_dropped": 1, **unchanged}
 
 
 def test_only_our_own_exception_ends_quietly() -> None:

@@ -13,7 +13,7 @@ from scrapy.utils.log import logformatter_adapter
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.edge.stats import stats_of
-from scrapy_simhash.verdict import Status
+from scrapy_simhash.verdict import Reason
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-UNCHANGED = "is unchanged since an earlier crawl"
+#: Why a page is dropped that repeats no other, by its reason.
+UNCHANGED = {
+    Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
+    Reason.HANDED_ON.value: "was handed on with the same text by another live crawler",
+}
 
 
 class NearDuplicate(IgnoreRequest):
     """A page was dropped because it repeats another one, or is unchanged. An errback, if there is one, gets it."""
 
     def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
-        why = UNCHANGED if duplicate_of is None else f"repeats {duplicate_of}"
+        why = _why(response) if duplicate_of is None else f"repeats {duplicate_of}"
         super().__init__(f"{response.url} {why} (distance {distance})")
         self.response = response
         self.duplicate_of = duplicate_of
@@ -51,7 +55,10 @@ class NearDuplicatePageItem(DropItem):
 
 
 class UnchangedPageItem(DropItem):
-    """An item was dropped because its page, at ``url``, is unchanged since an earlier crawl."""
+    """An item was dropped because its page, at ``url``, is unchanged.
+
+    It was delivered by an earlier crawl, or, with ``SIMHASH_REVISIT_LIVE``, by another live crawler.
+    """
 
     def __init__(self, response: Response, log_level: str | None = None) -> None:
         super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
@@ -88,14 +95,17 @@ class Drops:
     def item(self, item: Any, response: Response) -> None:
         """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
         self._count(names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED, response)
-        reason = UnchangedPageItem if _is_unchanged(response) else NearDuplicatePageItem
+        reason = UnchangedPageItem if self._is_unchanged(response) else NearDuplicatePageItem
         error = reason(response, self._config.item_log_level)
         spider = self._crawler.spider
         if spider is None or self._crawler.logformatter is None:
             raise RuntimeError("the crawler has no spider yet")
-        entry = self._crawler.logformatter.dropped(item, error, response, spider)
-        if entry is not None:
-            logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
+        try:
+            entry = self._crawler.logformatter.dropped(item, error, response, spider)
+            if entry is not None:
+                logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
+        except Exception:  # of somebody's own LOG_FORMATTER: raised here, it would cost the page its links
+            logger.exception("LOG_FORMATTER failed for a dropped item", extra={"spider": spider})
         told = self._send(item=item, response=response, spider=spider, exception=error)
         self._being_told.add(told)
         told.addBoth(lambda _: self._being_told.discard(told))
@@ -114,8 +124,19 @@ class Drops:
     def _count(self, stat: str, stat_unchanged: str, response: Response) -> None:
         stats = stats_of(self._crawler)
         stats.inc_value(stat)
-        if _is_unchanged(response):
+        if self._is_unchanged(response):
             stats.inc_value(stat_unchanged)
+
+    def _is_unchanged(self, response: Response) -> bool:
+        """Tell whether the reason is that the page is unchanged.
+
+        One that is unchanged and repeats another page was dropped as a near-duplicate, if such pages are dropped.
+        """
+        meta = response.meta
+        if _sameness(response) is None:
+            return False
+        by_setting = (meta.get(names.META_EXACT) and self._config.exact_action) or self._config.action
+        return names.META_DUPLICATE_OF not in meta or meta.get(names.META_ACTION, by_setting) == "mark"
 
     def _show(self, message: str, response: Response, **more: str) -> None:
         if self._config.debug or message not in self._has_shown:
@@ -128,16 +149,17 @@ class Drops:
             )
 
 
-def _is_unchanged(response: Response) -> bool:
-    """Tell whether the reason is that the page is unchanged; one that repeats another is a near-duplicate first."""
-    meta = response.meta
-    return names.META_DUPLICATE_OF not in meta and meta.get(names.META_STATUS) == Status.REVISIT.value
-
-
 def _why(response: Response) -> str:
-    if _is_unchanged(response):
-        return UNCHANGED
-    original = response.meta.get(names.META_DUPLICATE_OF)
-    if original is None:
-        return f"has {names.META_DONE} {response.meta.get(names.META_DONE)}"
-    return f"repeats {original}"
+    """Return what is said of a page that is dropped; both if it repeats another one and is unchanged."""
+    meta = response.meta
+    original = meta.get(names.META_DUPLICATE_OF)
+    said = [None if original is None else f"repeats {original}", _sameness(response)]
+    return " and ".join(filter(None, said)) or f"has {names.META_DONE} {meta.get(names.META_DONE)}"
+
+
+def _sameness(response: Response) -> str | None:
+    """Return how a page has kept its text, if that is a reason to drop it: settled, or handed on by another crawler."""
+    reason = response.meta.get(names.META_REASON)
+    if reason == Reason.UNCHANGED.value and not response.meta.get(names.META_SETTLED):
+        return None
+    return UNCHANGED.get(str(reason))

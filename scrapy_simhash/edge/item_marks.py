@@ -77,7 +77,7 @@ _TAKEN = (
 )
 _UNFIT = (
     "%(setting)s is %(field)r, but %(item)s has no such field, or is frozen. Such items are not marked (stat"
-    " %(stat)s): declare the field in the class"
+    " %(stat)s): declare the field in the class, and do not freeze it"
 )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import scrapy
 from scrapy import signals
+from scrapy.logformatter import LogFormatter
 
 from tests.crawl.spiders import Follower, Visitor, path_of
 
@@ -23,6 +24,13 @@ class WithDefault:
 
     path: str
     near_duplicate: dict[str, Any] = field(default_factory=dict)
+
+
+class FailingLogFormatter(LogFormatter):
+    """Fails at each dropped item."""
+
+    def dropped(self, *arguments: Any) -> Any:
+        raise KeyError("url")
 
 
 class Filler(Visitor):

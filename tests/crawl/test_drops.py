@@ -112,6 +112,35 @@ def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_p
     assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
 
 
+def test_unchanged_copies_are_dropped_as_unchanged_where_copies_are_only_marked(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    _, second = crawl(plan(site, "mark", **settings), plan(site, "mark", **settings))
+    assert closing(second).endswith("; dropped as unchanged: 7 items")
+    assert second.stat("items_dropped") == second.stat("items_dropped/unchanged") == 7
+    assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 7
+    why = f"repeats {site.url('/first')} and is unchanged since an earlier crawl"
+    said = f"Dropped: its page {site.url('/copy')} {why}"
+    assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
+
+
+def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
+    done = crawl_one(
+        "Follower",
+        {
+            **IN_ORDER,
+            "SIMHASH_ACTION": "drop_items",
+            "LOG_FORMATTER": "tests.crawl.drops_spiders.FailingLogFormatter",
+        },
+        urls=site.urls("/"),
+    )
+    assert closing(done) == f"{FOUND}; dropped as near-duplicates: 2 items"
+    assert done.stats["item_dropped_count"] == 2
+    errors = [line for line in done.log("ERROR", "scrapy_simhash") if "LOG_FORMATTER failed" in line]
+    assert len(errors) == 2
+
+
 @pytest.mark.parametrize(
     ("action", "stat"), [("drop_links", "requests_dropped"), ("drop_page", "pages_dropped")]
 )

@@ -194,6 +194,10 @@ def test_what_a_live_crawler_has_handed_on_is_dropped_by_others(
             "unchanged pages: drop_items, also if another live crawler has handed them on" in line
             for line in done.log("INFO", "scrapy_simhash")
         )
+        why = "was handed on with the same text by another live crawler"
+        said = f"Dropped: its page {pages.site.url('/same')} {why}"
+        assert any(said in line for line in done.log("DEBUG", "scrapy_simhash"))
+        assert done.stat("items_dropped/unchanged") == 2
         # Without the setting they are delivered. (/new is settled by now.)
         without = follow(server, pages, lambda: True, SIMHASH_REVISIT_LIVE=0)
         assert without.verdicts["/same"] == "revisit/unchanged"
@@ -317,3 +321,13 @@ def test_elsewhere_than_in_redis_it_is_warned_of(pages: Pages, tmp_path: Path) -
     done = crawl_one("Visitor", settings, urls=pages.site.urls("/same"))
     (line,) = done.log("WARNING", "scrapy_simhash")
     assert "SIMHASH_REVISIT_LIVE (60) does nothing without a store in Redis" in line
+
+
+def test_without_a_revisit_action_it_is_warned_of(pages: Pages, server: RedisServer) -> None:
+    settings = live(server, SIMHASH_REVISIT_ACTION="mark")
+    done = crawl_one("Visitor", settings, urls=pages.site.urls("/same"))
+    (line,) = done.log("WARNING", "scrapy_simhash")
+    assert (
+        f"SIMHASH_REVISIT_LIVE ({LIVE}) does nothing while SIMHASH_REVISIT_ACTION is mark, except for requests with"
+        " simhash_revisit_action: set SIMHASH_REVISIT_ACTION"
+    ) in line

@@ -52,7 +52,7 @@ def test_one_that_cannot_is_counted_and_warned_of_once(
     (record,) = caplog.records
     assert record.getMessage() == (
         f"SIMHASH_ITEM_MARK is 'seen', but {type(item).__qualname__} has no such field, or is frozen. Such items are"
-        " not marked (stat simhash/unmarked): declare the field in the class"
+        " not marked (stat simhash/unmarked): declare the field in the class, and do not freeze it"
     )
 
 
