@@ -158,7 +158,7 @@ def _why(response: Response) -> str:
 
 
 def _sameness(response: Response) -> str | None:
-    """Return how a page has kept its text, if that is a reason to drop it: settled, or handed on by another crawler."""
+    """Return how a page has kept its text if that is a reason to drop it: it is settled, or was handed on."""
     reason = response.meta.get(names.META_REASON)
     if reason == Reason.UNCHANGED.value and not response.meta.get(names.META_SETTLED):
         return None
