@@ -132,6 +132,13 @@ class SimhashItemPipeline:
                 {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
                 extra={"spider": spider},
             )
+        elif items and self.config.item_key is not None and not self._judge.has_met_key:
+            logger.warning(
+                "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so that an item that comes again is a"
+                " copy of itself: check the field name",
+                {"items": counted(items, "item"), "key": self.config.item_key},
+                extra={"spider": spider},
+            )
 
     def item_scraped(self, item: Any) -> None:
         """Note that no later pipeline can lose *item* any more."""

@@ -61,6 +61,8 @@ class ItemJudge:
         self._clock = clock
         self._began = int(clock())
         self._near = detector.fingerprinter.rule
+        #: Whether any item so far had a value in SIMHASH_ITEM_KEY.
+        self.has_met_key = False
         # By its key, what an item says, as the number of the content: of those that came in this run and were neither
         # dropped nor lost, and of some that are settled.
         self._safe: dict[bytes, int] = {}
@@ -132,6 +134,7 @@ class ItemJudge:
             return Ruling(Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE))
         if reading is None:
             return Ruling(Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT))
+        self.has_met_key |= reading.has_identity
         posting = Posting(
             reading.key,
             f"{reading.key.hex()} {reading.label}",

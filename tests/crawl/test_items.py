@@ -141,6 +141,16 @@ def test_weights_may_come_from_the_command_line(site: Site) -> None:
     assert done.paths_scraped == ["/first", "/other"]
 
 
+def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
+    done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert (
+        "None of 4 items has a value in SIMHASH_ITEM_KEY (paht), so that an item that comes again is a copy of"
+        " itself: check the field name"
+    ) in warning
+    assert visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"}).log("WARNING", "scrapy_simhash") == []
+
+
 # --- What enables it.
 
 
