@@ -14,7 +14,7 @@ from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Page, Posting, Store, Visit
+from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.text import Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -48,9 +48,10 @@ class NearDuplicateDetector:
         the same *config*, *clock* and *fingerprinter*. Any other detector raises TypeError.
         """
         self._clock = clock
-        # What is to be put right in the store, by key: the text that was handed on after all, None for a doubt.
-        self._amendments: dict[bytes, Reading | None] = {}
-        self._amending = asyncio.Lock()
+        # Keys of pages that were dropped or lost: those that the store was not told, and those that it is being told.
+        self._unsettled: set[bytes] = set()
+        self._being_told: set[bytes] = set()
+        self._telling = asyncio.Lock()
         self.config = config or Config()
         self._scope_of = scope_function(self.config.scope)
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
@@ -74,7 +75,7 @@ class NearDuplicateDetector:
                 f" two detectors cannot share one: {advice}, and open a store in the other process"
             )
         seen = len(cast(MemoryStore, self.store))
-        if seen or self._amendments:
+        if seen or self._unsettled:
             raise TypeError(
                 f"a {name} that has seen pages ({seen}) cannot be pickled or copied, since the copy would not learn"
                 f" of later pages: {advice}, call read() in the other processes and conclude() in this one"
@@ -107,58 +108,45 @@ class NearDuplicateDetector:
         return self.conclude(reading, url, key=key)
 
     def conclude(
-        self,
-        reading: Reading,
-        url: str,
-        *,
-        key: bytes | None = None,
-        remember: bool = True,
-        drops_copies: bool = False,
+        self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
         """Return the verdict on a page that has been read, and remember the page, if asked to; see check().
 
-        *drops_copies* says that the page goes no further if it repeats another one: then its text is not settled.
         Look-up and insert are one step; call it from one thread at a time.
         """
-        if self._amendments:
-            self.amend()
-        posting = self._posting(reading, url, key, drops_copies)
-        if posting is None:
-            return _NOTHING_SAID
-        store = self._local_store()
-        if remember:
-            for version in _versions(posting):
-                former = _outdated(store.get(version))
-                if former is None:
-                    break
-                store.claim(former)
-        return self._verdict(posting, store.claim(posting) if remember else store.look(posting))
+        posting = self._posting(reading, url, key)
+        return _NOTHING_SAID if posting is None else self._verdict(posting, self.claim(posting, remember))
 
     async def conclude_async(
-        self,
-        reading: Reading,
-        url: str,
-        *,
-        key: bytes | None = None,
-        remember: bool = True,
-        drops_copies: bool = False,
+        self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
         """Do what ``conclude`` does, with any store; any number of pages may wait for theirs at once."""
-        if not is_async(self.store):
-            return self.conclude(reading, url, key=key, remember=remember, drops_copies=drops_copies)
-        if self._amendments:
-            await self.amend_async()
-        posting = self._posting(reading, url, key, drops_copies)
+        posting = self._posting(reading, url, key)
         if posting is None:
             return _NOTHING_SAID
-        if remember:
-            for version in _versions(posting):
-                former = _outdated(await self.store.get(version))
-                if former is None:
-                    break
-                await self.store.claim(former)
-        claim = await (self.store.claim(posting) if remember else self.store.look(posting))
-        return self._verdict(posting, claim)
+        return self._verdict(posting, await self.claim_async(posting, remember))
+
+    def claim(self, posting: Posting, remember: bool = True) -> Claim:
+        """Return what the store says of *posting*, and keep it there if asked to. Raises StoreUnavailable.
+
+        The store has heard before that an earlier visit of the page is not settled, see unsettle().
+        """
+        store = self._local_store()
+        if not remember:
+            return store.look(posting)
+        if self._must_tell(posting.key):
+            self.flush()
+        return store.claim(posting)
+
+    async def claim_async(self, posting: Posting, remember: bool = True) -> Claim:
+        """Do what ``claim`` does, with any store."""
+        if not is_async(self.store):
+            return self.claim(posting, remember)
+        if not remember:
+            return await self.store.look(posting)
+        if self._must_tell(posting.key):
+            await self.flush_async()
+        return await self.store.claim(posting)
 
     def judge(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page whose fingerprint is known, and remember the page; see check().
@@ -167,76 +155,57 @@ class NearDuplicateDetector:
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
 
-    def doubt(self, key: bytes) -> None:
-        """Note that what was made of the page *key* was lost: its text is settled only if an earlier run did that.
+    def unsettle(self, key: bytes) -> None:
+        """Note that the items of the page *key* were dropped or lost: this run does not settle it.
 
-        The store learns of it with the next page, or by ``amend``.
+        The store is told before the next claim of the page, when 100 pages wait for that, or by flush().
         """
-        self._amendments |= {key: None, _SHORT + key: None}
+        self._unsettled.add(key)
 
-    def vouch(self, key: bytes, reading: Reading) -> None:
-        """Note that a page was handed on after all: it was claimed with *drops_copies*, and repeats another.
+    def flush(self) -> None:
+        """Tell the store what unsettle() has noted. Raises StoreUnavailable; it stays noted then."""
+        if self._unsettled:
+            self._local_store().unsettle(self._unsettled)
+            self._unsettled.clear()
 
-        Nothing follows if the page has another text when the store learns of it.
-        """
-        key = key if reading.fingerprint is not None else _SHORT + key
-        # What is doubted stays so.
-        if self._amendments.get(key, reading) is not None:
-            self._amendments[key] = reading
-
-    def amend(self) -> None:
-        """Tell the store what is to be put right. Raises StoreUnavailable; the rest can be told later."""
-        store = self._local_store()
-        while self._amendments:
-            key, vouched = next(iter(self._amendments.items()))
-            amended = _amended(store.get(key), vouched)
-            if amended is not None:
-                store.claim(amended)
-            del self._amendments[key]
-
-    async def amend_async(self) -> None:
-        """Do what ``amend`` does, with any store."""
+    async def flush_async(self) -> None:
+        """Do what ``flush`` does, with any store."""
         if not is_async(self.store):
-            self.amend()
+            self.flush()
             return
-        # One after another: a doubt must not be overtaken by what it is about.
-        async with self._amending:
-            while self._amendments:
-                key, vouched = next(iter(self._amendments.items()))
-                amended = _amended(await self.store.get(key), vouched)
-                if amended is not None:
-                    await self.store.claim(amended)
-                if self._amendments[key] is vouched:  # nothing else was noted meanwhile
-                    del self._amendments[key]
+        async with self._telling:
+            while self._unsettled:
+                # What is noted meanwhile may be about a later claim, which the store gets after this.
+                keys, self._unsettled = self._unsettled, set()
+                self._being_told = keys
+                try:
+                    await self.store.unsettle(keys)
+                except BaseException:
+                    self._unsettled |= keys
+                    raise
+                finally:
+                    self._being_told = set()
 
-    def _posting(self, reading: Reading, url: str, key: bytes | None, drops_copies: bool) -> Posting | None:
+    def _must_tell(self, key: bytes) -> bool:
+        is_waiting = key in self._unsettled or key in self._being_told
+        return is_waiting or len(self._unsettled) >= _MOST_UNSETTLED
+
+    def _posting(self, reading: Reading, url: str, key: bytes | None) -> Posting | None:
         """Return what is asked of the store, None for a page that says nothing."""
-        page_key = url.encode("utf-8", "surrogatepass") if key is None else key
-        scope = self._scope_of(url)
-        now = int(self._clock())
-        if reading.fingerprint is not None:
-            return Posting(
-                page_key,
-                url,
-                scope,
-                reading.fingerprint,
-                text_hash=reading.text_hash,
-                seen=now,
-                is_dropped_as_copy=drops_copies,
-            )
-        if reading.text_hash is None:
-            return None
-        # A key of its own: what a page says in three words is no earlier version of what it says in a thousand.
-        short = Fingerprint(reading.text_hash)
+        is_short = reading.fingerprint is None
+        fingerprint = reading.fingerprint
+        if fingerprint is None:
+            if reading.text_hash is None:
+                return None
+            fingerprint = Fingerprint(reading.text_hash)
         return Posting(
-            _SHORT + page_key,
+            url.encode("utf-8", "surrogatepass") if key is None else key,
             url,
-            scope,
-            short,
-            is_exact=True,
+            self._scope_of(url),
+            fingerprint,
+            is_exact=is_short,
             text_hash=reading.text_hash,
-            seen=now,
-            is_dropped_as_copy=drops_copies,
+            seen=int(self._clock()),
         )
 
     def _verdict(self, posting: Posting, claim: Claim) -> Verdict:
@@ -258,7 +227,8 @@ class NearDuplicateDetector:
         return cast(Store, self.store)
 
 
-_SHORT = b"short "
+#: Pages that wait until the store is told that they are not settled: so many at most.
+_MOST_UNSETTLED = 100
 _NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 
 
@@ -270,41 +240,6 @@ def header_for(config: Config) -> Header:
 def is_async(store: Store | AsyncStore) -> TypeGuard[AsyncStore]:
     """Tell whether the methods of *store* are coroutines."""
     return hasattr(store, "__aiter__")
-
-
-def _versions(posting: Posting) -> tuple[bytes, ...]:
-    """Return the keys under which a page that is short now may have had another text, the long one first."""
-    return (posting.key.removeprefix(_SHORT), posting.key) if posting.is_exact else ()
-
-
-def _outdated(page: Page | None) -> Posting | None:
-    """Return what says that *page* has had another text since, None if that is known, or there is no such page.
-
-    When it has its old text again, it is no unchanged page: a long text and a short one have keys of their own, and
-    neither would know of the other.
-    """
-    if page is None or page.posting.text_hash is None:
-        return None
-    return page.posting._replace(text_hash=None, is_handed_on=False)
-
-
-def _amended(page: Page | None, vouched: Reading | None) -> Posting | None:
-    """Return what puts *page* right as it is kept, None if there is nothing to be put right.
-
-    *vouched* is the text that was handed on, None if the page is doubted.
-    """
-    if page is None or page.posting.is_handed_on:
-        # Settled by an earlier run, which nothing takes back.
-        return None
-    if vouched is not None and not _has_text(page.posting, vouched):
-        # It came again meanwhile, and whoever judged it then has told what became of that.
-        return None
-    return page.posting._replace(is_handed_on=vouched is not None)
-
-
-def _has_text(posting: Posting, reading: Reading) -> bool:
-    value = reading.text_hash if reading.fingerprint is None else reading.fingerprint.value
-    return (posting.fingerprint.value, posting.text_hash) == (value, reading.text_hash)
 
 
 def verdict_of(posting: Posting, claim: Claim) -> Verdict:
@@ -327,11 +262,15 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             is_exact=claim.is_same_text,
             rank=claim.rank,
         )
+    distance = claim.distance
+    if not posting.is_exact:
+        # A short page has no fingerprint that this one could differ from.
+        distance = None if former.is_exact else hamming_distance(former.value, posting.fingerprint.value)
     return Verdict(
         Status.REVISIT,
         fingerprint,
         claim.original,
-        claim.distance if posting.is_exact else hamming_distance(former.value, posting.fingerprint.value),
+        distance,
         claim.similarity,
         claim.cluster,
         _fate(posting, former, claim),

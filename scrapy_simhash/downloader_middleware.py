@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -13,7 +12,7 @@ from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
 from scrapy_simhash.edge.consequences import Consequences
 from scrapy_simhash.edge.crawling import is_crawl
-from scrapy_simhash.edge.judge import Circumstances, Judge, Judgement
+from scrapy_simhash.edge.judge import Judge, Judgement
 from scrapy_simhash.edge.keeping import Keeping
 from scrapy_simhash.edge.marks import erase_marks
 from scrapy_simhash.edge.stats import stats_of
@@ -23,7 +22,7 @@ from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -52,7 +51,7 @@ class SimhashDownloaderMiddleware:
         self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
         self._keeping = Keeping(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._keeping.detector
-        self._judge = Judge(crawler, self.detector)
+        self._judge = Judge(crawler, self.detector, remembers=self._keeping.remembers)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -88,10 +87,9 @@ class SimhashDownloaderMiddleware:
             return response
         if reason is not None:
             return self._settle(Judgement(Verdict(Status.SKIPPED, reason=reason)), request, response)
-        circumstances = partial(self._circumstances, request, response)
         if self._judge.must_wait(response):
-            return self._process_waiting(request, response, circumstances)
-        return self._settle(self._judge.judge(response, circumstances), request, response)
+            return self._process_waiting(request, response)
+        return self._settle(self._judge.judge(request, response), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line that says what will be done."""
@@ -133,10 +131,8 @@ class SimhashDownloaderMiddleware:
 
     def outcome_lost(self, response: Response | None) -> None:
         """Note that a callback failed, or a pipeline: the page is not to be left out next time as if it were done."""
-        if not self._keeping.remembers or self._keeping.forgets:
-            return
         if response is not None and response.request is not None:
-            self._keeping.doubt(self._request_key(response.request))
+            self._keeping.unsettle(self._judge.key_of(response.request))
 
     def _warn_of_idle_settings(self, spider: Spider) -> None:
         """Warn of settings that ask for something which the others leave no way to do."""
@@ -206,40 +202,16 @@ class SimhashDownloaderMiddleware:
                     extra={"spider": spider},
                 )
 
-    async def _process_waiting(
-        self, request: Request, response: Response, circumstances: Callable[[], Circumstances]
-    ) -> Response:
-        judgement = await self._judge.judge_waiting(response, circumstances)
+    async def _process_waiting(self, request: Request, response: Response) -> Response:
+        judgement = await self._judge.judge_waiting(request, response)
         erase_marks(request)  # a request that was sent twice may have been marked meanwhile
         return self._settle(judgement, request, response)
 
     def _settle(self, judgement: Judgement, request: Request, response: Response) -> Response:
         """Return *response*, all that follows from its verdict done."""
-        verdict, reading, circumstances = judgement
         decision = self._consequences.draw(judgement, request, response)
-        if circumstances is not None and verdict.status is not Status.SKIPPED:
+        if judgement.key is not None and judgement.verdict.status is not Status.SKIPPED:
             stats_of(self.crawler).set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-        # It was claimed as a page that may be dropped, and it is not.
-        if (
-            circumstances is not None
-            and reading is not None
-            and circumstances["drops_copies"]
-            and not self._keeping.forgets
-            and verdict.is_duplicate
-            and not decision.loses_items
-        ):
-            self.detector.vouch(circumstances["key"], reading)
+            if decision.loses_items:
+                self._keeping.unsettle(judgement.key)
         return response
-
-    def _circumstances(self, request: Request, response: Response) -> Circumstances:
-        return {
-            "key": self._request_key(request),
-            "remember": self._keeping.remembers,
-            "drops_copies": self._consequences.may_lose_copies(request, response.url),
-        }
-
-    def _request_key(self, request: Request) -> bytes:
-        fingerprinter = self.crawler.request_fingerprinter
-        if fingerprinter is None:
-            raise RuntimeError("the crawler has no request fingerprinter yet")
-        return fingerprinter.fingerprint(request)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 from magazine.stories import load_stories
 
-from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Reason, Status, Verdict
+from scrapy_simhash import (
+    Config,
+    Fingerprint,
+    NearDuplicateDetector,
+    Reason,
+    Status,
+    StoreUnavailable,
+    Verdict,
+)
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store import Claim, Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -292,11 +300,17 @@ def test_a_short_page_visited_again_is_no_duplicate_of_itself_and_its_copy_a_rev
     assert (back.status, back.reason, back.duplicate_of) == (Status.REVISIT, Reason.NOW_NEAR_DUPLICATE, A)
 
 
-def test_a_page_that_grew_out_of_a_short_one_is_new(detector: NearDuplicateDetector) -> None:
+def test_a_page_that_grew_out_of_a_short_one_is_a_revisit_that_changed(
+    detector: NearDuplicateDetector,
+) -> None:
     detector.check(LOFT, A)
-    assert detector.check(ENGLISH, A).status is Status.NEW
+    grown = detector.check(ENGLISH, A)
+    assert (grown.status, grown.reason) == (Status.REVISIT, Reason.CHANGED)
+    assert grown.distance is None, "a short page has no fingerprint to differ from"
     assert detector.check(LOFT, B).duplicate_of == A
-    assert detector.check(ENGLISH, A).status is Status.REVISIT
+    again = detector.check(ENGLISH, A)
+    assert (again.reason, again.distance) == (Reason.UNCHANGED, 0)
+    assert len(detector.store) == 2
 
 
 @pytest.mark.parametrize("make", [MemoryStore, RemoteStore])
@@ -309,8 +323,8 @@ def test_a_page_that_was_short_meanwhile_or_long_is_not_unchanged(make: Callable
     fate(LOFT, B)
     assert [fate(html) for html in (ENGLISH, ENGLISH, LOFT, LOFT, ENGLISH, LOFT)] == [
         *(None, Reason.UNCHANGED),
-        *(Reason.SHORT_TEXT, Reason.UNCHANGED),
-        *(Reason.SMALL_CHANGE, Reason.SMALL_CHANGE),
+        *(Reason.NOW_NEAR_DUPLICATE, Reason.UNCHANGED),
+        *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
     ]
 
 
@@ -368,19 +382,19 @@ def test_who_only_looks_leaves_no_trace(detector: NearDuplicateDetector) -> None
     assert len(detector.store) == 1
 
 
-def test_a_page_that_is_doubted_is_not_settled_unless_an_earlier_run_has_seen_to_it(tmp_path: Path) -> None:
-    def crawled(doubts: bool) -> list[bool]:
-        """Return who was settled, of a page that is doubted in each run, or never."""
-        store = SqliteStore(tmp_path / f"{doubts}.sqlite", header_for(Config()))
+def test_a_page_that_was_unsettled_is_settled_only_by_an_earlier_run(tmp_path: Path) -> None:
+    def crawled(loses: bool) -> list[bool]:
+        """Return who was settled, of a page that is lost in each run, or never."""
+        store = SqliteStore(tmp_path / f"{loses}.sqlite", header_for(Config()))
         detector = NearDuplicateDetector(store=store)
         told = [detector.check(ENGLISH, A).is_settled, detector.check(LOFT, B).is_settled]
-        if doubts:
-            detector.doubt(A.encode())
-            detector.doubt(C.encode())
+        if loses:
+            detector.unsettle(A.encode())
+            detector.unsettle(C.encode())
         told.append(detector.check(ENGLISH, A).is_settled)
-        if doubts:
-            detector.doubt(A.encode())
-        detector.amend()
+        if loses:
+            detector.unsettle(A.encode())
+        detector.flush()
         store.close()
         return told
 
@@ -389,112 +403,87 @@ def test_a_page_that_is_doubted_is_not_settled_unless_an_earlier_run_has_seen_to
     assert crawled(True) == [False, False, False], "it was never kept in any run"
 
 
-def test_a_copy_that_goes_no_further_is_not_settled(tmp_path: Path) -> None:
-    def crawled() -> list[bool]:
-        store = SqliteStore(tmp_path / "pages.sqlite", header_for(Config()))
-        detector = NearDuplicateDetector(store=store)
-        reading = detector.fingerprinter.read(ENGLISH)
-        told = [detector.conclude(reading, url, drops_copies=True).is_settled for url in (A, B)]
-        store.close()
-        return told
+def test_the_store_is_told_what_is_not_settled_before_the_next_claim_of_the_page_or_of_a_hundred() -> None:
+    told: list[set[bytes]] = []
 
-    assert [crawled() for _ in range(2)] == [[False, False], [True, False]]
+    class Noting(MemoryStore):
+        def unsettle(self, keys: Collection[bytes]) -> None:
+            told.append(set(keys))
 
-
-def test_a_page_that_is_vouched_for_is_settled_though_it_was_to_be_dropped(tmp_path: Path) -> None:
-    def run(*, vouches: bool, fails: bool = False) -> list[bool]:
-        store = SqliteStore(tmp_path / f"{vouches}{fails}.sqlite", header_for(Config()))
-        detector = NearDuplicateDetector(store=store)
-        settled = []
-        for html, url in ((ENGLISH, A), (ENGLISH, B), (CAPTION, C), (CAPTION, D)):
-            reading = detector.fingerprinter.read(html)
-            verdict = detector.conclude(reading, url, drops_copies=True)
-            settled.append(verdict.is_settled)
-            if fails and verdict.is_duplicate:
-                detector.doubt(url.encode())
-            if vouches and verdict.is_duplicate:
-                detector.vouch(url.encode(), reading)
-        detector.amend()
-        store.close()
-        return settled
-
-    # The second and the fourth repeat another page. (The first short page is in no cluster while it has no twin.)
-    for vouches, fails in ((False, False), (True, False), (True, True)):
-        assert run(vouches=vouches, fails=fails)[:2] == [False, False]
-    assert run(vouches=False) == [True, False, False, False]
-    assert run(vouches=True) == [True, True, False, True]
-    assert run(vouches=True, fails=True) == [True, False, False, False]
+    detector = NearDuplicateDetector(store=Noting(header_for(Config())))
+    detector.check(ENGLISH, A)
+    detector.unsettle(A.encode())
+    detector.check(ENGLISH, B)
+    assert told == []
+    detector.check(ENGLISH, A)
+    detector.check(ENGLISH, A)
+    assert told == [{A.encode()}]
+    for number in range(100):
+        detector.unsettle(b"%d" % number)
+    detector.check(ENGLISH, C)
+    assert [len(keys) for keys in told] == [1, 100]
+    detector.flush()
+    assert len(told) == 2
 
 
-def test_a_page_is_vouched_for_with_the_text_that_was_handed_on_and_no_other() -> None:
-    """Two requests for one page are under way: the first is handed on, the second has another text and is dropped."""
+def test_what_the_store_could_not_be_told_is_told_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise StoreUnavailable("not now")
 
-    async def settled() -> list[bool]:
-        store = RemoteStore(header_for(Config()))
-        detector = NearDuplicateDetector(store=store)
-        english, loft = map(detector.fingerprinter.read, (ENGLISH, LOFT))
-        await detector.conclude_async(english, A)
-        await detector.conclude_async(loft, C)
-        for reading in (english, loft):
-            assert (await detector.conclude_async(reading, B, drops_copies=True)).is_duplicate
-        detector.vouch(B.encode(), english)
-        claimed.clear()
-        await detector.amend_async()
-        assert not claimed
-        detector.vouch(B.encode(), english)
-        detector.vouch(B.encode(), loft)
-        await detector.amend_async()
-        return [posting.is_handed_on for posting in claimed]
-
-    claimed: list[Posting] = []
-    with pytest.MonkeyPatch.context() as patch:
-        claim = RemoteStore.claim
-
-        async def noted(self: RemoteStore, posting: Posting) -> Claim:
-            claimed.append(posting)
-            return await claim(self, posting)
-
-        patch.setattr(RemoteStore, "claim", noted)
-        assert asyncio.run(settled()) == [True]
+    detector = NearDuplicateDetector()
+    told: list[bytes] = []
+    detector.check(ENGLISH, A)
+    detector.unsettle(A.encode())
+    monkeypatch.setattr(MemoryStore, "unsettle", fail)
+    with pytest.raises(StoreUnavailable):
+        detector.check(GERMAN, A)
+    assert detector.check(GERMAN, B).status is Status.NEW, "who does not ask about that page has an answer"
+    monkeypatch.setattr(MemoryStore, "unsettle", lambda _, keys: told.extend(keys))
+    assert detector.check(GERMAN, A).reason is Reason.NOW_NEAR_DUPLICATE
+    assert told == [A.encode()]
 
 
-def test_a_doubt_is_not_overtaken_by_what_it_is_about() -> None:
-    class Slow(RemoteStore):
-        """Keeps the first claim that comes back on its way for long."""
+class Slow(RemoteStore):
+    """Takes its time for every word about what is not settled; notes in which order claims and such words arrive."""
 
-        wait = 0
+    def __init__(self, header: Header) -> None:
+        super().__init__(header)
+        self.noted: list[str] = []
+        self.fails = 0
 
-        async def claim(self, posting: Posting) -> Claim:
-            if posting.key == B.encode():
-                self.told.append(posting.is_handed_on)
-                wait, self.wait = self.wait, 0
-                for _ in range(wait):
-                    await asyncio.sleep(0)
-                self.kept.append(posting.is_handed_on)
-            return await super().claim(posting)
+    async def claim(self, posting: Posting) -> Claim:
+        self.noted.append("claim")
+        return await super().claim(posting)
 
-        told: list[bool]
-        kept: list[bool]
+    async def unsettle(self, keys: Collection[bytes]) -> None:
+        self.noted.append("told")
+        for _ in range(20):
+            await asyncio.sleep(0)
+        if self.fails:
+            self.fails -= 1
+            raise StoreUnavailable("not now")
+        self.noted.append("heard")
 
-    async def kept() -> list[bool]:
+
+def test_what_is_noted_while_the_store_is_told_is_told_as_well_and_a_claim_waits_for_both() -> None:
+    async def told(*, fails: int) -> list[str]:
         store = Slow(header_for(Config()))
-        store.told, store.kept = [], []
+        store.fails = fails
         detector = NearDuplicateDetector(store=store)
         english = detector.fingerprinter.read(ENGLISH)
-        for url in (A, B):
-            await detector.conclude_async(english, url, drops_copies=True)
-        store.told.clear()
-        store.kept.clear()
-        store.wait = 20
-        detector.vouch(B.encode(), english)
-        first = asyncio.create_task(detector.amend_async())
-        while not store.told:
+        detector.unsettle(A.encode())
+        first = asyncio.create_task(detector.flush_async())
+        while "told" not in store.noted:
             await asyncio.sleep(0)
-        detector.doubt(B.encode())
-        await asyncio.gather(first, detector.amend_async())
-        return store.kept
+        # A claim that was under way has had its answer, and its page is lost as well.
+        detector.unsettle(A.encode())
+        claim = asyncio.create_task(detector.conclude_async(english, A))
+        await asyncio.gather(first, claim, return_exceptions=True)
+        assert first.exception() is None or fails
+        return store.noted
 
-    assert asyncio.run(kept())[-1] is False
+    assert asyncio.run(told(fails=0)) == ["told", "heard", "told", "heard", "claim"]
+    assert asyncio.run(told(fails=1)) == ["told", "told", "heard", "claim"]
 
 
 def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:

@@ -6,6 +6,7 @@ is as it was and has been handed on, since the page has that text, by a run that
 
 import asyncio
 import shutil
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from scrapy_simhash import (
     StoreUnavailable,
     Verdict,
 )
-from scrapy_simhash.store import Claim, Header, Page, Posting, Store
+from scrapy_simhash.store import Claim, Header, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawl.site import article
 from tests.examples import examples
@@ -206,7 +207,7 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
         hold(past, gone, rules, visit, request.meta)
     if run.is_killed:
         shutil.copytree(folder, killed := folder.with_name("killed"))
-    judge.detector.amend()
+    judge.detector.flush()
     cast("Store", judge.detector.store).close()
     if run.is_killed:
         shutil.rmtree(folder)
@@ -237,6 +238,9 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
             assert past.rank[1] == rank, f"{tale}, and another rank than before"
         assert rank or "simhash_duplicate_of" not in meta
         past.rank = cluster, rank
+    elif visit.text in SHORT:
+        # Skipped as the first that says so: it has left its cluster.
+        past.rank = None
 
 
 VISITS = st.builds(
@@ -291,11 +295,10 @@ class Elsewhere(RemoteStore):
         await self._dawdle()
         return claim
 
-    async def get(self, key: bytes) -> Page | None:
+    async def unsettle(self, keys: Collection[bytes]) -> None:
         await self._dawdle()
-        page = self.store.get(key)
+        self.store.unsettle(keys)
         await self._dawdle()
-        return page
 
     async def _dawdle(self) -> None:
         for _ in range(self._random.randrange(6)):
@@ -333,7 +336,7 @@ async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set
     if run.is_killed:
         cast("SqliteStore", store)._let_go()
         return
-    await judge.detector.amend_async()
+    await judge.detector.flush_async()
     store.close()
     safe |= handed_on
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, gather
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -54,6 +54,10 @@ class BlockingStore:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`."""
         return self._wait(self._store.look(posting))
 
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`."""
+        self._wait(self._store.unsettle(keys))
+
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`."""
         return self._wait(self._store.get(key))
@@ -79,6 +83,10 @@ class BlockingStore:
     def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`; the loop is its owner's."""
         self._wait(self._store.close(reason))
+
+    def abandon(self) -> None:
+        """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`; the loop is its owner's."""
+        self._wait(self._store.abandon())
 
     def _wait(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         with self._guard:

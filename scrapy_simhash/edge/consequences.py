@@ -20,7 +20,7 @@ from scrapy_simhash.edge.report import Report
 from scrapy_simhash.edge.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.edge.wishes import Wishes
 from scrapy_simhash.hints import Hints, evidence, protections, read_hints
-from scrapy_simhash.policy import Case, Decision, Policy, Spared
+from scrapy_simhash.policy import Case, Decision, Policy, Spared, is_done
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.verdict import Verdict
 
@@ -54,15 +54,6 @@ class Consequences:
         self._has_shown_duplicate = False
         self._has_told_of_start = False
         self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
-
-    def may_lose_copies(self, request: Request, url: str) -> bool:
-        """Tell, before there is a verdict, whether the items of a page may be dropped if it repeats another one."""
-        wish = self._wishes.beforehand(request)
-        return (
-            self._is_crawl
-            and Action.DROP_ITEMS in wish.action
-            and self._policy.may_act(url, self._depths.of(request), wish)
-        )
 
     def draw(self, judgement: Judgement, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page."""
@@ -119,11 +110,15 @@ class Consequences:
             self._report.close()
 
     def _decide(self, verdict: Verdict, hints: Hints, request: Request, response: Response) -> Decision:
-        holding = partial(self._protections, verdict, hints, response)
         decision = self._policy.decide(
-            Case(verdict, response.url, self._depths.of(request), holding),
-            partial(self._wishes.on_copy, verdict, request, response),
-            partial(self._wishes.on_unchanged, verdict, request, response),
+            Case(
+                verdict,
+                response.url,
+                self._depths.of(request),
+                partial(self._protections, verdict, hints, response),
+                self._wishes.on_copy(verdict, request, response) if verdict.is_duplicate else None,
+                self._wishes.on_unchanged(verdict, request, response) if is_done(verdict) else None,
+            )
         )
         # Who looks at a single page wants to see it.
         return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)

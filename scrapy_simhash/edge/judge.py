@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
@@ -21,8 +21,6 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -41,30 +39,24 @@ _FEED = re.compile(
 _FEED_HEAD = 2_000
 
 
-class Circumstances(TypedDict):
-    """What the detector is to know of the request of a page; see NearDuplicateDetector.conclude()."""
-
-    key: bytes
-    remember: bool
-    drops_copies: bool
-
-
 class Judgement(NamedTuple):
     """A verdict and what it rests on."""
 
     verdict: Verdict
     reading: Reading | None = None
     """None for a page that was not read."""
-    circumstances: Circumstances | None = None
-    """Under which it was concluded; None if it was not."""
+    key: bytes | None = None
+    """Which page the store was asked about; None if it was not asked."""
 
 
 class Judge:
     """Runs the detector on responses. Whatever goes wrong costs a stat and a warning, never the page."""
 
-    def __init__(self, crawler: Crawler, detector: NearDuplicateDetector) -> None:
+    def __init__(self, crawler: Crawler, detector: NearDuplicateDetector, *, remembers: bool) -> None:
+        """*remembers* says whether pages are claimed; else they are only looked up."""
         self._crawler = crawler
         self._detector = detector
+        self._remembers = remembers
         self._config = detector.config
         self._outage = Outage()
         # Counted with the verdict.
@@ -90,19 +82,17 @@ class Judge:
         """Tell whether *response* is to be judged with waiting, while the crawl goes on."""
         return self._is_large(response) or is_async(self._detector.store)
 
-    def judge(self, response: Response, circumstances: Callable[[], Circumstances]) -> Judgement:
-        """Return the verdict on *response*; *circumstances* are asked for when it has been read."""
+    def judge(self, request: Request, response: Response) -> Judgement:
+        """Return the verdict on *response*, the answer to *request*."""
         try:
             root = tree_of(response)
             if root is None:
                 return _NOT_HTML
-            return self._conclude(self._read(root, response), response, circumstances())
+            return self._conclude(self._read(root, response), request, response)
         except Exception as error:
             return self._give_up(error, response)
 
-    async def judge_waiting(
-        self, response: Response, circumstances: Callable[[], Circumstances]
-    ) -> Judgement:
+    async def judge_waiting(self, request: Request, response: Response) -> Judgement:
         """Return the verdict on *response*: a large page is read in a thread, a store elsewhere is waited for.
 
         Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
@@ -120,21 +110,31 @@ class Judge:
                 reading = self._read(root, response)
             if not is_async(self._detector.store):
                 # Here again, and to the end without another await: look-up and insert are one step.
-                return self._conclude(reading, response, circumstances())
-            known = circumstances()
-            verdict = await self._detector.conclude_async(reading, response.url, **known)
+                return self._conclude(reading, request, response)
+            key = self.key_of(request)
+            verdict = await self._detector.conclude_async(
+                reading, response.url, key=key, remember=self._remembers
+            )
             self._note_answer(verdict)
-            return Judgement(verdict, reading, known)
+            return Judgement(verdict, reading, key)
         except Exception as error:
             return self._give_up(error, response)
+
+    def key_of(self, request: Request) -> bytes:
+        """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
+        fingerprinter = self._crawler.request_fingerprinter
+        if fingerprinter is None:
+            raise RuntimeError("the crawler has no request fingerprinter yet")
+        return fingerprinter.fingerprint(request)
 
     def _is_large(self, response: Response) -> bool:
         return 0 < self._config.thread_size < len(response.body)
 
-    def _conclude(self, reading: Reading, response: Response, circumstances: Circumstances) -> Judgement:
-        verdict = self._detector.conclude(reading, response.url, **circumstances)
+    def _conclude(self, reading: Reading, request: Request, response: Response) -> Judgement:
+        key = self.key_of(request)
+        verdict = self._detector.conclude(reading, response.url, key=key, remember=self._remembers)
         self._note_answer(verdict)
-        return Judgement(verdict, reading, circumstances)
+        return Judgement(verdict, reading, key)
 
     def _note_answer(self, verdict: Verdict) -> None:
         # A page that says nothing asks nothing, whatever the store would answer.

@@ -18,6 +18,8 @@ from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.store import MemoryStore
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
@@ -65,12 +67,14 @@ class Keeping:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
 
-    def doubt(self, key: bytes) -> None:
-        """Note that what was made of the page *key* was lost: it is not settled by this crawl.
+    def unsettle(self, key: bytes) -> None:
+        """Note that the items of the page *key* were dropped or lost: this crawl does not settle it.
 
-        Other crawlers that would drop it, since this one has handed it on, are told at once.
+        With SIMHASH_REVISIT_LIVE the store is told at once, since other crawlers drop what this one has handed on.
         """
-        self.detector.doubt(key)
+        if not self.remembers or self.forgets:
+            return
+        self.detector.unsettle(key)
         if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
             self._telling = asyncio.create_task(self._tell())
 
@@ -109,7 +113,7 @@ class Keeping:
     async def _tell(self) -> None:
         # What cannot be told now is told with the next page, or at the end.
         with suppress(StoreError):
-            await self.detector.amend_async()
+            await self.detector.flush_async()
 
     def _engine_started(self) -> None:
         """Take note that there will be an end."""
@@ -126,14 +130,13 @@ class Keeping:
     async def _engine_stopped(self) -> None:
         """Close the store: later than anything that a page or an item is handed on to, feeds among them."""
         store = self.detector.store
-        end = partial(store.close, self._close_reason)
+        end: Callable[[], Awaitable[None] | None] = partial(store.close, self._close_reason)
         try:
-            await self.detector.amend_async()
+            await self.detector.flush_async()
         except StoreError as error:
             logger.warning("Pages of this crawl will come again in the next one: %s", error)
-            # What could not be told would make pages look safe that are not. A store of somebody's own may have no
-            # other end.
-            end = getattr(store, "abandon", end)
+            # What could not be told would make pages look settled that are not.
+            end = store.abandon
         try:
             waiting = end()
             if waiting is not None:

@@ -49,17 +49,6 @@ class Wishes:
         }
         self._has_warned: set[str] = set()
 
-    def beforehand(self, request: Request) -> Wish:
-        """Return the most that may be asked for if the page of *request* repeats another one."""
-        asked = self._asked(request, names.META_ACTION)
-        if asked is not None:
-            return Wish(asked, is_explicit=True)
-        most = Action.MARK
-        for name in ("action", "exact_action"):
-            by_setting = self._by_setting.get(name, Action.MARK)
-            most |= by_setting if isinstance(by_setting, Action) else Action.DROP_PAGE
-        return Wish(most)
-
     def check(self, request: Request, url: str) -> None:
         """Count and warn of words of *request* that name no action, on whatever page: it must not wait for a copy."""
         for key in (names.META_ACTION, names.META_REVISIT_ACTION):

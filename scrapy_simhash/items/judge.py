@@ -88,14 +88,9 @@ class ItemJudge:
             return case
         store = cast(Store, self._detector.store)
         with self._counted(case):
-            self._detector.amend()
-            claim = store.claim(case.posting) if self._remembers else store.look(case.posting)
+            claim = self._detector.claim(case.posting, self._remembers)
             original = self._original_to_ask(case, claim)
-            ruling = self._rule(case, claim, None if original is None else store.get(original))
-        if self._stays_instead(case, claim, ruling) and self._remembers:
-            with self._lost_unless_stored(case):
-                store.claim(case.posting._replace(is_dropped_as_copy=False))
-        return ruling
+            return self._rule(case, claim, None if original is None else store.get(original))
 
     async def judge_waiting(self, item: Any) -> Ruling:
         """Do what ``judge`` does with a store that is asked by coroutines; any number of items may wait at once."""
@@ -104,14 +99,9 @@ class ItemJudge:
             return case
         store = cast(AsyncStore, self._detector.store)
         with self._counted(case):
-            await self._detector.amend_async()
-            claim = await (store.claim(case.posting) if self._remembers else store.look(case.posting))
+            claim = await self._detector.claim_async(case.posting, self._remembers)
             original = self._original_to_ask(case, claim)
-            ruling = self._rule(case, claim, None if original is None else await store.get(original))
-        if self._stays_instead(case, claim, ruling) and self._remembers:
-            with self._lost_unless_stored(case):
-                await store.claim(case.posting._replace(is_dropped_as_copy=False))
-        return ruling
+            return self._rule(case, claim, None if original is None else await store.get(original))
 
     def key_of(self, item: Any) -> bytes | None:
         """Return which item *item* is, None if it says nothing. Raises what an odd item raises when it is read."""
@@ -124,7 +114,7 @@ class ItemJudge:
         self._gone.add(key)
         self._replacements = {content: other for content, other in self._replacements.items() if other != key}
         if self._remembers:
-            self._detector.doubt(key)
+            self._detector.unsettle(key)
 
     def _open(self, item: Any) -> _Case | Ruling:
         """Return what is to be asked about *item*, or the ruling if there is nothing to ask."""
@@ -137,13 +127,12 @@ class ItemJudge:
         self.has_met_key |= reading.has_identity
         posting = Posting(
             reading.key,
-            f"{reading.key.hex()} {reading.label}",
+            reading.label,
             "",
             reading.fingerprint or Fingerprint(reading.text_hash),
             is_exact=reading.fingerprint is None,
             text_hash=reading.text_hash,
             seen=int(self._clock()),
-            is_dropped_as_copy=self._drops,
         )
         return _Case(reading, posting)
 
@@ -159,20 +148,11 @@ class ItemJudge:
             if not waiting:
                 del self._waiting[case.posting.key]
 
-    @contextmanager
-    def _lost_unless_stored(self, case: _Case) -> Iterator[None]:
-        """Rely on *case* only if the store takes it: it goes on without a ruling, and nobody hears if it is lost."""
-        try:
-            yield
-        except BaseException:
-            self.lose(case.posting.key)
-            raise
-
     def _original_to_ask(self, case: _Case, claim: Claim) -> bytes | None:
         """Return the key of the item that *case* repeats, if it matters and only the store knows its fate."""
         if not self._drops or claim.original is None or self._is_safe(case, claim):
             return None
-        return _key_and_label(claim.original)[0]
+        return claim.original_key
 
     def _is_safe(self, case: _Case, claim: Claim) -> bool:
         """Tell whether it is known here that what *case* repeats was handed on, in this run or in one that has ended.
@@ -189,7 +169,9 @@ class ItemJudge:
             return False
         if self._replacements.get(claim.content, key) != key:
             return True
-        original = _key_and_label(claim.original)[0]
+        original = claim.original_key
+        if original is None:
+            return False
         # An item may have said this once, and say something else by now.
         return self._safe.get(original) == claim.content or any(
             self._is_near(case.posting, other) for other in self._waiting.get(original, ())
@@ -220,26 +202,23 @@ class ItemJudge:
         is_safe = self._is_safe(case, claim)
         verdict = self._verdict(case, claim, is_safe)
         is_dispensable = verdict.is_duplicate and is_safe
-        if not (is_dispensable and self._drops):
-            self._safe[key] = claim.content
-            self._gone.discard(key)
-        elif key not in self._safe:
-            self._gone.add(key)
+        if is_dispensable and self._drops:
+            if key not in self._safe:
+                self._gone.add(key)
+            if claim.original is not None and self._remembers:
+                self._detector.unsettle(key)
+            return Ruling(verdict, is_dispensable, key)
+        self._safe[key] = claim.content
+        self._gone.discard(key)
+        if self._drops and verdict.is_duplicate:
+            # It stays though it is a copy.
+            self._replacements[claim.content] = key
         return Ruling(verdict, is_dispensable, key)
-
-    def _stays_instead(self, case: _Case, claim: Claim, ruling: Ruling) -> bool:
-        """Note, and return, whether *case* stays though it is a copy that would be dropped."""
-        if not self._drops or not ruling.verdict.is_duplicate or ruling.is_dispensable:
-            return False
-        self._replacements[claim.content] = case.reading.key
-        return True
 
     def _verdict(self, case: _Case, claim: Claim, is_safe: bool) -> Verdict:
         """Return what *claim* says, in the words of items: one without an identity does not come again."""
         verdict = verdict_of(case.posting._replace(is_exact=False), claim)
         is_short = case.reading.fingerprint is None
-        if claim.original is not None:
-            verdict = replace(verdict, duplicate_of=_key_and_label(claim.original)[1])
         if not case.reading.has_identity and claim.former is not None:
             if claim.original is not None:
                 verdict = replace(verdict, status=Status.NEAR_DUPLICATE, distance=claim.distance, reason=None)
@@ -256,9 +235,3 @@ class ItemJudge:
             reason = verdict.reason if verdict.status is Status.REVISIT else Reason.SHORT_TEXT
             verdict = replace(verdict, fingerprint=None, distance=claim.distance, reason=reason)
         return verdict
-
-
-def _key_and_label(url: str) -> tuple[bytes, str]:
-    """Return what ``_open`` put into the URL of a posting: with its key, an original can be asked for."""
-    key, _, label = url.partition(" ")
-    return bytes.fromhex(key), label

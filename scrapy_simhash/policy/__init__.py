@@ -2,6 +2,6 @@
 
 from scrapy_simhash.policy.decision import Decision, Spared, Wish
 from scrapy_simhash.policy.places import Places
-from scrapy_simhash.policy.policy import Case, Policy
+from scrapy_simhash.policy.policy import Case, Policy, is_done
 
-__all__ = ["Case", "Decision", "Places", "Policy", "Spared", "Wish"]
+__all__ = ["Case", "Decision", "Places", "Policy", "Spared", "Wish", "is_done"]

@@ -23,7 +23,12 @@ class Case(NamedTuple):
     depth: int | None
     """Links from the start, 0 for a start page; None where nobody counts."""
     protections: Callable[[Collection[str]], Iterable[str]]
-    """Yield which of the protections that are asked about hold; asked only when it matters, and no further."""
+    """Yield which of the protections that are asked about hold. Costly: called only if it matters, and read only as
+    far as that."""
+    on_copy: Wish | None = None
+    """The action that is asked for since the page repeats another one; None if it does not."""
+    on_unchanged: Wish | None = None
+    """The action that is asked for since the page is *done*; None if it is not. See is_done()."""
 
 
 class Policy:
@@ -45,24 +50,13 @@ class Policy:
             config.action_allow, config.action_deny, config.action_allow_domains, config.action_deny_domains
         )
 
-    def may_act(self, url: str, depth: int | None, wish: Wish) -> bool:
-        """Tell whether *wish* may come true for a page of which nothing but this is known."""
-        return wish.is_explicit or self._exception(url, depth) is None
-
-    def decide(self, case: Case, on_copy: Callable[[], Wish], on_unchanged: Callable[[], Wish]) -> Decision:
+    def decide(self, case: Case) -> Decision:
         """Return what is done about a page.
 
-        *on_copy* says what is asked for if it repeats another page, *on_unchanged* if it is as it was in an earlier
-        crawl, which finished it, or as another live crawler has handed it on; each is called only if that is so. Both
-        may be so: what either drops is dropped.
+        If it is a copy and unchanged, what either action drops is dropped.
         """
-        rulings: list[tuple[Wish, Decision]] = []
-        if case.verdict.is_duplicate:
-            wish = on_copy()
-            rulings.append((wish, self._decide(case, wish, self._on_copy)))
-        if _is_done(case.verdict):
-            wish = on_unchanged()
-            rulings.append((wish, self._decide(case, wish, self._keep_links)))
+        steps = ((case.on_copy, self._on_copy), (case.on_unchanged, self._keep_links))
+        rulings = [(wish, self._decide(case, wish, step)) for wish, step in steps if wish is not None]
         if not rulings:
             return Decision(None)
         action = Action.MARK
@@ -120,6 +114,6 @@ class Policy:
         return Decision(wish.action if spared is None else kept, spared)
 
 
-def _is_done(verdict: Verdict) -> bool:
-    """Tell whether the page is as it was, and whatever was to be made of it is safe, or another crawler's work."""
+def is_done(verdict: Verdict) -> bool:
+    """Tell whether a page is unchanged since an earlier crawl that settled it, or since a live crawler had it."""
     return verdict.reason is Reason.HANDED_ON or (verdict.reason is Reason.UNCHANGED and verdict.is_settled)

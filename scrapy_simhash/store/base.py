@@ -13,7 +13,7 @@ A *run* is one crawl, or one import, that wrote to the store: from its opening t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from scrapy_simhash.fingerprint import Fingerprint
@@ -39,9 +39,8 @@ class Posting(NamedTuple):
     seen: int = 0
     """When the page was fetched, in whole seconds of Unix time."""
     is_handed_on: bool = True
-    """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*."""
-    is_dropped_as_copy: bool = False
-    """Whether whoever hands it in drops it if it repeats another page: then it was not handed on. Not kept."""
+    """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*.
+    To say so of a page after its claim, see :meth:`Store.unsettle`."""
 
 
 class Visit(NamedTuple):
@@ -55,6 +54,8 @@ class Visit(NamedTuple):
     """Number of the content it had."""
     is_settled: bool
     """Whether this very text was handed on in a run that has ended in order: what was made of it is safe."""
+    is_exact: bool = False
+    """Whether the page was too short for a fingerprint: *value* is the hash of its text then."""
     is_live: bool = False
     """Whether it was handed on in another run that is live: not over, with a recent heartbeat, which came after this
     run began. False from a store that was not asked to find out, or that has one run at a time."""
@@ -82,6 +83,8 @@ class Claim(NamedTuple):
     """How many pages had joined the cluster before this one did: 0 for the page that it is named after, then 1, 2,
     and so on. A page keeps its rank for as long as it stays, and takes a new one if it comes back; none is given
     twice. None from a store that does not count."""
+    original_key: bytes | None = None
+    """Key of the page in *original*, None when it is the page itself, or from a store that does not tell."""
 
 
 class Page(NamedTuple):
@@ -147,6 +150,15 @@ class Store(Protocol):
         """Return what ``claim`` would, and store nothing. New content has the numbers that it would get."""
         ...
 
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        """Note that the items of these pages were dropped or lost in this run: it does not settle them. One step.
+
+        A claim is taken for delivered until this is called. Only pages that were handed on in this run change: what
+        another run has handed on, and pages that are not known, are left alone. A later claim of the same page counts
+        as delivered again.
+        """
+        ...
+
     def get(self, key: bytes) -> Page | None:
         """Return what is known about a page, None if nothing is."""
         ...
@@ -173,6 +185,13 @@ class Store(Protocol):
 
     def close(self, reason: str = "finished") -> None:
         """End the run, in order, and let go of whatever is held. Closing again does nothing."""
+        ...
+
+    def abandon(self) -> None:
+        """Let go of whatever is held without ending the run, as a kill does: the run settles no page.
+
+        Called in place of ``close`` if ``unsettle`` has failed at the end of a crawl.
+        """
         ...
 
 
@@ -207,6 +226,10 @@ class AsyncStore(Protocol):
         """See :meth:`Store.look`."""
         ...
 
+    async def unsettle(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.unsettle`."""
+        ...
+
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get`."""
         ...
@@ -225,4 +248,8 @@ class AsyncStore(Protocol):
 
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close`."""
+        ...
+
+    async def abandon(self) -> None:
+        """See :meth:`Store.abandon`."""
         ...

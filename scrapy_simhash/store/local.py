@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from scrapy_simhash.fingerprint import Fingerprint
@@ -36,8 +36,6 @@ class Entry(NamedTuple):
     """Whether value or sketch differ from the content's, so that they must be kept beside it."""
     keeps_run: bool
     """Whether the text was handed on in an earlier run already, which stays noted."""
-    is_handed_on: bool
-    """Whether it is handed on in this run."""
     rank: int
     """In its cluster; 0 in its own."""
     joins: int | None
@@ -86,7 +84,6 @@ class LocalStore(ABC):
                 former is not None
                 and former.is_settled
                 and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
-                posting.is_handed_on and not (posting.is_dropped_as_copy and claim.original is not None),
                 claim.rank or 0,
                 joins,
             )
@@ -121,14 +118,16 @@ class LocalStore(ABC):
         if kin is None or kin.cluster == number:
             content = self._next_content() if kin is None else kin.content
             return number, Claim(former, content, number, None, None, None, rank=0), None
-        original, joined = self._cluster(kin.cluster)
+        original, original_key, joined = self._cluster(kin.cluster)
         is_there = former is not None and (
             former.content == kin.content or self._content(former.content)[0] == kin.cluster
         )
         if not is_there:
             rank = joined + 1
         claim = Claim(
-            former, kin.content, kin.cluster, original, kin.distance, kin.similarity, kin.is_same_text, rank
+            *(former, kin.content, kin.cluster, original, kin.distance, kin.similarity, kin.is_same_text),
+            rank,
+            original_key,
         )
         return number, claim, None if is_there else kin.cluster
 
@@ -164,6 +163,10 @@ class LocalStore(ABC):
         """Return how many pages are known."""
 
     @abstractmethod
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        """Note that this run does not settle these pages."""
+
+    @abstractmethod
     def get(self, key: bytes) -> Page | None:
         """Return what is known about a page, None if nothing is."""
 
@@ -178,6 +181,10 @@ class LocalStore(ABC):
     @abstractmethod
     def close(self, reason: str = "finished") -> None:
         """End the run, in order, and let go of whatever is held."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Let go of whatever is held without ending the run."""
 
     @abstractmethod
     def _next_page(self) -> int:
@@ -204,8 +211,8 @@ class LocalStore(ABC):
         """Return the number of an exact content that can be found, None if there is none."""
 
     @abstractmethod
-    def _cluster(self, number: int) -> tuple[str, int]:
-        """Return the URL of the page that gives its number to a cluster, and how many have joined that."""
+    def _cluster(self, number: int) -> tuple[str, bytes, int]:
+        """Return URL and key of the page that gives its number to a cluster, and how many have joined that."""
 
     @abstractmethod
     def _write(self, entry: Entry) -> None:

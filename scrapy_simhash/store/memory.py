@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from struct import Struct
 from typing import Any
 
@@ -61,6 +61,8 @@ class MemoryStore(LocalStore):
         super().__init__(header or Header(), blocks)
         self._run = Run(1, int(time.time()), None, None)
         self._numbers: dict[bytes, int] = {}
+        #: By page; the same objects.
+        self._keys: list[bytes] = []
         self._pages, self._contents = _Rows(_PAGE), _Rows(_CONTENT)
         #: By page: how many have joined its cluster.
         self._joined = array("I")
@@ -79,6 +81,9 @@ class MemoryStore(LocalStore):
     def __len__(self) -> int:
         """Return how many pages are known. O(1)."""
         return len(self._numbers)
+
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        """Do nothing: nothing in here is ever settled."""
 
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. O(1)."""
@@ -109,6 +114,9 @@ class MemoryStore(LocalStore):
         if self._run.ended is None:
             self._run = self._run._replace(ended=int(time.time()), reason=reason)
 
+    def abandon(self) -> None:
+        """Leave the run without an end; all stays, as long as the store does."""
+
     # --- The ledger.
 
     def _next_page(self) -> int:
@@ -122,7 +130,8 @@ class MemoryStore(LocalStore):
         if number is None:
             return None
         value, text_hash, has_hash, seen, content, _, rank = self._pages[number]
-        return number, Visit(value, text_hash if has_hash else None, seen, content, False), rank
+        is_exact = self._contents[content][7]
+        return number, Visit(value, text_hash if has_hash else None, seen, content, False, is_exact), rank
 
     def _content(self, number: int) -> tuple[int, bytes, int | None]:
         _, text_hash, has_hash, _, page, slot, _, _ = self._contents[number]
@@ -135,8 +144,8 @@ class MemoryStore(LocalStore):
     def _exact(self, scope: str, value: int) -> int | None:
         return self._exact_contents.get((scope, value))
 
-    def _cluster(self, number: int) -> tuple[str, int]:
-        return self._urls[number], self._joined[number]
+    def _cluster(self, number: int) -> tuple[str, bytes, int]:
+        return self._urls[number], self._keys[number], self._joined[number]
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -160,6 +169,7 @@ class MemoryStore(LocalStore):
             self._joined[entry.joins] = entry.rank
         if entry.former is None:
             self._numbers[posting.key] = number
+            self._keys.append(posting.key)
             self._joined.append(0)
             self._urls.append(posting.url)
         else:
@@ -168,6 +178,7 @@ class MemoryStore(LocalStore):
     def _erase(self, page: Page) -> list[tuple[int, Posting]]:
         key, number = page.posting.key, page.number
         del self._numbers[key]
+        self._keys[number] = b""
         self._removed.add(number)
         contents = [content for content in range(len(self._contents)) if self._contents[content][4] == number]
         postings = [(content, self._first(content, key, page.posting.url)) for content in contents]

@@ -52,8 +52,6 @@ ANY_POSTING = st.builds(
     st.none() | ANY_VALUE,
     st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32),
     st.booleans(),
-    # What a store does not keep.
-    is_dropped_as_copy=st.just(False),
 )
 
 

@@ -30,7 +30,7 @@ VISITS = st.builds(
     text_hash=st.sampled_from([None, 1, 2]),
     seen=st.integers(0, 9),
 )
-SHORT_VISITS = st.builds(posting, KEYS.map("short ".__add__), st.integers(0, 3), is_exact=st.just(True))
+SHORT_VISITS = st.builds(posting, KEYS, st.integers(0, 3), is_exact=st.just(True))
 LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
 RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 

@@ -1,6 +1,7 @@
 """The end of a store: in order only if all has been told."""
 
 import asyncio
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ URL = "https://example.com/a"
 
 
 def crawled(folder: Path, *, fails: bool = False, is_away: bool = False) -> Any:
-    """Crawl one page, whose callback may fail, from a store that may be away at the end; return if it was settled."""
+    """Crawl one page, whose callback may fail, with a store that may be away at the end; return if it was settled."""
     crawler = stand_in(dir=str(folder))
     middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
     crawler.signals.send_catch_log(signals.engine_started)
@@ -27,12 +28,12 @@ def crawled(folder: Path, *, fails: bool = False, is_away: bool = False) -> Any:
         crawler.signals.send_catch_log(signals.spider_error, response=page)
     with pytest.MonkeyPatch.context() as patch:
         if is_away:
-            patch.setattr(middleware.detector.store, "get", away)
+            patch.setattr(middleware.detector.store, "unsettle", away)
         asyncio.run(middleware._keeping._engine_stopped())
     return request.meta.get("simhash_settled")
 
 
-def away(key: bytes) -> None:
+def away(keys: Collection[bytes]) -> None:
     raise StoreUnavailable("nobody answers")
 
 

@@ -183,22 +183,3 @@ def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
 def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
         wishes(exact_action=path)
-
-
-@pytest.mark.parametrize(
-    ("settings", "meta", "expected"),
-    [
-        ({}, {}, Wish(Action.MARK)),
-        ({"action": "drop_items"}, {}, Wish(Action.DROP_ITEMS)),
-        ({"exact_action": "drop_items"}, {}, Wish(Action.DROP_ITEMS)),
-        ({"action": "drop_links", "exact_action": "mark"}, {}, Wish(Action.DROP_LINKS)),
-        ({"action": HERE + "ByEnum"}, {}, Wish(Action.DROP_PAGE)),
-        ({"action": "drop_items"}, {"simhash_action": "mark"}, Wish(Action.MARK, True)),
-        ({}, {"simhash_action": "drop_page"}, Wish(Action.DROP_PAGE, True)),
-        ({"action": "drop_items"}, {"simhash_action": "nonsense"}, Wish(Action.DROP_ITEMS)),
-    ],
-)
-def test_the_most_that_may_be_asked_for_is_known_before_the_verdict(
-    settings: dict[str, object], meta: dict[str, object], expected: Wish
-) -> None:
-    assert wishes(**settings)[0].beforehand(Request(URL, meta=meta)) == expected

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import NearDuplicateDetector, Reason, Status, StoreUnavailable
+from scrapy_simhash import NearDuplicateDetector, Reason, Status
 from scrapy_simhash.config import Config
 from scrapy_simhash.items import ItemJudge, Ruling, item_header
 from scrapy_simhash.store import Claim, MemoryStore, Posting, Store
@@ -104,7 +104,7 @@ class Folder:
         return Run(config, self._store if seed is None else Unruly(self._store, seed))
 
     def end(self, run: Run) -> None:
-        asyncio.run(run.judge._detector.amend_async())
+        asyncio.run(run.judge._detector.flush_async())
         assert self._store is not None
         self._store.close("finished")
         self._store = None
@@ -261,32 +261,6 @@ class Unruly(RemoteStore):
         for _ in range(self._random.randrange(9)):
             await asyncio.sleep(0)
         return claim
-
-
-def test_who_was_to_stay_for_one_that_was_lost_is_not_relied_on_if_the_store_does_not_take_it(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    killed = folder.run(KEYED)
-    killed(A)
-    folder.kill(killed)
-    run = folder.run(KEYED)
-    claim = run.store.claim
-
-    def only_copies(posting: Posting) -> Claim:
-        if not posting.is_dropped_as_copy:
-            raise StoreUnavailable("not now")
-        answer: Claim = claim(posting)
-        return answer
-
-    with monkeypatch.context() as patch:
-        patch.setattr(run.store, "claim", only_copies)
-        with pytest.raises(StoreUnavailable):
-            run(NEAR_A)
-    # It went on, and may be lost since.
-    assert run(SAME_AS_A, item_of("/third")) == [
-        "kept, near_duplicate of /a",
-        "dropped, near_duplicate of /a",
-    ]
 
 
 @pytest.mark.parametrize("config", [UNKEYED, KEYED])

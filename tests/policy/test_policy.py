@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from itertools import product
 from typing import NamedTuple
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.policy import Case, Decision, Policy, Spared, Wish
+from scrapy_simhash.policy import Case, Decision, Policy, Spared, Wish, is_done
 
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
 NEW = Verdict(Status.NEW, cluster=0, rank=0)
@@ -36,9 +35,15 @@ def decided(asked: Asked, **settings: object) -> Decision:
     def protections(wanted: Collection[str]) -> Collection[str]:
         return set(asked.holding) & set(wanted)
 
-    case = Case(asked.verdict, URL, asked.depth, protections)
-    policy = Policy(Config(**settings))  # type: ignore[arg-type]
-    return policy.decide(case, lambda: asked.on_copy, lambda: asked.on_unchanged)
+    case = Case(
+        asked.verdict,
+        URL,
+        asked.depth,
+        protections,
+        asked.on_copy if asked.verdict.is_duplicate else None,
+        asked.on_unchanged if is_done(asked.verdict) else None,
+    )
+    return Policy(Config(**settings)).decide(case)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("words", COMBINED)
@@ -58,14 +63,13 @@ def test_a_copy_gets_what_is_asked_for(words: str) -> None:
         Verdict(Status.UNKNOWN),
     ],
 )
-def test_where_there_is_no_question_nobody_is_asked(verdict: Verdict) -> None:
-    def fail() -> Wish:
-        raise AssertionError("asked")
-
+def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> None:
     def protections(wanted: Collection[str]) -> Collection[str]:
         raise AssertionError("asked")
 
-    decision = Policy(Config()).decide(Case(verdict, URL, 0, protections), fail, fail)
+    assert not verdict.is_duplicate
+    assert not is_done(verdict)
+    decision = Policy(Config()).decide(Case(verdict, URL, 0, protections))
     assert not decision.loses_items
     assert decision == (None, None)
 
@@ -195,8 +199,8 @@ def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
     def protections(wanted: Collection[str]) -> Collection[str]:
         raise AssertionError("asked")
 
-    case = Case(COPY, URL, 0, protections)
-    decision = Policy(Config(min_depth=3)).decide(case, lambda: Wish(Action.MARK), lambda: Wish(Action.MARK))
+    mark = Wish(Action.MARK)
+    decision = Policy(Config(min_depth=3)).decide(Case(COPY, URL, 0, protections, mark, mark))
     assert decision == (Action.MARK, None)
 
 
@@ -279,12 +283,3 @@ def test_rules_combine_as_they_read(
         assert (decision.spared is None) == (
             asked.on_copy.action | asked.on_unchanged.action in decision.action
         )
-
-
-@pytest.mark.parametrize(
-    ("depth", "is_denied", "is_explicit"), [*product((0, 1), (True, False), (True, False))]
-)
-def test_what_may_be_done_is_known_beforehand(depth: int, is_denied: bool, is_explicit: bool) -> None:
-    policy = Policy(Config(min_depth=1, action_deny=("copy",) if is_denied else ()))
-    wish = Wish(Action.DROP_ITEMS, is_explicit)
-    assert policy.may_act(URL, depth, wish) == (is_explicit or (depth == 1 and not is_denied))

@@ -42,13 +42,10 @@ def posting(
     text_hash: int | None = None,
     seen: int = 0,
     is_handed_on: bool = True,
-    is_dropped_as_copy: bool = False,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
     url = f"https://example.com/{key}"
-    return Posting(
-        key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on, is_dropped_as_copy
-    )
+    return Posting(key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on)
 
 
 def whole(posting: Posting) -> tuple[object, ...]:

@@ -148,6 +148,18 @@ class StoreContract(ABC):
         again = ask(store, Posting(keys[0], "https://é.example/", "", Fingerprint(0)))
         assert again.former == (2**64 - 1) ^ 0xFF
 
+    def test_a_page_is_one_whether_its_text_is_long_or_short(self, store: Store) -> None:
+        visits = [posting("a", 5), posting("a", 8, is_exact=True), posting("a", 5)]
+        formers = [store.claim(visit).former for visit in visits]
+        assert [former and (former.value, former.is_exact) for former in formers] == [
+            None,
+            (5, False),
+            (8, True),
+        ]
+        assert (len(store), store.index_size) == (1, 1)
+        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0)
+        assert ask(store, posting("c", 5)) == copy("a", 0, 0)
+
     @pytest.mark.parametrize("max_distance", [0, 1, 5])
     def test_the_distance_is_the_one_asked_for(self, max_distance: int) -> None:
         store = self.make(header(ClassicRule(max_distance)))
@@ -335,7 +347,7 @@ class StoreContract(ABC):
     def test_a_look_stores_nothing(self, store: Store) -> None:
         store.claim(posting("a", 0))
         for _ in range(2):
-            assert store.look(posting("b", 1)) == Claim(None, 0, 0, url("a"), 1, 1 - 1 / 64, False, 1)
+            assert store.look(posting("b", 1)) == Claim(None, 0, 0, url("a"), 1, 1 - 1 / 64, False, 1, b"a")
             assert store.look(posting("b", FAR)) == Claim(None, 1, 1, None, None, None, False, 0)
         assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0, False)
         assert (len(store), store.index_size) == (1, 1)
@@ -473,12 +485,53 @@ class PersistentContract(StoreContract):
         store = self.reopen(store, in_order=True)
         assert not settled(store, text_hash=3)
 
-    def test_a_copy_that_was_dropped_was_not_handed_on_and_an_original_was(self, store: Store) -> None:
-        for key in "ab":
-            store.claim(posting(key, 5, text_hash=1, is_dropped_as_copy=True))
+    def settled(self, store: Store, keys: str, text_hash: int = 1) -> str:
+        """Return those of *keys* whose pages are settled, and leave no trace."""
+        formers = {key: store.look(posting(key, 5, text_hash=text_hash)).former for key in keys}
+        return "".join(key for key, former in formers.items() if former is not None and former.is_settled)
+
+    def test_a_page_that_was_unsettled_after_its_claim_is_not_settled(self, store: Store) -> None:
+        for key in "abcd":
+            store.claim(posting(key, 5, text_hash=1))
+        store.unsettle([])
+        store.unsettle({b"a", b"c", b"of no page"})
+        before = [whole(p) for p in store]
         store = self.reopen(store, in_order=True)
-        formers = [store.claim(posting(key, 5, text_hash=1)).former for key in "ab"]
-        assert [former is not None and former.is_settled for former in formers] == [True, False]
+        assert self.settled(store, "abcd") == "bd"
+        assert [whole(p._replace(is_handed_on=False)) for p in store] == before, "and nothing else changed"
+
+    def test_a_page_that_is_claimed_again_after_it_was_unsettled_is_settled(self, store: Store) -> None:
+        for key in "ab":
+            store.claim(posting(key, 5, text_hash=1))
+        store.unsettle([b"a", b"b"])
+        store.claim(posting("b", 5, text_hash=1))
+        assert self.settled(self.reopen(store, in_order=True), "ab") == "b"
+
+    def test_what_another_run_has_handed_on_cannot_be_unsettled(self, store: Store) -> None:
+        for key in "abc":
+            store.claim(posting(key, 5, text_hash=1))
+        store = self.reopen(store, in_order=True)
+        for key, text_hash in (("a", 1), ("b", 2)):
+            store.claim(posting(key, 5, text_hash=text_hash))
+        store.unsettle([b"a", b"b", b"c"])
+        store = self.reopen(store, in_order=True)
+        assert (self.settled(store, "abc"), self.settled(store, "b", text_hash=2)) == ("ac", "")
+
+    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
+    def test_what_is_unsettled_in_a_later_run_does_not_concern_the_one_before(
+        self, store: Store, in_order: bool
+    ) -> None:
+        store.claim(posting("a", 5, text_hash=1))
+        store = self.reopen(store, in_order)
+        store.unsettle([b"a"])
+        assert self.settled(store, "a") == ("a" if in_order else "")
+
+    def test_a_run_that_is_abandoned_settles_nothing(self, store: Store) -> None:
+        store.claim(posting("a", 5, text_hash=1))
+        store.abandon()
+        store = self.reopen(store, in_order=True)
+        assert self.settled(store, "a") == ""
+        assert [run.ended for run in store.runs()] == [None, None]
 
     def test_runs_are_counted_and_told_with_their_ends(self, store: Store) -> None:
         store = self.reopen(store, in_order=True)

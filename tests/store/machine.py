@@ -46,10 +46,9 @@ class StoreMachine(RuleBasedStateMachine):
         text_hash: int | None = None,
         is_handed_on: bool = True,
         is_exact: bool = False,
-        is_dropped_as_copy: bool = False,
     ) -> Fingerprint:
         self.clock += 1
-        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on, is_dropped_as_copy)
+        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on)
         expected = self.naive.claim(visit)
         assert self.store.claim(visit) == expected
         return what
@@ -78,7 +77,6 @@ class StoreMachine(RuleBasedStateMachine):
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
         subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
         text_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
-        is_dropped_as_copy=st.booleans(),
     )
     def visit_with_content_like_another(
         self,
@@ -89,11 +87,10 @@ class StoreMachine(RuleBasedStateMachine):
         edited: int | None,
         subject: str,
         text_hash: int | None,
-        is_dropped_as_copy: bool,
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
         what = Fingerprint(value) if edited is None else content(value, edited, subject)
-        return self.claim(key, scope, what, text_hash, is_dropped_as_copy=is_dropped_as_copy)
+        return self.claim(key, scope, what, text_hash)
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:
@@ -105,6 +102,12 @@ class StoreMachine(RuleBasedStateMachine):
         if page is not None:
             last = page.posting
             self.claim(key, last.scope, last.fingerprint, last.text_hash, True, is_exact=last.is_exact)
+
+    @rule(keys=st.sets(st.sampled_from("abcdefgh")))
+    def unsettle(self, keys: set[str]) -> None:
+        named = {key.encode() for key in keys}
+        self.store.unsettle(named)
+        self.naive.unsettle(named)
 
     @rule(key=st.sampled_from("abcdefgh"), like=seen)
     def look(self, key: str, like: Fingerprint) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from scrapy_simhash.rule import Rule
@@ -47,7 +48,13 @@ class NaiveStore:
         settled = run in self.ended
         is_live = run in self.live and run != self.run and not settled
         return Visit(
-            page.fingerprint.value, page.text_hash, page.seen, self.content[number], settled, is_live
+            page.fingerprint.value,
+            page.text_hash,
+            page.seen,
+            self.content[number],
+            settled,
+            page.is_exact,
+            is_live,
         )
 
     def look(self, posting: Posting) -> Claim:
@@ -70,7 +77,7 @@ class NaiveStore:
         rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
         first = self.originals[content].posting
         same = posting.is_exact or (posting.text_hash is not None and posting.text_hash == first.text_hash)
-        return Claim(former, content, owner, original.url, distance, -difference, same, rank)
+        return Claim(former, content, owner, original.url, distance, -difference, same, rank, original.key)
 
     def claim(self, posting: Posting) -> Claim:
         claim = self.look(posting)
@@ -82,8 +89,7 @@ class NaiveStore:
         if claim.cluster not in (page, cluster):
             self.joins.append(claim.cluster)
         assert claim.rank is not None
-        is_dropped = posting.is_dropped_as_copy and claim.original is not None
-        run = self.run if posting.is_handed_on and not is_dropped else 0
+        run = self.run if posting.is_handed_on else 0
         if number is None:
             self.pages.append(posting)
             self.content.append(claim.content)
@@ -97,6 +103,12 @@ class NaiveStore:
             self.first_run[page] = run
         self.pages[page], self.content[page], self.ranks[page] = posting, claim.content, claim.rank
         return claim
+
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        for key in keys:
+            number = self.number(key)
+            if number is not None and self.first_run[number] == self.run:
+                self.first_run[number] = 0
 
     def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
         """Return minus the similarity, the distance, the number and the page of every content that will do."""
@@ -162,4 +174,4 @@ class NaiveStore:
 
 
 def _kept(posting: Posting, is_settled: bool) -> Posting:
-    return posting._replace(is_handed_on=is_settled, is_dropped_as_copy=False)
+    return posting._replace(is_handed_on=is_settled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 from scrapy_simhash.store import Claim, Header, MemoryStore, Page, Posting, Run
 
@@ -35,6 +35,10 @@ class RemoteStore:
         await self._travel()
         return self.store.look(posting)
 
+    async def unsettle(self, keys: Collection[bytes]) -> None:
+        await self._travel()
+        self.store.unsettle(keys)
+
     async def get(self, key: bytes) -> Page | None:
         await self._travel()
         return self.store.get(key)
@@ -55,6 +59,10 @@ class RemoteStore:
     async def close(self, reason: str = "finished") -> None:
         await self._travel()
         self.store.close(reason)
+
+    async def abandon(self) -> None:
+        await self._travel()
+        self.store.abandon()
 
     async def _travel(self) -> None:
         self.waiting += 1

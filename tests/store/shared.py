@@ -80,20 +80,28 @@ class SharedContract(ABC):
         assert self.fate(other, text_hash=2) == "open", "this one is not"
         assert self.fate(one, text_hash=2) == "live"
 
-    @pytest.mark.parametrize("doubter", [0, 1])
-    def test_what_is_doubted_is_not_live(self, one: Store, doubter: int) -> None:
+    @pytest.mark.parametrize("claimer", [0, 1])
+    def test_a_claim_that_is_not_handed_on_leaves_nothing_live(self, one: Store, claimer: int) -> None:
         stores = one, self.join(one)
         assert [self.fate(store) for store in stores] == ["none", "live"]
-        assert self.fate(stores[doubter], is_handed_on=False) == ["open", "live"][doubter]
+        assert self.fate(stores[claimer], is_handed_on=False) == ["open", "live"][claimer]
         assert self.fate(stores[1]) == "open"
         assert self.fate(stores[0]) == "live", "it was handed on anew"
 
-    def test_a_copy_that_was_dropped_is_not_live(self, one: Store) -> None:
+    def test_what_was_unsettled_is_not_live(self, one: Store) -> None:
         other = self.join(one)
-        for key in "ab":
-            one.claim(posting(key, 5, text_hash=1, is_dropped_as_copy=True))
-        formers = [other.claim(posting(key, 5, text_hash=1, is_dropped_as_copy=True)).former for key in "ab"]
-        assert [_fate(former) for former in formers] == ["live", "open"]
+        assert [self.fate(store) for store in (one, other)] == ["none", "live"]
+        one.unsettle([b"a"])
+        assert self.fate(other) == "open"
+        assert self.fate(one) == "live", "it was handed on anew, by the other"
+
+    def test_who_was_told_that_a_text_is_live_cannot_unsettle_it(self, one: Store) -> None:
+        other = self.join(one)
+        assert [self.fate(store) for store in (one, other)] == ["none", "live"]
+        other.unsettle([b"a"])
+        assert self.fate(self.join(one)) == "live"
+        self.end(one)
+        assert self.fate(other) == "settled"
 
     def test_who_has_no_part_in_heartbeats_is_not_live_and_sees_nobody(self, one: Store) -> None:
         quiet = self.join(one, has_heartbeat=False)
@@ -146,7 +154,6 @@ class SharedMachine(RuleBasedStateMachine):
         value=st.sampled_from([5, 5, 5, 4, FAR]),
         text_hash=st.sampled_from([1, 1, 1, 2, None]),
         is_handed_on=st.sampled_from([True, True, True, False]),
-        is_dropped_as_copy=st.booleans(),
         is_look=st.sampled_from([False, False, False, True]),
     )
     def visit(
@@ -156,17 +163,19 @@ class SharedMachine(RuleBasedStateMachine):
         value: int,
         text_hash: int | None,
         is_handed_on: bool,
-        is_dropped_as_copy: bool,
         is_look: bool,
     ) -> None:
-        page = posting(
-            *(key, value, "", False, text_hash),
-            is_handed_on=is_handed_on,
-            is_dropped_as_copy=is_dropped_as_copy,
-        )
+        page = posting(key, value, "", False, text_hash, is_handed_on=is_handed_on)
         self.naive.run = self.runs[crawler]
         store, what = self.stores[crawler], "look" if is_look else "claim"
         assert getattr(store, what)(page) == getattr(self.naive, what)(page)
+
+    @rule(crawler=st.integers(0, 2), keys=st.sets(st.sampled_from("abc")))
+    def unsettle(self, crawler: int, keys: set[str]) -> None:
+        named = {key.encode() for key in keys}
+        self.naive.run = self.runs[crawler]
+        self.stores[crawler].unsettle(named)
+        self.naive.unsettle(named)
 
     @rule(crawler=st.integers(0, 2), in_order=st.booleans())
     def end_and_begin_anew(self, crawler: int, in_order: bool) -> None:

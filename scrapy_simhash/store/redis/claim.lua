@@ -8,8 +8,6 @@ local id, known, mark, run, token, expiry, reach, is_look, is_exact, handed_on, 
 local key, flags, stamp, scope, sketch, url, kin =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local value = stamp:sub(1, VALUE_END)
--- Whether the page is handed on: always, or unless it repeats another one, which is then dropped.
-local HANDED_ON, UNLESS_COPY = 1, 2
 -- What is known of a former visit: that there was one; that its text was handed on in a run that has ended in order,
 -- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
 -- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
@@ -125,25 +123,28 @@ end
 local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
 local number, own, former_run = tonumber(counts[1] or 0), 0, 0
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
-local former_rank, joined = 0, 0
+local former_kind, former_rank, joined = 0, 0, 0
 local cluster
 local page = redis.call('HGET', PAGES, key)
 if page then
   number, former_content, own, former_run, former_flags, former_stamp = struct.unpack(PAGE, page)
   former_rank, joined = ranks_of(page, former_flags)
   former = fate_in(former_run, own_run)
-  cluster = content_of(former_content)
+  local content_flags
+  cluster, content_flags = content_of(former_content)
+  if has(content_flags, IS_EXACT) then former_kind = IS_EXACT end
 end
 if is_exact == 1 then
   local content = redis.call('HGET', EXACT, value .. scope)
   kin = content and struct.pack('>I8', tonumber(content)) or ''
 end
 local place, content, owner, record = choose(kin, number, cluster)
-local url_of_original, rank, is_same_text = '', 0, false
+local url_of_original, key_of_original, rank, is_same_text = '', '', 0, false
 local joins, original
 if place and owner ~= number then
   local its_joined = 0
-  joins, original = original_of(record)
+  key_of_original, original = original_of(record)
+  joins = key_of_original
   if original then url_of_original, its_joined = cluster_of(original) end
   rank = its_joined + 1
   -- It keeps its rank for as long as it stays.
@@ -178,11 +179,11 @@ if is_look == 0 then
   end
   -- The text was handed on in another run already, which has ended, or is live: that stays noted. If this page is
   -- dropped for its sake, and that run never ends in order, the page is not settled.
-  local is_kept = (former == SETTLED or former == LIVE and handed_on > 0) and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
+  local is_kept = (former == SETTLED or former == LIVE and handed_on == 1)
+    and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and former_stamp:sub(1, VALUE_END) == value
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
-  local is_handed_on = handed_on == HANDED_ON or (handed_on == UNLESS_COPY and owner == number)
-  local its_run = is_kept and former_run or is_handed_on and run or 0
+  local its_run = is_kept and former_run or handed_on == 1 and run or 0
   local ranks = ''
   if rank + joined > 0 then
     page_flags, ranks = page_flags + HAS_RANKS, struct.pack(RANKS, rank, joined)
@@ -204,6 +205,6 @@ if is_look == 0 then
   end
 end
 
-return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, rank,
-  is_same_text and 1 or 0, former, former_flags, former_content, former_stamp, #url_of_original) .. url_of_original
-  .. packed(events)
+return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, rank,
+  is_same_text and 1 or 0, former, former_flags + former_kind, former_content, former_stamp,
+  #key_of_original, #url_of_original) .. key_of_original .. url_of_original .. packed(events)

@@ -95,11 +95,14 @@ def stamp_of(posting: Posting) -> bytes:
 
 
 def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | None:
-    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live."""
+    """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live.
+
+    *flags* are those of the page, and that of its content which says that it is exact.
+    """
     if not kind:
         return None
     value, text_hash, seen = _read_stamp(flags, stamp)
-    return Visit(value, text_hash, seen, content, kind == 2, kind == 3)
+    return Visit(value, text_hash, seen, content, kind == 2, bool(flags & _IS_EXACT), kind == 3)
 
 
 def read_page(record: bytes) -> PageRecord:

@@ -35,6 +35,8 @@ class Link:
     def __init__(self, line: Line, wish: Wish, blocks: int) -> None:
         self.wish = wish
         self.opened: Opened | None = None
+        #: How often the server was found, or found again.
+        self.openings = 0
         #: As of the last answer.
         self.pages = 0
         self._line = line
@@ -159,13 +161,18 @@ class Link:
         is_new_run = before is not None and before.run != opened.run
         self.met(opened)
         self.opened = opened
-        if replica is None or replica.store_id != opened.store_id or not await self.catch_up(replica):
+        is_same_store = replica is not None and replica.store_id == opened.store_id
+        if replica is None or not is_same_store or not await self.catch_up(replica):
             is_loss = replica is not None and replica.store_id != NOWHERE
             replica = Replica(opened.store_id, opened.header.rule, self._blocks)
             self._replica = replica
         else:
             is_loss = is_new_run
         if is_loss:
+            if opened.run and is_same_store and not is_new_run:
+                # What this run has unsettled may be lost, too. It never ends, and settles nothing.
+                opened = await reopen(replace(self.wish, run=0), self._line.ask)
+                self.opened = opened
             logger.warning(
                 "%s has lost what it knew, or part of it; this crawl goes on with what is there",
                 self.wish.place,
@@ -173,6 +180,7 @@ class Link:
         if not await self.catch_up(replica):
             raise StoreUnavailable(f"{self.wish.place} changes while it is read")
         self._is_up = True
+        self.openings += 1
         if opened.run and self.wish.live and self._heart is None:
             self._heart = asyncio.create_task(self._beat())
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import replace
 from struct import Struct
@@ -35,15 +36,17 @@ _AT_ONCE = 24
 _LOSSES = 5
 #: Events that a removal may be behind.
 _NEWS = 1000
+#: Seconds that a server may lose when it dies: with ``appendfsync everysec`` two, and more where its disk is busy.
+_FORGOTTEN = 10
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, exact, handed on: 0, 1, or 2, unless it repeats another page; seconds for which another
-#: run is live after a heartbeat.
-_CLAIM = Struct(">8sQ4sI8sIB??BI")
-_UNLESS_COPY = 2
+#: whether it is a look only, exact, handed on; seconds for which another run is live after a heartbeat.
+_CLAIM = Struct(">8sQ4sI8sIB???I")
+#: Store, run, its token.
+_UNSETTLE = Struct(">8sI8s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
-#: same text, the former visit, length of the original's URL.
-_CLAIMED = Struct(">cQQQQII?BBQ24sI")
+#: same text, the former visit, lengths of the original's key and URL, which follow.
+_CLAIMED = Struct(">cQQQQII?BBQ24sHI")
 _REMOVED = Struct(">cQ?")
 _STORED, _RACED, _BEHIND = b"S", b"R", b"B"
 
@@ -93,6 +96,9 @@ class RedisStore:
         line = Line(self._server, place, list(self._names.values()), timeout)
         self._link = Link(line, wish, blocks)
         self._turns = asyncio.Semaphore(_AT_ONCE)
+        # What the server was told of late, each with the moment; and how often the link had been opened by then.
+        self._unsettled: deque[tuple[float, Collection[bytes]]] = deque()
+        self._openings = 0
 
     @property
     def header(self) -> Header:
@@ -167,6 +173,11 @@ class RedisStore:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One trip, rarely two or more."""
         return await self._decide(posting, is_look=True)
 
+    async def unsettle(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One trip."""
+        self._check_writable()
+        await self._tell_unsettled(keys)
+
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One trip."""
         await self._link.ready()
@@ -220,25 +231,50 @@ class RedisStore:
         A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
         let go, if it does not come back: then the run never ended in order.
         """
-        opened, wish = self._link.opened, self._link.wish
+        opened = self._link.opened
         is_closed, self._is_closed = self._is_closed, True
         try:
             if opened and opened.run and not is_closed:
-                words = str(opened.run), wish.token, str(int(time.time())), reason, str(wish.expire)
                 # It is the same if it is said twice.
                 with suppress(StoreUnavailable):
-                    await self._link.ready()
-                    await self._link.ask("end", *words)
+                    await self._end(reason)
                     return
                 await self._link.wait(self._timeout)
-                await self._link.ask("end", *words)
+                await self._end(reason)
         finally:
             await self._link.close()
 
     async def abandon(self) -> None:
-        """Let go of the server without ending the run, as a kill does: nothing is settled by it."""
+        """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
         self._is_closed = True
         await self._link.close()
+
+    async def _end(self, reason: str) -> None:
+        await self._link.ready()
+        await self._tell_unsettled()
+        opened, wish = self._link.opened, self._link.wish
+        assert opened is not None
+        words = str(opened.run), wish.token, str(int(time.time())), reason, str(wish.expire)
+        await self._link.ask("end", *words)
+
+    async def _tell_unsettled(self, keys: Collection[bytes] = ()) -> None:
+        """Tell the server of *keys*, and of those that it may have lost if it was away since it was told."""
+        for _ in range(_LOSSES):
+            replica = await self._link.ready()
+            opened, openings = self._link.opened, self._link.openings
+            assert opened is not None
+            again = self._unsettled if openings != self._openings else ()
+            named = {*keys, *(key for _, told in again for key in told)}
+            head = _UNSETTLE.pack(replica.store_id, opened.run, self._link.wish.token)
+            if not named or await self._link.ask("unsettle", head, *named) == _STORED:
+                self._openings = openings
+                now = time.monotonic()
+                self._unsettled.append((now, keys))
+                while self._unsettled[0][0] < now - _FORGOTTEN:
+                    self._unsettled.popleft()
+                return
+            self._link.lost(replica)
+        raise StoreUnavailable(f"{self._link.wish.place} loses what it knew again and again")
 
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
         async with self._turns:
@@ -267,7 +303,7 @@ class RedisStore:
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
-                *(is_look, posting.is_exact, _handed_on(posting), wish.live),
+                *(is_look, posting.is_exact, posting.is_handed_on, wish.live),
             )
             packed = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             reply = await self._link.ask("claim", head, key, stamp, scope, fingerprint.sketch, url, packed)
@@ -328,21 +364,23 @@ class RedisStore:
         kin: list[tuple[Match, float]],
     ) -> tuple[Claim, bool]:
         """Return the claim that *reply* tells, and whether its content can be found from now on."""
-        _, self._link.pages, number, content, owner, place, rank, is_same_text, *visit, length = (
+        _, self._link.pages, number, content, owner, place, rank, is_same_text, *visit, key_length, length = (
             _CLAIMED.unpack_from(reply)
         )
-        end = _CLAIMED.size + length
+        key_end = _CLAIMED.size + key_length
+        end = key_end + length
         replica.apply(reply, end, first)
         former = layout.read_visit(*visit)
         if owner == number:
             is_new = not place and not posting.is_exact
             return Claim(former, content, number, None, None, None, rank=rank), is_new
-        original = reply[_CLAIMED.size : end].decode("utf-8", "surrogatepass")
+        key, original = reply[_CLAIMED.size : key_end], reply[key_end:end].decode("utf-8", "surrogatepass")
         distance, similarity = 0, 1.0
         if not posting.is_exact:
             match, similarity = kin[place - 1]
             distance = match.distance
-        return Claim(former, content, owner, original, distance, similarity, is_same_text, rank), False
+        claim = Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key)
+        return claim, False
 
     async def _begin_again(self, reply: bytes, replica: Replica, first: int) -> int:
         """Learn why nothing was stored; return 1 if the server had lost something, else 0."""
@@ -359,8 +397,3 @@ class RedisStore:
     def _check_writable(self) -> None:
         if self._is_read_only:
             raise StoreError(f"{self._link.wish.place} was opened for reading only")
-
-
-def _handed_on(posting: Posting) -> int:
-    """Return whether *posting* is handed on, as the script takes it."""
-    return _UNLESS_COPY if posting.is_handed_on and posting.is_dropped_as_copy else posting.is_handed_on

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -33,12 +33,13 @@ ENDS = """SELECT
     (SELECT 1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(page) FROM removed), -1))),
     (SELECT 1 + ifnull(max(number), -1) FROM contents)"""
 VISIT = """SELECT number, value, text_hash, seen, content, rank,
-    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL)
+    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
+    (SELECT is_exact FROM contents WHERE contents.number = pages.content)
 FROM pages WHERE key = ?"""
 CONTENT = """SELECT page, value, text_hash, sketch
 FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
-CLUSTER = "SELECT url, joined FROM pages WHERE number = ?"
+CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 EXACT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_exact AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?)"
@@ -46,6 +47,7 @@ NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
 CHANGED_PAGE = """UPDATE pages
 SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?
 WHERE number = ?"""
+UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
 
 
@@ -148,6 +150,12 @@ class SqliteStore(LocalStore):
         with said_at_work(self._path):
             return super().look(posting)
 
+    def unsettle(self, keys: Collection[bytes]) -> None:
+        """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One transaction."""
+        with self._transaction():
+            self._connection.executemany(UNSETTLED, [(key, self._run) for key in keys])
+            self._commit()
+
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
         with self._transaction():
@@ -196,7 +204,7 @@ class SqliteStore(LocalStore):
             self._let_go()
 
     def abandon(self) -> None:
-        """Let go of the file without ending the run, as a kill does: nothing is settled by it."""
+        """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
         self._run = 0
         self._let_go()
 
@@ -256,8 +264,10 @@ class SqliteStore(LocalStore):
         found = self._execute(VISIT, (key,)).fetchall()
         if not found:
             return None
-        ((number, value, text_hash, seen, content, rank, is_settled),) = found
-        visit = Visit(unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled))
+        ((number, value, text_hash, seen, content, rank, is_settled, is_exact),) = found
+        visit = Visit(
+            unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled), bool(is_exact)
+        )
         return number, visit, rank
 
     def _content(self, number: int) -> tuple[int, bytes, int | None]:
@@ -272,9 +282,9 @@ class SqliteStore(LocalStore):
         found = self._execute(EXACT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
 
-    def _cluster(self, number: int) -> tuple[str, int]:
-        ((url, joined),) = self._execute(CLUSTER, (number,)).fetchall()
-        return told(url), joined
+    def _cluster(self, number: int) -> tuple[str, bytes, int]:
+        ((url, key, joined),) = self._execute(CLUSTER, (number,)).fetchall()
+        return told(url), key, joined
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -288,7 +298,7 @@ class SqliteStore(LocalStore):
             if fingerprint.sketch:
                 self._execute(NEW_SKETCH, (content, fingerprint.sketch))
         sketch = fingerprint.sketch if entry.has_own_sketch else None
-        run = self._run if entry.is_handed_on else 0
+        run = self._run if posting.is_handed_on else 0
         url = stored(posting.url)
         if entry.former is None:
             self._execute(NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch))
