@@ -72,6 +72,7 @@ def _take_export(given: Input, options: Namespace, tell: Callable[[int], None]) 
     header = header_in(place, options, export.header, given.name)
     with taking_in(place, header, DOING) as intake:
         intake.claim_all(export, export.header, tell)
+    export.tell_of_unknown()
     return {"postings": intake.claimed, **vars(intake.counts)}
 
 

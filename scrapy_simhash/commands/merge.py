@@ -75,6 +75,7 @@ def _opened(name: str, into: str, options: Namespace) -> Iterator[Source]:
         with reading.opened(name) as given:
             export = Export(given)
             yield Source(name, export.header, export)
+            export.tell_of_unknown()
         return
     with place.reading() as store:
         yield Source(place.shown, store.header, (step.posting for step in walk(store)))

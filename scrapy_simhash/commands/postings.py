@@ -2,7 +2,7 @@
 
 The first line says what the fingerprints were made and compared by; each further line is one posting::
 
-    {"format": "scrapy-simhash postings", "version": 1, "scheme": "web-1", "settings": {...}}
+    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-1", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
 Nothing outside ASCII, so that no editor and no pipe changes it.
@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from scrapy_simhash.commands.failures import Refused, failing
@@ -24,14 +27,31 @@ from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.parts import Part, packed
 
 FORMAT = "scrapy-simhash postings"
-VERSION = 1
+VERSION = 2
 #: Bytes of a line beyond which it is no posting: a URL takes some thousands.
 LONGEST = 1 << 20
 #: Bytes of a key, or of a scope, that every store keeps.
 LONGEST_NAME = 0xFFFF
 
+#: Names in the line of a posting. What is in ``duplicate_of`` an import finds out by itself.
+_KNOWN = frozenset(
+    (
+        "key",
+        "url",
+        "scope",
+        "value",
+        "sketch",
+        "exact",
+        "text_hash",
+        "seen",
+        "handed_on",
+        "parts",
+        "duplicate_of",
+    )
+)
 _VALUE = re.compile(r"[0-9a-fA-F]{16}")
 _KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _T = TypeVar("_T")
@@ -39,7 +59,14 @@ _T = TypeVar("_T")
 
 def header_line(header: Header) -> str:
     """Return the first line of an export."""
-    line = {"format": FORMAT, "version": VERSION, "scheme": header.scheme, "settings": header.settings}
+    line = {
+        "format": FORMAT,
+        "version": VERSION,
+        "scheme": header.scheme,
+        "width": header.width,
+        "profile": header.profile,
+        "settings": header.settings,
+    }
     return f"{json.dumps(line)}\n"
 
 
@@ -61,6 +88,11 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     line["seen"] = written(posting.seen)
     if not posting.is_handed_on:
         line["handed_on"] = False
+    if posting.parts:
+        line["parts"] = {
+            part.name: {"version": part.version, "data": b64encode(part.data).decode("ascii")}
+            for part in posting.parts
+        }
     if duplicate_of is not None:
         line["duplicate_of"] = duplicate_of
     return f"{json.dumps(line)}\n"
@@ -88,6 +120,9 @@ def parsed_header(text: str) -> Header:
             " install a later one"
         )
     scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
+    for name, known in (("width", Header.width), ("profile", Header.profile)):
+        if (found := _field(line, name, _number)) != known:
+            raise ValueError(f"has {name} {found}, and this program knows {known}: install a later one")
     try:
         header = Header.of(Config.from_settings({**settings, **blocks_for(settings)}), scheme)
     except SettingError as error:
@@ -108,10 +143,10 @@ def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
     return {setting_name("blocks"): max(BLOCKS, distance + 1)} if isinstance(distance, int) else {}
 
 
-def parsed_posting(text: str) -> Posting:
+def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
     """Return the posting in a line. Raises ValueError, which says what is wrong.
 
-    Names that mean nothing here are passed over, ``duplicate_of`` among them.
+    Names that this release does not know are left out, and counted in *unknown*.
 
     >>> posting = Posting(b"a", "https://example.com/", "", Fingerprint(5))
     >>> parsed_posting(posting_line(posting)) == posting
@@ -122,6 +157,8 @@ def parsed_posting(text: str) -> Posting:
     ValueError: has no 'url'
     """
     line = _object(text)
+    if unknown is not None:
+        unknown.update(line.keys() - _KNOWN)
     key, url, scope = _field(line, "key", _key), _field(line, "url", _text), _field(line, "scope", _scope)
     value = _field(line, "value", _value)
     sketch = _field(line, "sketch", _sketch, b"")
@@ -134,6 +171,7 @@ def parsed_posting(text: str) -> Posting:
         _field(line, "text_hash", _value, None),
         _field(line, "seen", _seen),
         _field(line, "handed_on", _truth, True),
+        _field(line, "parts", _parts, ()),
     )
 
 
@@ -143,13 +181,23 @@ class Export:
     def __init__(self, given: Input) -> None:
         """Read the header. Raises Refused, with the number of the line, if it is none, and Failed if it can't."""
         self._given = given
+        #: Names that this release does not know, and in how many lines they were so far.
+        self.unknown: Counter[str] = Counter()
         self._lines = enumerate(iter(self._line, b""), 1)
         self.header = self._parsed(parsed_header, *next(self._lines, (1, b"")))
 
     def __iter__(self) -> Iterator[Posting]:
         """Yield the postings. Raises Refused for the first line that is none, with its number."""
         for number, line in self._lines:
-            yield self._parsed(parsed_posting, number, line)
+            yield self._parsed(partial(parsed_posting, unknown=self.unknown), number, line)
+
+    def tell_of_unknown(self) -> None:
+        """Say on standard error which names this release does not know, once all is read."""
+        for name, lines in sorted(self.unknown.items()):
+            print(
+                f"warning: {self._given.name}: left out {name!r} of {lines:,} lines: this release does not know it",
+                file=sys.stderr,
+            )
 
     def _line(self) -> bytes:
         with failing(f"read {self._given.source}"):
@@ -233,6 +281,27 @@ def _value(value: Any) -> int:
     if not isinstance(value, str) or not _VALUE.fullmatch(value):
         raise ValueError("is not 16 hexadecimal digits")
     return int(value, 16)
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError("is not a whole number")
+    return value
+
+
+def _parts(value: Any) -> tuple[Part, ...]:
+    parts = tuple(_part(name, part) for name, part in _mapping(value).items())
+    packed(parts)
+    return parts
+
+
+def _part(name: str, value: Any) -> Part:
+    part = _mapping(value)
+    try:
+        data = b64decode(_text(part.get("data")), validate=True)
+    except ValueError:
+        raise ValueError(f"is no part {name!r}: its data is not base64") from None
+    return Part(name, _field(part, "version", _number), data)
 
 
 def _sketch(value: Any) -> bytes:

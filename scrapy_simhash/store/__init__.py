@@ -3,5 +3,6 @@
 from scrapy_simhash.store.base import AsyncStore, Claim, Page, Posting, Run, Store, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.memory import MemoryStore
+from scrapy_simhash.store.parts import Part
 
-__all__ = ["AsyncStore", "Claim", "Header", "MemoryStore", "Page", "Posting", "Run", "Store", "Visit"]
+__all__ = ["AsyncStore", "Claim", "Header", "MemoryStore", "Page", "Part", "Posting", "Run", "Store", "Visit"]

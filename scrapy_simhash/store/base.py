@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.parts import Part
 
 
 class Posting(NamedTuple):
@@ -41,6 +42,8 @@ class Posting(NamedTuple):
     is_handed_on: bool = True
     """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*.
     To say so of a page after its claim, see :meth:`Store.unsettle`."""
+    parts: tuple[Part, ...] = ()
+    """What features keep of the page beside its text. A page has those of its latest visit, and no others."""
 
 
 class Visit(NamedTuple):

@@ -28,6 +28,10 @@ class Header:
     min_shingles: int = Config.min_shingles
     mask_digits: bool = Config.mask_digits
     scope: str = Config.scope
+    width: int = 64
+    """Bits of a fingerprint. This release knows 64."""
+    profile: int = 0
+    """Version of the profile of a site by which pages were read; 0 for none. This release knows 0."""
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
@@ -44,11 +48,16 @@ class Header:
         if kind is None:
             raise TypeError(f"a header has a rule, {' or '.join(RULES)}, got {values.get('rule')!r}")
         own = rule_fields(kind)
-        names = {"scheme", "rule", *own, *_SHARED}
-        if names != set(values):
-            raise TypeError(
-                f"a header has the fields {', '.join(sorted(names))}, got {', '.join(sorted(values))}"
-            )
+        names = {"scheme", "width", "profile", "rule", *own, *_SHARED}
+        if unknown := sorted(set(values) - names):
+            raise TypeError(f"this release does not know {', '.join(unknown)}: a newer one wrote it")
+        if missing := sorted(names - set(values)):
+            raise TypeError(f"it has no {', '.join(missing)}")
+        for name, known in (("width", cls.width), ("profile", cls.profile)):
+            if int(str(values[name])) != known:
+                raise ValueError(
+                    f"it has {name} {values[name]}, and this release knows {known}: a newer one wrote it"
+                )
         typed = {name: type(getattr(Config, name))(values[name]) for name in (*own, *_SHARED)}
         rule = kind(**{name: typed.pop(name) for name in own})
         return cls(str(values["scheme"]), rule, **typed)
@@ -57,12 +66,13 @@ class Header:
         """Return the fields as plain values, for JSON: the rule by its name, and its settings beside it."""
         rule = {name: getattr(self.rule, name) for name in rule_fields(type(self.rule))}
         shared = {name: getattr(self, name) for name in _SHARED}
-        return {"scheme": self.scheme, "rule": self.rule.name, **rule, **shared}
+        versions = {"scheme": self.scheme, "width": self.width, "profile": self.profile}
+        return {**versions, "rule": self.rule.name, **rule, **shared}
 
     @property
     def settings(self) -> dict[str, object]:
-        """The same without the scheme, by the names that settings have in a project."""
-        return {setting_name(name): value for name, value in self.to_dict().items() if name != "scheme"}
+        """The same without scheme, width and profile, by the names that settings have in a project."""
+        return {setting_name(name): value for name, value in self.to_dict().items() if name not in _VERSIONS}
 
     def fingerprints_differ(self, other: Header) -> list[str]:
         """Return what differs, in words, of how fingerprints are made: rule and scope do not count.
@@ -83,7 +93,7 @@ class Header:
         """
         mine, its = self.to_dict(), other.to_dict()
         return [
-            f"{name if name == 'scheme' else setting_name(name)} {mine[name]!r} there, {its[name]!r} here"
+            f"{name if name in _VERSIONS else setting_name(name)} {mine[name]!r} there, {its[name]!r} here"
             for name in mine
             if name in its and mine[name] != its[name]
         ]
@@ -101,5 +111,7 @@ class Header:
             )
 
 
-#: The fields that headers have whatever the rule.
-_SHARED = tuple(field.name for field in fields(Header) if field.name not in ("scheme", "rule"))
+#: What is no setting: how fingerprints are made by this release.
+_VERSIONS = ("scheme", "width", "profile")
+#: The settings that headers have whatever the rule.
+_SHARED = tuple(field.name for field in fields(Header) if field.name not in (*_VERSIONS, "rule"))

@@ -14,6 +14,7 @@ from scrapy_simhash.store.base import Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.parts import Part
 from scrapy_simhash.store.urls import Urls
 
 
@@ -73,6 +74,8 @@ class MemoryStore(LocalStore):
         self._scope_numbers: dict[str, int] = {}
         self._exact_contents: dict[tuple[str, int], int] = {}
         self._removed: set[int] = set()
+        #: By page, of those that have any.
+        self._parts: dict[int, tuple[Part, ...]] = {}
 
     def __str__(self) -> str:
         """Return where it is."""
@@ -165,6 +168,10 @@ class MemoryStore(LocalStore):
             former = _AS_CONTENT if entry.former is None else self._pages[number][5]
             slot = self._keep(fingerprint.sketch, former)
         self._pages[number] = (*head, content, slot, entry.rank)
+        if posting.parts:
+            self._parts[number] = posting.parts
+        elif self._parts:
+            self._parts.pop(number, None)
         if entry.joins is not None:
             self._joined[entry.joins] = entry.rank
         if entry.former is None:
@@ -180,6 +187,7 @@ class MemoryStore(LocalStore):
         del self._numbers[key]
         self._keys[number] = b""
         self._removed.add(number)
+        self._parts.pop(number, None)
         contents = [content for content in range(len(self._contents)) if self._contents[content][4] == number]
         postings = [(content, self._first(content, key, page.posting.url)) for content in contents]
         for _, posting in postings:
@@ -200,6 +208,7 @@ class MemoryStore(LocalStore):
             text_hash if has_hash else None,
             seen,
             is_handed_on=False,
+            parts=self._parts.get(number, ()),
         )
         is_original = cluster == number or cluster in self._removed
         return Page(number, posting, content, cluster, None if is_original else self._urls[cluster])

@@ -22,7 +22,7 @@ from scrapy_simhash.commands.postings import (
 )
 from scrapy_simhash.fingerprint import SKETCH_BYTES
 from scrapy_simhash.rule import ClassicRule, SimilarityRule
-from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.store import Header, Part, Posting
 from tests.store.cases import whole
 
 
@@ -52,6 +52,7 @@ ANY_POSTING = st.builds(
     st.none() | ANY_VALUE,
     st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32),
     st.booleans(),
+    st.sampled_from([(), (Part("links", 1, b"/a"), Part("own", 65_535, b""))]),
 )
 
 
@@ -82,8 +83,8 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-1")) == (
-        '{"format": "scrapy-simhash postings", "version": 1, "scheme": "web-1", "settings":'
-        ' {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 10, "SIMHASH_MIN_SIMILARITY": 0.8,'
+        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-1", "width": 64, "profile": 0,'
+        ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 10, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
         ' "SIMHASH_SCOPE": "crawl"}}\n'
     )
@@ -93,13 +94,14 @@ def test_lines_are_as_they_are_documented() -> None:
         ' "seen": "1970-01-01T00:00:00Z"}\n'
     )
     most = Posting(
-        b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * SKETCH_BYTES), True, 2, 1_790_000_000, False
+        *(b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * SKETCH_BYTES), True, 2, 1_790_000_000, False),
+        (Part("links", 3, b"/a"),),
     )
     sketch = b64encode(most.fingerprint.sketch).decode()
     assert posting_line(most, "v") == (
         f'{{"key": "61", "url": "u", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
         ' "exact": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "handed_on": false,'
-        ' "duplicate_of": "v"}\n'
+        ' "parts": {"links": {"version": 3, "data": "L2E="}}, "duplicate_of": "v"}\n'
     )
 
 
@@ -110,7 +112,9 @@ def test_an_export_is_its_header_and_its_postings() -> None:
     assert (export.header, list(export)) == (Header("web-1"), found)
     # What another program wrote: other blanks, other names, a byte order mark, no last line end.
     others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
-    assert list(read(b"\xef\xbb\xbf", "\r\n".join(others))) == found
+    other = read(b"\xef\xbb\xbf", "\r\n".join(others))
+    assert list(other) == found
+    assert other.unknown == {"later": 2}
 
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
@@ -149,6 +153,10 @@ WRONG_POSTINGS = [
     (changed(POSTING, "seen", "yesterday"), "has in 'seen' what is neither a number of seconds nor a date"),
     (changed(POSTING, "seen", 2**63), "has in 'seen' what is not within the years 1 to 9999"),
     (changed(POSTING, "seen", True), "has in 'seen' what is neither a number of seconds nor a date"),
+    (changed(POSTING, "parts", []), "has in 'parts' what is not an object"),
+    (changed(POSTING, "parts", {"a": {"version": 1, "data": "!"}}), "has in 'parts' what is no part 'a'"),
+    (changed(POSTING, "parts", {"a": {"data": ""}}), "has in 'parts' what has no 'version'"),
+    (changed(POSTING, "parts", {"a": {"version": 70_000, "data": ""}}), "has in 'parts' what a part needs"),
     (changed(POSTING, "handed_on", "no"), "has in 'handed_on' what is neither true nor false"),
 ]
 
@@ -168,8 +176,11 @@ WRONG_HEADERS = [
     ("", "is not the first line of an export"),
     ("url,html", "is not the first line of an export"),
     (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
-    (changed(HEADER, "version", 2), "is the first line of an export of version 2, and this program reads ve"),
+    (changed(HEADER, "version", 1), "is the first line of an export of version 1, and this program reads ve"),
     (changed(HEADER, "version", MISSING), "is the first line of an export of version None"),
+    (changed(HEADER, "width", 128), "has width 128, and this program knows 64: install a later one"),
+    (changed(HEADER, "profile", 1), "has profile 1, and this program knows 0: install a later one"),
+    (changed(HEADER, "width", "64"), "has in 'width' what is not a whole number"),
     (changed(HEADER, "scheme", 1), "has in 'scheme' what is not a string"),
     (changed(HEADER, "settings", []), "has in 'settings' what is not an object"),
     (

@@ -11,9 +11,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
-from scrapy_simhash.store import Header, Store
+from scrapy_simhash.store import Header, Part, Store
 from tests.store.cases import content, header, posting, whole
 from tests.store.naive import NaiveStore
+
+PARTS = st.sampled_from(
+    [(), (), (Part("links", 1, b"/a /b"),), (Part("own", 2, b""), Part("x", 65_535, bytes(300)))]
+)
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -46,9 +50,10 @@ class StoreMachine(RuleBasedStateMachine):
         text_hash: int | None = None,
         is_handed_on: bool = True,
         is_exact: bool = False,
+        parts: tuple[Part, ...] = (),
     ) -> Fingerprint:
         self.clock += 1
-        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on)
+        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on)._replace(parts=parts)
         expected = self.naive.claim(visit)
         assert self.store.claim(visit) == expected
         return what
@@ -61,12 +66,20 @@ class StoreMachine(RuleBasedStateMachine):
         has_sketch=st.booleans(),
         text_hash=st.sampled_from([None, 0, 2**64 - 1]),
         is_handed_on=st.booleans(),
+        parts=PARTS,
     )
     def visit_with_any_content(
-        self, key: str, scope: str, value: int, has_sketch: bool, text_hash: int | None, is_handed_on: bool
+        self,
+        key: str,
+        scope: str,
+        value: int,
+        has_sketch: bool,
+        text_hash: int | None,
+        is_handed_on: bool,
+        parts: tuple[Part, ...],
     ) -> Fingerprint:
         what = content(value) if has_sketch else Fingerprint(value)
-        return self.claim(key, scope, what, text_hash, is_handed_on)
+        return self.claim(key, scope, what, text_hash, is_handed_on, parts=parts)
 
     @rule(
         target=seen,
@@ -77,6 +90,7 @@ class StoreMachine(RuleBasedStateMachine):
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
         subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
         text_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
+        parts=PARTS,
     )
     def visit_with_content_like_another(
         self,
@@ -87,10 +101,11 @@ class StoreMachine(RuleBasedStateMachine):
         edited: int | None,
         subject: str,
         text_hash: int | None,
+        parts: tuple[Part, ...],
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
         what = Fingerprint(value) if edited is None else content(value, edited, subject)
-        return self.claim(key, scope, what, text_hash)
+        return self.claim(key, scope, what, text_hash, parts=parts)
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:

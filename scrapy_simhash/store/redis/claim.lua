@@ -5,8 +5,8 @@
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
 local id, known, mark, run, token, expiry, reach, is_look, is_exact, handed_on, live =
   struct.unpack('>c8I8c4I4c8I4BBBBI4', ARGV[1])
-local key, flags, stamp, scope, sketch, url, kin =
-  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local key, flags, stamp, scope, sketch, url, kin, parts =
+  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local value = stamp:sub(1, VALUE_END)
 -- What is known of a former visit: that there was one; that its text was handed on in a run that has ended in order,
 -- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
@@ -80,7 +80,12 @@ end
 local function cluster_of(original)
   local _, _, _, _, its_flags = struct.unpack(PAGE, original)
   local _, its_joined, rest = ranks_of(original, its_flags)
-  return original:sub(rest + (has(its_flags, HAS_SKETCH) and SKETCH or 0)), its_joined
+  if has(its_flags, HAS_SKETCH) then rest = rest + SKETCH end
+  if has(its_flags, HAS_PARTS) then
+    local length, after = struct.unpack('>I4', original, rest)
+    rest = after + length
+  end
+  return original:sub(rest), its_joined
 end
 
 -- Return the record of a page whose cluster so many have joined.
@@ -188,8 +193,9 @@ if is_look == 0 then
   if rank + joined > 0 then
     page_flags, ranks = page_flags + HAS_RANKS, struct.pack(RANKS, rank, joined)
   end
+  if #parts > 0 then page_flags, parts = page_flags + HAS_PARTS, struct.pack('>I4', #parts) .. parts end
   redis.call('HSET', PAGES, key,
-    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. own_sketch .. url)
+    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. own_sketch .. parts .. url)
   if joins and original then redis.call('HSET', PAGES, joins, joined_by(original, rank)) end
   if live > 0 then
     local _, _, heartbeat = struct.unpack(RUN, own_run)

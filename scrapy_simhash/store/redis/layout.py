@@ -11,16 +11,17 @@ from typing import NamedTuple
 
 from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Posting, Run, Visit
+from scrapy_simhash.store.parts import Part, unpacked
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 2
+VERSION = 3
 #: In the order in which the scripts take them.
 KEYS = ("header", "pages", "contents", "events", "exact", "runs")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_EXACT, _IS_REMOVED, _HAS_OWN, _HAS_RANKS = 1, 2, 4, 8, 16, 32
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_EXACT, _IS_REMOVED, _HAS_OWN, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
 _PAGE = Struct(">QQQIB24s")
@@ -50,6 +51,7 @@ class PageRecord(NamedTuple):
     seen: int
     sketch: bytes | None
     """None when it is as its content is."""
+    parts: tuple[Part, ...]
     url: str
 
 
@@ -112,7 +114,14 @@ def read_page(record: bytes) -> PageRecord:
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
     end = start + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
     sketch = record[start:end] if flags & _HAS_OWN else None
-    return PageRecord(number, content, own, run, value, text_hash, seen, sketch, _decoded(record[end:]))
+    parts: tuple[Part, ...] = ()
+    if flags & _HAS_PARTS:
+        start = end + _LENGTH_BYTES
+        end = start + int.from_bytes(record[end:start], "big")
+        parts = unpacked(record[start:end])
+    return PageRecord(
+        number, content, own, run, value, text_hash, seen, sketch, parts, _decoded(record[end:])
+    )
 
 
 def read_content(record: bytes) -> ContentRecord:
@@ -157,7 +166,8 @@ def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_sett
     sketch = content.sketch if page.sketch is None else page.sketch
     fingerprint = Fingerprint(page.value, sketch=sketch)
     return Posting(
-        key, page.url, content.scope, fingerprint, content.is_exact, page.text_hash, page.seen, is_settled
+        *(key, page.url, content.scope, fingerprint, content.is_exact, page.text_hash, page.seen, is_settled),
+        page.parts,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +17,7 @@ from scrapy_simhash.index import Match
 from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.errors import meaning
@@ -26,6 +26,7 @@ from scrapy_simhash.store.redis.link import EVENTS, Link
 from scrapy_simhash.store.redis.opening import Wish, at_once, meet
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.scripts import script
+from scrapy_simhash.store.redis.unsettled import Unsettled
 from scrapy_simhash.store.redis.walk import ended_runs, read_runs, walk
 
 #: Seconds that an answer may take.
@@ -36,14 +37,10 @@ _AT_ONCE = 24
 _LOSSES = 5
 #: Events that a removal may be behind.
 _NEWS = 1000
-#: Seconds that a server may lose when it dies: with ``appendfsync everysec`` two, and more where its disk is busy.
-_FORGOTTEN = 10
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
 #: whether it is a look only, exact, handed on; seconds for which another run is live after a heartbeat.
 _CLAIM = Struct(">8sQ4sI8sIB???I")
-#: Store, run, its token.
-_UNSETTLE = Struct(">8sI8s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
 #: same text, the former visit, lengths of the original's key and URL, which follow.
 _CLAIMED = Struct(">cQQQQII?BBQ24sHI")
@@ -96,9 +93,7 @@ class RedisStore:
         line = Line(self._server, place, list(self._names.values()), timeout)
         self._link = Link(line, wish, blocks)
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        # What the server was told of late, each with the moment; and how often the link had been opened by then.
-        self._unsettled: deque[tuple[float, Collection[bytes]]] = deque()
-        self._openings = 0
+        self._unsettled = Unsettled(self._link)
 
     @property
     def header(self) -> Header:
@@ -176,7 +171,7 @@ class RedisStore:
     async def unsettle(self, keys: Collection[bytes]) -> None:
         """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One trip."""
         self._check_writable()
-        await self._tell_unsettled(keys)
+        await self._unsettled.tell(keys)
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One trip."""
@@ -251,30 +246,11 @@ class RedisStore:
 
     async def _end(self, reason: str) -> None:
         await self._link.ready()
-        await self._tell_unsettled()
+        await self._unsettled.tell()
         opened, wish = self._link.opened, self._link.wish
         assert opened is not None
         words = str(opened.run), wish.token, str(int(time.time())), reason, str(wish.expire)
         await self._link.ask("end", *words)
-
-    async def _tell_unsettled(self, keys: Collection[bytes] = ()) -> None:
-        """Tell the server of *keys*, and of those that it may have lost if it was away since it was told."""
-        for _ in range(_LOSSES):
-            replica = await self._link.ready()
-            opened, openings = self._link.opened, self._link.openings
-            assert opened is not None
-            again = self._unsettled if openings != self._openings else ()
-            named = {*keys, *(key for _, told in again for key in told)}
-            head = _UNSETTLE.pack(replica.store_id, opened.run, self._link.wish.token)
-            if not named or await self._link.ask("unsettle", head, *named) == _STORED:
-                self._openings = openings
-                now = time.monotonic()
-                self._unsettled.append((now, keys))
-                while self._unsettled[0][0] < now - _FORGOTTEN:
-                    self._unsettled.popleft()
-                return
-            self._link.lost(replica)
-        raise StoreUnavailable(f"{self._link.wish.place} loses what it knew again and again")
 
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
         async with self._turns:
@@ -284,7 +260,7 @@ class RedisStore:
         fingerprint = posting.fingerprint
         key = layout.checked("key", posting.key)
         scope = layout.checked("scope", layout.encoded(posting.scope))
-        stamp, url = layout.stamp_of(posting), layout.encoded(posting.url)
+        stamp, url, parts = layout.stamp_of(posting), layout.encoded(posting.url), packed(posting.parts)
         losses = 0
         compared: dict[int, float | None] = {}
         latest: Replica | None = None
@@ -305,8 +281,9 @@ class RedisStore:
                 *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
                 *(is_look, posting.is_exact, posting.is_handed_on, wish.live),
             )
-            packed = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
-            reply = await self._link.ask("claim", head, key, stamp, scope, fingerprint.sketch, url, packed)
+            known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
+            about = key, stamp, scope, fingerprint.sketch, url, known, parts
+            reply = await self._link.ask("claim", head, *about)
             if reply[:1] == _STORED:
                 claim, is_new = self._claimed(reply, posting, replica, first, kin)
                 if is_new and not is_look:

@@ -11,6 +11,7 @@ from typing import Any
 
 from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Page, Posting
+from scrapy_simhash.store.parts import unpacked
 
 _UNSIGNED = 2**64 - 1
 
@@ -18,7 +19,7 @@ _UNSIGNED = 2**64 - 1
 _PAGE = """pages.number, pages.content, contents.page, originals.url, pages.key, pages.url,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
     scopes.scope, contents.is_exact, pages.value, coalesce(pages.sketch, sketches.sketch), pages.text_hash,
-    pages.seen"""
+    pages.seen, pages.parts"""
 _PAGES = """FROM pages
 JOIN contents ON contents.number = pages.content
 JOIN scopes ON scopes.number = contents.scope
@@ -93,14 +94,16 @@ def page_of(row: Sequence[Any]) -> Page:
     """Return the page of a row."""
     number, content, cluster, original, key, url, is_settled = row[:7]
     posting = _posting(key, told(url), is_settled, row[7:13])
+    if row[13] is not None:
+        posting = posting._replace(parts=unpacked(row[13]))
     return Page(number, posting, content, cluster, None if original is None else told(original))
 
 
 def first_of(row: Sequence[Any], page: Page) -> Posting | None:
     """Return the posting that an earlier content of *page* came with; None if the row has none."""
-    if row[13] is None:
+    if row[14] is None:
         return None
-    return _posting(page.posting.key, page.posting.url, page.posting.is_handed_on, row[13:])
+    return _posting(page.posting.key, page.posting.url, page.posting.is_handed_on, row[14:])
 
 
 def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:

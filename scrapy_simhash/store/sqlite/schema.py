@@ -13,7 +13,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables. A file of another one is left to the release that wrote it.
-VERSION = 2
+VERSION = 3
 
 TABLES = (
     """CREATE TABLE header (
@@ -41,7 +41,8 @@ TABLES = (
     content INTEGER NOT NULL,
     rank INTEGER NOT NULL,
     joined INTEGER NOT NULL,
-    sketch BLOB
+    sketch BLOB,
+    parts BLOB
 )""",
     """CREATE TABLE contents (
     number INTEGER PRIMARY KEY,

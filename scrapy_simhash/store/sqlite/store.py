@@ -20,6 +20,7 @@ from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.sqlite import files, rows, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
 from scrapy_simhash.store.sqlite.failures import said_at_opening, said_at_work
@@ -43,9 +44,10 @@ CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 EXACT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_exact AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?)"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)"
+NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
 CHANGED_PAGE = """UPDATE pages
-SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?
+SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
+    parts = ?
 WHERE number = ?"""
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
@@ -300,11 +302,14 @@ class SqliteStore(LocalStore):
         sketch = fingerprint.sketch if entry.has_own_sketch else None
         run = self._run if posting.is_handed_on else 0
         url = stored(posting.url)
+        parts = packed(posting.parts) or None
         if entry.former is None:
-            self._execute(NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch))
+            self._execute(
+                NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch, parts)
+            )
         else:
             its_run = None if entry.keeps_run else run
-            self._execute(CHANGED_PAGE, (url, *head, its_run, content, entry.rank, sketch, number))
+            self._execute(CHANGED_PAGE, (url, *head, its_run, content, entry.rank, sketch, parts, number))
         if entry.joins is not None:
             self._execute(JOINED_CLUSTER, (entry.rank, entry.joins))
         self._commit()

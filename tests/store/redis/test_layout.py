@@ -159,6 +159,7 @@ async def test_what_the_page_permits_is_enough(server: RedisServer) -> None:
         await store.claim(posting("b", content(0, edited=10)))
         await store.claim(posting("c", 1, is_exact=True))
         assert await store.get(b"c")
+        await store.unsettle([b"c"])
         assert await store.remove(b"c")
         assert len([page async for page in store]) == 2
         await store.close()
@@ -183,5 +184,5 @@ async def test_what_does_not_fit_a_record_is_refused(
 
 
 def test_a_script_is_known_by_its_own_hash() -> None:
-    for name in ("claim", "end", "events", "get", "heartbeat", "open", "remove"):
+    for name in ("claim", "end", "events", "get", "heartbeat", "open", "remove", "unsettle"):
         assert script(name).sha == hashlib.sha1(script(name).source.encode()).hexdigest()

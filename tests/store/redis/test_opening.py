@@ -177,9 +177,13 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
         (["HSET {}:events a b"], "that is no store's .hash."),
         (["HSET {}:pages a b"], "a key without a header"),
         (["HSET {}:header id 12345678 version 1 header {{}}"], "another scrapy-simhash, version 1; this"),
-        (["HSET {}:header id 12345678 version 3 header {{}}"], "another scrapy-simhash, version 3; this"),
-        (["HSET {}:header id 12345678 version 2 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 2 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 4 header {{}}"], "another scrapy-simhash, version 4; this"),
+        (["HSET {}:header id 12345678 version 3 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 3 header what"], "header that cannot be read"),
+        (
+            ['HSET {}:header id 12345678 version 3 header {{"rule":"classic","later":1}}'],
+            "this release does not know later: a newer one wrote it",
+        ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
     ],
 )

@@ -328,7 +328,7 @@ OURS = {
     "without a table": (changed("DROP TABLE sketches"), f"{DAMAGE}no table sketches"),
     "without a header": (
         changed("DELETE FROM header WHERE name = 'scope'"),
-        "the header is not one: a header has",
+        "the header is not one: it has no scope",
     ),
     "of no rule": (
         changed("UPDATE header SET value = 'x'"),
