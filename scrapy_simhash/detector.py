@@ -60,10 +60,7 @@ class NearDuplicateDetector:
         self.store: Store | AsyncStore = (
             MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
         )
-        #: The pages of this crawl once more, whatever their scopes.
-        self._everywhere = (
-            MemoryStore(header_for(self.config), self.config.blocks) if self.config.across_scopes else None
-        )
+        self._everywhere = _Everywhere(self.config) if self.config.across_scopes else None
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle an empty detector as what it was made of; raise TypeError for any other."""
@@ -213,7 +210,7 @@ class NearDuplicateDetector:
         if self._everywhere is None:
             return verdict
         # All are remembered there; who only looks has a crawl of one page.
-        original = self._everywhere.claim(posting._replace(scope="")).original
+        original = self._everywhere.original(posting)
         is_elsewhere = original is not None and self._scope_of(original) != posting.scope
         if not is_elsewhere or verdict.status is Status.SKIPPED:
             return verdict
@@ -229,7 +226,31 @@ class NearDuplicateDetector:
 
 #: Pages that wait until the store is told that they are not settled: so many at most.
 _MOST_UNSETTLED = 100
+_MOST_EVERYWHERE = 100_000
 _NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+
+
+class _Everywhere:
+    """The latest pages of this crawl once more, whatever their scopes: the last 100,000 to 200,000 of them.
+
+    Two stores, of which the older one is thrown away when the other is full.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._older, self._recent = self._empty(), self._empty()
+
+    def original(self, posting: Posting) -> str | None:
+        """Return the URL of the page that *posting* repeats, None if it repeats none; and remember it."""
+        posting = posting._replace(scope="")
+        older = self._older.look(posting).original
+        recent = self._recent.claim(posting).original
+        if len(self._recent) >= _MOST_EVERYWHERE:
+            self._older, self._recent = self._recent, self._empty()
+        return older or recent
+
+    def _empty(self) -> MemoryStore:
+        return MemoryStore(header_for(self._config), self._config.blocks)
 
 
 def header_for(config: Config) -> Header:

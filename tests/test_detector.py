@@ -19,6 +19,7 @@ from scrapy_simhash import (
     Verdict,
 )
 from scrapy_simhash.detector import header_for
+from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.store import Claim, Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.text import parse
@@ -505,3 +506,20 @@ def test_only_who_asks_learns_of_other_scopes() -> None:
     detector = NearDuplicateDetector(Config(scope="host"))
     detector.check(ENGLISH, "https://one.example/a")
     assert detector.check(ENGLISH, "https://two.example/b").elsewhere is None
+
+
+def test_of_pages_of_other_scopes_only_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scrapy_simhash.detector._MOST_EVERYWHERE", 2)
+    detector = NearDuplicateDetector(Config(scope="host", across_scopes=True))
+
+    def elsewhere(host: str, value: int) -> str | None:
+        reading = Reading(Fingerprint(value), None)
+        return detector.conclude(reading, f"https://{host}.example/{value}").elsewhere
+
+    first = "https://one.example/0"
+    assert elsewhere("one", 0) is elsewhere("one", FAR) is None
+    assert elsewhere("two", 0) == first
+    assert elsewhere("two", FAR ^ 0xFF00FF) is None
+    # Two pages and two more have come since: what they say is remembered as theirs.
+    assert elsewhere("three", 0) == "https://two.example/0"
+    assert elsewhere("three", FAR) is None
