@@ -15,7 +15,8 @@ PIP := $(BIN)/python -m pip install -q
 
 # What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.
 BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
-KERNEL := setup.py $(wildcard $(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
+KERNEL := setup.py scrapy_simhash/text/main_text.py $(wildcard scrapy_simhash/compiled/*.pxd \
+	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/text tests/features tests/fingerprint tests/language tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawl/test_magazine.py tests/crawl/test_annex.py
@@ -112,5 +113,5 @@ $(VENV)/.kernel: $(KERNEL) | $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -f $(foreach door,_native _hamming,$(addprefix scrapy_simhash/kernel/$(door),.c .*.so .pyd))
+	rm -f $(foreach made,kernel/_native kernel/_hamming compiled/_main_text,$(addprefix scrapy_simhash/$(made),.*.so .pyd))
 	rm -rf $(VENV) build dist docs/_build example_project/out *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -20,6 +20,9 @@ VARIABLE = "SCRAPY_SIMHASH_BUILD"
 MODES = ("auto", "require", "pure")
 MODE = os.environ.get(VARIABLE) or "auto"
 KERNEL = Path("scrapy_simhash", "kernel")
+#: Where the types are of Python modules that are compiled as well: the kernel runs their code too.
+COMPILED = Path("scrapy_simhash", "compiled")
+FILTERS = Path("scrapy_simhash", "text", "main_text.py")
 #: The least Python whose stable interface has all that the kernel calls: one wheel then serves every later one.
 LEAST = (3, 10)
 #: An interpreter without the global lock has no stable interface, and gets a wheel of its own.
@@ -34,6 +37,11 @@ FLAGS = (
 
 class BuildKernel(build_ext):
     """The command that builds the kernel, or goes on as if there never had been one."""
+
+    def finalize_options(self) -> None:
+        """Put the C files that Cython makes into build/: beside a Python module they would mislead."""
+        super().finalize_options()
+        self.cython_c_in_temp = True
 
     def run(self) -> None:
         """Build the kernel; Cython is needed from here on only."""
@@ -68,12 +76,20 @@ class NameWheel(bdist_wheel):
         super().run()
 
 
-def extension(door: str, folder: str) -> Extension:
-    """Return what is to be built of a *door* in Cython and the C files behind it in a *folder*."""
+def door(name: str, folder: str) -> Extension:
+    """Return what is to be built of a door in Cython and the C files behind it in a *folder*."""
+    return extension(
+        f"kernel.{name}", [KERNEL / f"{name}.pyx", *sorted((KERNEL / folder).glob("*.c"))], folder
+    )
+
+
+def extension(name: str, sources: list[Path], folder: str) -> Extension:
+    """Return the module *name*, made of *sources* by the headers of a *folder*."""
+    depends = [*KERNEL.glob("*.px[di]"), *COMPILED.glob("*.pxd"), *(KERNEL / folder).glob("*.h")]
     return Extension(
-        f"scrapy_simhash.kernel.{door}",
-        sources=[str(KERNEL / f"{door}.pyx"), *sorted(map(str, (KERNEL / folder).glob("*.c")))],
-        depends=sorted(map(str, [*KERNEL.glob("*.px[di]"), *(KERNEL / folder).glob("*.h")])),
+        f"scrapy_simhash.{name}",
+        sources=list(map(str, sources)),
+        depends=sorted(map(str, depends)),
         include_dirs=[str(KERNEL / folder)],
         define_macros=[("Py_LIMITED_API", "0x{:02X}{:02X}0000".format(*LEAST))] if IS_STABLE else [],
         py_limited_api=IS_STABLE,
@@ -83,8 +99,13 @@ def extension(door: str, folder: str) -> Extension:
 
 if MODE not in MODES:
     raise SystemExit(f"{VARIABLE} must be one of {', '.join(MODES)}, got {MODE!r}")
+EXTENSIONS = [
+    door("_native", "c"),
+    door("_hamming", "hamming"),
+    extension("compiled._main_text", [FILTERS], "c"),
+]
 setup(
-    ext_modules=[] if MODE == "pure" else [extension("_native", "c"), extension("_hamming", "hamming")],
+    ext_modules=[] if MODE == "pure" else EXTENSIONS,
     cmdclass={"build_ext": BuildKernel, "bdist_wheel": NameWheel},
     options={"bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)}} if IS_STABLE else {},
 )

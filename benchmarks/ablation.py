@@ -51,8 +51,8 @@ def _configure(**changes: Any) -> None:
     vars(quality)["_FINGERPRINTER"] = PageFingerprinter(Config(**changes))
 
 
-def _classify_nothing(page: Any, prose: Sequence[bool]) -> tuple[list[None], list[int]]:
-    return [None] * len(page.blocks), []
+def _do_nothing(page: object) -> None:
+    pass
 
 
 #: What each variant changes, in the words of the report.
@@ -64,11 +64,11 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "headings weigh as the body": partial(_set_heading_weight, 1.0),
     "numbers masked": partial(_configure, mask_digits=True),
     "subjects not compared": partial(_set, "rule", "same_subject", lambda a, b: True),
-    "furniture of articles kept": partial(_set, "text.main_text", "furniture", lambda *blocks: {}),
+    "furniture of articles kept": partial(_set, "text.main_text", "_leave_out_furniture", _do_nothing),
     "navigation, footers and the like kept": partial(
-        _set, "text.main_text", "_leave_out_chrome", lambda *blocks: None
+        _set, "text.main_text", "_leave_out_chrome", _do_nothing
     ),
-    "all visible text": partial(_set, "text.extract", "classify", _classify_nothing),
+    "all visible text": partial(_set, "text.extract", "classify", _do_nothing),
 }
 
 

@@ -60,7 +60,7 @@ def report(folder: Path) -> str:
 
 
 def _copy(folder: Path) -> None:
-    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "_native.c", "_hamming.c")
+    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
     shutil.copytree(ROOT / "scrapy_simhash", folder / "scrapy_simhash", ignore=ignore)
     for c_files in ("c", "hamming"):
         shutil.copy(ROOT / "fuzz" / "starve.c", folder / "scrapy_simhash" / "kernel" / c_files)

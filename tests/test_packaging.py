@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 NAME = f"scrapy_simhash-{__version__}"
 KERNEL = "scrapy_simhash/kernel"
 DOORS = ["_hamming", "_native"]
-MADE_C = [f"{door}.c" for door in DOORS]
+FILTERS = "scrapy_simhash/compiled/_main_text"
 IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
 
@@ -51,7 +51,7 @@ def run(folder: Path, *arguments: str | Path, **environment: str) -> tuple[int, 
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution, made by the build backend in a copy of the checkout."""
     folder = tmp_path_factory.mktemp("sdist")
-    made = ("*.so", "*.pyd", *MADE_C, "*.egg-info", "__pycache__", "_build", "out", "build", "dist", ".*")
+    made = ("*.so", "*.pyd", "*.egg-info", "__pycache__", "_build", "out", "build", "dist", ".*")
     shutil.copytree(ROOT, folder / "checkout", ignore=shutil.ignore_patterns(*made))
     backend = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
     code, said = run(folder / "checkout", "-c", backend, folder)
@@ -108,12 +108,12 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
         path.relative_to(ROOT).as_posix()
         for kind in ("*.c", "*.h", "*.pyx", "*.pxd", "*.pxi")
         for path in (ROOT / KERNEL).rglob(kind)
-        if path.name not in MADE_C
     }
     assert {f"{KERNEL}/{door}.pyx" for door in DOORS} < kernel
+    assert f"{FILTERS}.pxd" in files
     assert files > kernel | python_files() | {"setup.py", "pyproject.toml", "LICENSE"}
     assert files > {"Makefile", "tests/test_packaging.py", "docs/conf.py", "example_project/demo.py"}
-    made = (".so", ".pyd", ".pyc", *(f"/{name}" for name in MADE_C))
+    made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c")
     assert [name for name in files if name.endswith(made)] == []
 
 
@@ -128,7 +128,7 @@ def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of
     build = Build(sdist, tmp_path, "require")
     assert build.is_built, build.said
     compiled = sorted(build.files - python_files())
-    assert [name.split(".")[0] for name in compiled] == [f"{KERNEL}/{door}" for door in DOORS]
+    assert [name.split(".")[0] for name in compiled] == [FILTERS, *(f"{KERNEL}/{door}" for door in DOORS)]
     assert build.files > python_files()
     assert build.tag.startswith("cp310-abi3-") == IS_STABLE
     assert not build.tag.endswith("-any")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from secrets import randbits
 from types import SimpleNamespace
 
@@ -16,16 +17,17 @@ from scrapy_simhash.fingerprint.sketch import SCATTER as MARK_SCATTER
 from scrapy_simhash.language import languages, normalize, stopwords
 from scrapy_simhash.language.detect import BORNE_OUT, SAMPLE, SCRIPT_SHARE, SCRIPTS, VOTE_FLOOR
 from scrapy_simhash.language.tokens import MOST_MARKS
-from scrapy_simhash.text import furniture, main_text, offer, outline, prose, tags
+from scrapy_simhash.text import columns, main_text, offer, outline, subject, tags
 from scrapy_simhash.text.document import Zone
 
+#: text/main_text.py, compiled.
+FILTERS = "scrapy_simhash.compiled._main_text"
 #: The stopword lists, by the number the kernel knows them by. In the order that settles a tie.
 LANGUAGES = tuple(sorted(languages()))
 #: The languages that a script names, by number.
 SCRIPT_LANGUAGES = tuple(code for code, _ in SCRIPTS)
-#: Zones and reasons, by number.
+#: Zones, by number.
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
-REASONS = (None, "chrome", "outside", "links", "edge", "inset")
 
 # What is known about a tag, as bits above its region, and about a word of a class attribute: as page.h has them.
 _KNOWN, _UNSEEN, _INLINE, _HEADING, _SPEAKS, _NEVER_HIDDEN, _PARAGRAPH, _CELL, _LINK, _BREAK, _TITLE = (
@@ -35,11 +37,17 @@ _CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
 
 
 def definition() -> SimpleNamespace:
-    """Return all that the kernel must be told, by the names it asks for."""
+    """Return all that the kernel must be told, by the names it asks for.
+
+    Raises ImportError where the filters of :mod:`scrapy_simhash.text.main_text` are not compiled: in the kernel the
+    columns that they read are arrays.
+    """
     return SimpleNamespace(
         char_block=char_block,
         normalize=normalize,
+        # The kernel asks for no text without a digit.
         has_price=lambda text: offer.PRICE.search(text) is not None,
+        classify=import_module(FILTERS).classify,
         weight=lambda zone, is_word, count: weight(ZONES[zone], count, is_word),
         tags=_bits(
             {
@@ -48,8 +56,8 @@ def definition() -> SimpleNamespace:
                 _HEADING: tags.HEADINGS,
                 _SPEAKS: tags.SPEAKS_FOR_ITSELF,
                 _NEVER_HIDDEN: outline.NEVER_HIDDEN,
-                _PARAGRAPH: furniture.PARAGRAPHS,
-                _CELL: furniture.CELLS,
+                _PARAGRAPH: tags.PARAGRAPHS,
+                _CELL: tags.CELLS,
                 _LINK: ["a"],
                 _BREAK: ["br"],
                 _TITLE: ["title"],
@@ -71,20 +79,9 @@ def definition() -> SimpleNamespace:
         stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
         languages=len(LANGUAGES),
         scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPT_LANGUAGES],
-        fallbacks=[(REASONS.index(reason), least) for reason, least in main_text.FALLBACKS],
-        sentence_marks=sorted(prose.SENTENCE_MARKS),
-        chrome_limit=main_text.CHROME_LIMIT,
-        main_share=main_text.MAIN_SHARE,
-        dominant_share=main_text.DOMINANT_SHARE,
-        link_row=main_text.LINK_ROW,
-        linked=prose.LINKED,
-        prose_tokens=prose.PROSE_TOKENS,
-        prose_density=prose.PROSE_DENSITY,
-        long_tokens=prose.LONG_TOKENS,
-        prose_share=furniture.PROSE_SHARE,
-        inset_length=furniture.INSET_LENGTH,
-        offer_length=offer.OFFER_LENGTH,
-        longest_description=offer.LONGEST_DESCRIPTION,
+        sentence_marks=sorted(columns.SENTENCE_MARKS),
+        linked=main_text.LINKED,
+        unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,
         sample=SAMPLE,

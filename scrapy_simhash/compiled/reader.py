@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from scrapy_simhash.compiled.definition import LANGUAGES, REASONS, SCRIPT_LANGUAGES, ZONES, definition
+from scrapy_simhash.compiled.definition import LANGUAGES, SCRIPT_LANGUAGES, ZONES, definition
 from scrapy_simhash.language.detect import WRITTEN_IN_HAN
 from scrapy_simhash.text import Document
 from scrapy_simhash.text.document import Paragraph
+from scrapy_simhash.text.main_text import REASONS
 
 
 class FoldSettings(NamedTuple):

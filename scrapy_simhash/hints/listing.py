@@ -5,8 +5,8 @@ from __future__ import annotations
 from lxml import etree
 
 from scrapy_simhash.hints.vocabulary import LISTS, claimed_types
+from scrapy_simhash.text.main_text import LINKED
 from scrapy_simhash.text.outline import NEVER_HIDDEN
-from scrapy_simhash.text.prose import LINKED
 from scrapy_simhash.text.tags import HEADINGS, INLINE, UNSEEN, Region, region
 
 #: Entries that make a listing; fewer are a "see also".

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What the C files offer to the door: see page.h for what each of it means."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "base.h" nogil:
     int DONE, NOT_COVERED, NO_MEMORY, CALLBACK_FAILED
@@ -27,13 +27,9 @@ cdef extern from "page.h" nogil:
         char_table chars
         int languages
         int scripts[7]
-        double chrome_limit, main_share, dominant_share, linked, prose_density, prose_share, script_share
-        double vote_floor, borne_out
-        int64_t link_row, prose_tokens, long_tokens, inset_length, offer_length, longest_description, sample
-        int64_t least_prose, least_tokens, max_path_depth, most_marks
-        int64_t fallback_reason[6]
-        int64_t fallback_least[6]
-        int64_t fallbacks
+        double linked, script_share, vote_floor, borne_out
+        uint64_t unnamed_reasons
+        int64_t sample, least_prose, least_tokens, max_path_depth, most_marks
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
         int64_t weights[3][2][1024]
@@ -42,13 +38,32 @@ cdef extern from "page.h" nogil:
         uint32_t mark_scatter
         void *python
         char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n) noexcept nogil
-        int (*has_price)(void *python, const char *text, size_t n) noexcept nogil
         int64_t (*weight)(void *python, int zone, bint is_word, int64_t count) noexcept nogil
 
     ctypedef struct block:
         uint32_t text, n, length, link_length, path, run, tokens
         uint8_t zone, reason
         double density
+    ctypedef struct span:
+        int32_t start, stop
+        uint8_t region
+    ctypedef struct columns:
+        int32_t *lengths
+        int32_t *link_lengths
+        int32_t *tokens
+        int32_t *stopwords
+        int32_t *is_heading
+        int32_t *is_h1
+        int32_t *is_paragraph
+        int32_t *is_cell
+        int32_t *ranks
+        int32_t *is_link
+        int32_t *is_prose
+        int32_t *is_offer
+        int32_t *reasons
+        int32_t *marks
+        int32_t *places
+        int32_t *sums
     ctypedef struct path_node:
         uint32_t parent, depth
         const char *name
@@ -63,7 +78,8 @@ cdef extern from "page.h" nogil:
     ctypedef struct page:
         uint32_t title, title_n
         heading subject
-        int language_source, language_place
+        int language, language_source, language_place
+        columns columns
     ctypedef struct fold_settings:
         int64_t shingle_size, min_shingles
         bint mask_digits, with_sketch, with_text_hash
@@ -72,7 +88,7 @@ cdef extern from "page.h" nogil:
         uint64_t value, text_hash
         uint32_t features
         uint8_t sketch[128]
-    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, REASONS, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, CHAR_BLOCKS
+    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, CHAR_BLOCKS
     int LANGUAGE_DECLARED, LANGUAGE_VOTED, ZONE_OFFER
 
     page *page_new(rules *of)
@@ -81,11 +97,17 @@ cdef extern from "page.h" nogil:
     int page_take_tree(page *p, const void *root)
     bint declared_language(const void *root, char *code)
     int page_take_text(page *p, const char *text, size_t n)
-    int page_classify(page *p, declaration declared)
+    int page_measure(page *p, declaration declared)
+    int page_conclude(page *p)
+    int page_ends_in_letter(page *p, size_t i, int *answer)
+    int page_may_have_price(page *p, size_t i, int *answer)
+    bint has_sentence_mark(const page *p, const block *b)
     int page_prepare_text(page *p, declaration declared, bint detects)
     int page_read(page *p, const fold_settings *settings, reading *result)
     size_t page_length(const page *p)
     size_t page_blocks(const page *p)
+    const span *page_spans(const page *p)
+    size_t page_span_count(const page *p)
     const block *page_block(const page *p, size_t i)
     const char *page_text(const page *p)
     size_t page_paths(const page *p)
@@ -105,3 +127,39 @@ cdef extern from "lexicon.h" nogil:
 cdef extern from "chars.h" nogil:
     size_t sizeof_char_block "sizeof(char_block)"
     void STORE_POINTER(char_block **place, char_block *value)
+
+
+cdef class Rules:
+    cdef rules c
+    cdef object _load, _normalize, _has_price, _weight, _classify
+    cdef object failure
+    cdef _take_words(self, lexicon *words, dict known)
+    cdef _take_numbers(self, definition)
+
+
+# The names are those of text/columns.py, which says what each of them is.
+cdef class Columns:
+    cdef Rules _rules
+    cdef page *_page
+    cdef Py_ssize_t blocks, span_count
+    cdef bint has_stopwords
+    cdef const span *spans
+    cdef const int32_t *lengths
+    cdef const int32_t *link_lengths
+    cdef const int32_t *tokens
+    cdef const int32_t *stopwords
+    cdef const int32_t *is_heading
+    cdef const int32_t *is_h1
+    cdef const int32_t *is_paragraph
+    cdef const int32_t *is_cell
+    cdef const int32_t *ranks
+    cdef int32_t *is_link
+    cdef int32_t *is_prose
+    cdef int32_t *is_offer
+    cdef int32_t *reasons
+    cdef int32_t *sums
+    cdef int32_t *marks
+    cdef int32_t *places
+    cdef bint has_price(self, Py_ssize_t i) except -1
+    cdef bint has_sentence_mark(self, Py_ssize_t i) except -1
+    cdef bint ends_in_letter(self, Py_ssize_t i) except -1

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 from lxml.etree import _Element
 
+from scrapy_simhash.text.columns import Columns as Columns
+
 _Settings = tuple[int, int, bool, bool]
 _Read = tuple[int | None, int, bytes, int | None]
 _Paragraph = tuple[str, tuple[str, ...], int, str, float, float, int]

@@ -38,15 +38,12 @@ def digest(bytes data not None):
 cdef class Rules:
     """The rules and words of the pure Python modules, as the C code reads them; made once, then read only."""
 
-    cdef rules c
-    cdef object _load, _normalize, _has_price, _weight
-    cdef object failure
-
     def __init__(self, definition):
         self._load = definition.char_block
         self._normalize = definition.normalize
         self._has_price = definition.has_price
         self._weight = definition.weight
+        self._classify = definition.classify
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -56,7 +53,6 @@ cdef class Rules:
         self.c.chars.of = <void *>self
         self.c.python = <void *>self
         self.c.normalize = normalize_word
-        self.c.has_price = has_price
         self.c.weight = weight_of
 
     def __dealloc__(self):
@@ -79,16 +75,11 @@ cdef class Rules:
         cdef rules *c = &self.c
         check_room("languages", definition.languages, MOST_LANGUAGES)
         check_room("sentence_marks", len(definition.sentence_marks), MOST_SENTENCE_MARKS)
-        check_room("fallbacks", len(definition.fallbacks), REASONS)
         if len(definition.scripts) != SCRIPTS:
             raise ValueError(f"the kernel knows {SCRIPTS} scripts, got {len(definition.scripts)}")
         c.languages = definition.languages
         for i in range(SCRIPTS):
             c.scripts[i] = definition.scripts[i]
-        for i, (reason, least) in enumerate(definition.fallbacks):
-            c.fallback_reason[i] = reason
-            c.fallback_least[i] = least
-        c.fallbacks = len(definition.fallbacks)
         for i, mark in enumerate(definition.sentence_marks):
             c.sentence_marks[i] = ord(mark)
         c.n_sentence_marks = len(definition.sentence_marks)
@@ -96,14 +87,9 @@ cdef class Rules:
             for is_word in range(2):
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
-        c.chrome_limit, c.main_share = definition.chrome_limit, definition.main_share
-        c.dominant_share, c.linked = definition.dominant_share, definition.linked
-        c.prose_density, c.prose_share = definition.prose_density, definition.prose_share
+        c.linked, c.unnamed_reasons = definition.linked, definition.unnamed_reasons
         c.script_share, c.vote_floor = definition.script_share, definition.vote_floor
-        c.borne_out, c.link_row = definition.borne_out, definition.link_row
-        c.prose_tokens, c.long_tokens = definition.prose_tokens, definition.long_tokens
-        c.inset_length, c.offer_length = definition.inset_length, definition.offer_length
-        c.longest_description, c.sample = definition.longest_description, definition.sample
+        c.borne_out, c.sample = definition.borne_out, definition.sample
         c.least_prose, c.least_tokens = definition.least_prose, definition.least_tokens
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
         c.tie_mask = definition.tie_mask
@@ -156,15 +142,6 @@ cdef char *normalize_word(void *of, const char *text, size_t n, size_t *result_n
     return result
 
 
-cdef int has_price(void *of, const char *text, size_t n) noexcept with gil:
-    cdef Rules self = <Rules>of
-    try:
-        return 1 if self._has_price(PyUnicode_DecodeUTF8(text, n, NULL)) else 0
-    except BaseException as failure:
-        self.failure = failure
-        return -1
-
-
 cdef int64_t weight_of(void *of, int zone, bint is_word, int64_t count) noexcept with gil:
     cdef Rules self = <Rules>of
     try:
@@ -184,6 +161,37 @@ cdef bint raise_for(int why, Rules rules) except -1:
         raise MemoryError
     failure, rules.failure = rules.failure, None
     raise failure
+
+
+cdef class Columns:
+    """The blocks of a page for the filters of text/main_text.py: arrays of C, which live as long as the page's text."""
+
+    cdef bint has_price(self, Py_ssize_t i) except -1:
+        cdef const block *b = page_block(self._page, i)
+        cdef int answer = 0
+        raise_for(page_may_have_price(self._page, i, &answer), self._rules)
+        return answer and self._rules._has_price(string_of(page_text(self._page) + b.text, b.n))
+
+    cdef bint has_sentence_mark(self, Py_ssize_t i) except -1:
+        return has_sentence_mark(self._page, page_block(self._page, i))
+
+    cdef bint ends_in_letter(self, Py_ssize_t i) except -1:
+        cdef int answer = 0
+        raise_for(page_ends_in_letter(self._page, i, &answer), self._rules)
+        return answer
+
+
+cdef Columns columns_of(page *p, Rules rules):
+    cdef Columns made = Columns.__new__(Columns)
+    cdef columns c = p.columns
+    made._page, made._rules = p, rules
+    made.blocks, made.span_count, made.spans = page_blocks(p), page_span_count(p), page_spans(p)
+    made.has_stopwords = p.language >= 0
+    made.lengths, made.link_lengths, made.tokens, made.stopwords = c.lengths, c.link_lengths, c.tokens, c.stopwords
+    made.is_heading, made.is_h1, made.is_paragraph, made.is_cell = c.is_heading, c.is_h1, c.is_paragraph, c.is_cell
+    made.ranks, made.is_link, made.is_prose, made.is_offer = c.ranks, c.is_link, c.is_prose, c.is_offer
+    made.reasons, made.sums, made.marks, made.places = c.reasons, c.sums, c.marks, c.places
+    return made
 
 
 cdef class Reader:
@@ -293,10 +301,17 @@ cdef class Reader:
         why = page_take_tree(p, root._c_node)
         if why == DONE:
             if page_length(p) < LARGE:
-                why = page_classify(p, declared)
+                why = page_measure(p, declared)
             else:
                 with nogil:
-                    why = page_classify(p, declared)
+                    why = page_measure(p, declared)
+        if why == DONE:
+            self.rules._classify(columns_of(p, self.rules))
+            if page_length(p) < LARGE:
+                why = page_conclude(p)
+            else:
+                with nogil:
+                    why = page_conclude(p)
         return language or "" if raise_for(why, self.rules) else None
 
     cdef tuple _read(self, page *p, settings):

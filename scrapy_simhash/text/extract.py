@@ -7,10 +7,10 @@ from itertools import chain, compress
 from lxml import etree
 
 from scrapy_simhash.language import detect, normalize, primary_subtag, stopwords, tokenize
+from scrapy_simhash.text.columns import Columns
 from scrapy_simhash.text.document import Document, Paragraph, Zone
-from scrapy_simhash.text.main_text import classify
+from scrapy_simhash.text.main_text import REASONS, classify
 from scrapy_simhash.text.outline import outline
-from scrapy_simhash.text.prose import is_prose
 from scrapy_simhash.text.subject import subject
 
 
@@ -22,21 +22,19 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
     page = outline(root)
     tokens = [tuple(tokenize(normalize(block.text))) for block in page.blocks]
     declared = _declared_language(root) or primary_subtag(content_language)
-    known = stopwords(detect(list(chain.from_iterable(tokens)), declared))
-    densities = [
-        sum(map(known.__contains__, block)) / len(block) if block and known else 0.0 for block in tokens
-    ]
-    prose = [
-        is_prose(block, words, density, bool(known))
-        for block, words, density in zip(page.blocks, tokens, densities, strict=True)
-    ]
-    reasons, offer = classify(page, prose)
+    columns = Columns(page, tokens, stopwords(detect(list(chain.from_iterable(tokens)), declared)))
+    classify(columns)
     # Once more, without the menus: the same text has the same language under any template.
-    is_main = [reason is None for reason in reasons]
+    is_main = [not reason for reason in columns.reasons]
     language = detect(list(chain.from_iterable(compress(tokens, is_main))), declared)
-    zones: list[Zone] = [block.zone for block in page.blocks]
-    for i in offer:
-        zones[i] = "offer"
+    zones: list[Zone] = [
+        "offer" if is_offer else block.zone
+        for block, is_offer in zip(page.blocks, columns.is_offer, strict=True)
+    ]
+    densities = [
+        known / len(words) if words else 0.0 for known, words in zip(columns.stopwords, tokens, strict=True)
+    ]
+    reasons = [REASONS[reason] for reason in columns.reasons]
     paragraphs = tuple(
         Paragraph(block.text, words, zone, block.path, block.link_length / len(block.text), density, reason)
         for block, words, zone, density, reason in zip(

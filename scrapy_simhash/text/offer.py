@@ -1,21 +1,8 @@
-"""Offers: which blocks name a thing on sale and its price.
-
-Variants of a product share their description word for word and differ in a size and a price: nine words in ten
-agree, and yet a shop sells them apart. What tells them is the name and the price, so on a page that makes an
-offer those blocks become a zone of their own, which features/ weighs more.
-"""
+"""Prices: which texts hold one. What follows from a price stands in :mod:`~scrapy_simhash.text.main_text`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-from scrapy_simhash.text.outline import Block
-
-#: Characters up to which a block with a price is an offer: a price in a sentence is a remark.
-OFFER_LENGTH = 60
-#: Characters of prose beyond which a page is an article, whatever is advertised beside it.
-LONGEST_DESCRIPTION = 2_000
 
 _CURRENCY = (
     r"(?:[$€£¥₹₽₩₺₫฿₴₪₦]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|RUB|BRL|CAD|AUD|PLN|SEK|NOK|DKK|CZK|HUF)\b)"
@@ -29,20 +16,10 @@ PRICE = re.compile(
 _DIGIT = re.compile(r"\d")
 
 
-def offer_blocks(blocks: Sequence[Block], kept: Sequence[int], prose: Sequence[bool]) -> list[int]:
-    """Return which of the *kept* blocks are the offer of the page: the first heading and every price.
+def has_price(text: str) -> bool:
+    """Tell whether *text* holds an amount with a currency. O(characters).
 
-    Empty when there is no price outside sentences, or more prose than a description has. O(characters).
+    >>> has_price("only 20 €"), has_price("20 years"), has_price("20 ft"), has_price("20 Ft")
+    (True, False, False, True)
     """
-    prices = [
-        i
-        for i in kept
-        if not prose[i]
-        and len(text := blocks[i].text) <= OFFER_LENGTH
-        and _DIGIT.search(text)
-        and PRICE.search(text)
-    ]
-    if not prices or sum(len(blocks[i].text) for i in kept if prose[i]) > LONGEST_DESCRIPTION:
-        return []
-    name = next((i for i in kept if blocks[i].zone == "heading"), None)
-    return prices if name is None else sorted({name, *prices})
+    return _DIGIT.search(text) is not None and PRICE.search(text) is not None

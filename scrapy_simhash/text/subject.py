@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from scrapy_simhash.language import normalize, tokenize
-from scrapy_simhash.text.prose import LINKED
+from scrapy_simhash.text.main_text import LINKED
 
 if TYPE_CHECKING:
     from scrapy_simhash.text.document import Paragraph
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: What parts the name of a page from that of its site.
 _SEPARATOR = re.compile(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
 _TAGS = ("h1", "h2", "h3")
+#: A heading that these filters have left out names no subject.
+UNNAMED = ("chrome", "links")
 
 
 def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     own = [
         (_tag(part), tokens)
         for part, tokens in headings
-        if tokens and part.boilerplate not in ("chrome", "links") and part.link_density < LINKED
+        if tokens and part.boilerplate not in UNNAMED and part.link_density < LINKED
     ]
     if own:
         return min(own, key=lambda heading: heading[0])[1]

@@ -12,7 +12,7 @@ import scrapy_simhash
 from scrapy_simhash import kernel
 from scrapy_simhash.compiled import definition as told
 from scrapy_simhash.language import languages, stopwords
-from scrapy_simhash.text import tags
+from scrapy_simhash.text import main_text, tags
 
 needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
 
@@ -62,10 +62,8 @@ def test_bits_of_names_are_those_of_the_header(page_h: str) -> None:
     }
 
 
-def test_zones_reasons_regions_and_scripts_are_in_the_order_of_the_header(page_h: str) -> None:
+def test_zones_regions_and_scripts_are_in_the_order_of_the_header(page_h: str) -> None:
     assert tuple(enumeration(page_h, "ZONE_HEADING")) == tuple(f"ZONE_{zone.upper()}" for zone in told.ZONES)
-    reasons = [*enumeration(page_h, "KEPT")]
-    assert reasons == ["KEPT", *(str(reason).upper() for reason in told.REASONS[1:]), "REASONS"]
     assert enumeration(page_h, "REGION_PLAIN") == {f"REGION_{region.name}": region for region in tags.Region}
     scripts = [*enumeration(page_h, "SCRIPT_JA")]
     assert scripts == [*(f"SCRIPT_{code.upper()}" for code in told.SCRIPT_LANGUAGES), "SCRIPTS"]
@@ -78,12 +76,21 @@ def test_every_word_of_the_vocabularies_is_told() -> None:
         (tags.INLINE, told._INLINE),
         (tags.HEADINGS, told._HEADING),
         (tags.SPEAKS_FOR_ITSELF, told._SPEAKS),
+        (tags.PARAGRAPHS, told._PARAGRAPH),
+        (tags.CELLS, told._CELL),
     ):
         assert {tag for tag, bits in rules.tags.items() if bits & bit} == known
     for tag, region in tags.TAG_REGION.items():
         assert rules.tags[tag] & 7 == region
     for number, code in enumerate(told.LANGUAGES):
         assert {word for word, bits in rules.stopwords.items() if bits >> number & 1} == stopwords(code)
+
+
+def test_the_kernel_knows_what_is_kept(page_h: str) -> None:
+    assert enumeration(page_h, "KEPT") == {"KEPT": main_text.KEPT}
+    named = [main_text.CHROME, main_text.OUTSIDE, main_text.LINKS, main_text.EDGE, main_text.INSET]
+    assert [main_text.REASONS[number] for number in (main_text.KEPT, *named)] == list(main_text.REASONS)
+    assert told.definition().unnamed_reasons == 1 << main_text.CHROME | 1 << main_text.LINKS
 
 
 def test_there_is_a_bit_for_every_language() -> None:
@@ -112,23 +119,11 @@ def too_many(name: str) -> SimpleNamespace:
 
 
 @needs_the_kernel
-@pytest.mark.parametrize("name", ["fallbacks", "sentence_marks"])
+@pytest.mark.parametrize("name", ["sentence_marks"])
 def test_more_rules_than_the_kernel_has_room_for_are_refused(name: str) -> None:
     assert kernel.native is not None
     with pytest.raises(ValueError, match=f"room for .+ {name}, got"):
         kernel.native.Rules(too_many(name))
-
-
-@needs_the_kernel
-def test_as_many_fallbacks_as_there_are_reasons_have_room(page_h: str) -> None:
-    assert kernel.native is not None
-    rules = told.definition()
-    most = enumeration(page_h, "KEPT")["REASONS"]
-    rules.fallbacks = [(0, 1)] * most
-    kernel.native.Rules(rules)
-    rules.fallbacks = [(0, 1)] * (most + 1)
-    with pytest.raises(ValueError, match=f"room for {most} fallbacks, got {most + 1}"):
-        kernel.native.Rules(rules)
 
 
 @needs_the_kernel

@@ -213,7 +213,7 @@ static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_w
 /* Tells whether only shingles with a stopword are features. */
 static bool selects_by_stopword(const page *p, const fold_settings *settings)
 {
-    return p->language >= 0 && settings->shingle_size > 1 && p->offer.n == 0 &&
+    return p->language >= 0 && settings->shingle_size > 1 && !p->makes_offer &&
            (int64_t)p->shingles_with_stopword >= p->rules->least_prose;
 }
 

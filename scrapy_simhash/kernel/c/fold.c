@@ -82,7 +82,7 @@ static void sketch_subject(page *p, uint8_t *to)
     size_t n = 0;
     for (uint32_t i = 0; i < p->subject.n; i++)
         take_subject_word(numbers, &n, p->tokens.at[p->run.at[p->subject.run + i]].hash);
-    for (size_t i = 0; p->offer.n > 0 && i < p->blocks.n; i++) {
+    for (size_t i = 0; p->makes_offer && i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         if (b->zone == ZONE_OFFER)
             take_subject_word(numbers, &n,

@@ -81,7 +81,7 @@ static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, in
         PUSH(&p->way_out, p->paths, node);
     }
     PUSH(&p->way_out, p->open, inner);
-    PUSH(&p->way_out, p->spans, (span){.start = (uint32_t)p->blocks.n, .region = (uint8_t)claim});
+    PUSH(&p->way_out, p->spans, (span){.start = (int32_t)p->blocks.n, .region = (uint8_t)claim});
 }
 
 /* Returns false when the inside of the element is not read. */
@@ -119,7 +119,7 @@ static void close_element(walk *w, const xmlNode *element)
     uint64_t tag = tag_at(w, element->name);
     if (!(tag & TAG_INLINE)) {
         flush(w);
-        p->spans.at[p->open.at[p->open.n - 1].span].stop = (uint32_t)p->blocks.n;
+        p->spans.at[p->open.at[p->open.n - 1].span].stop = (int32_t)p->blocks.n;
         p->open.n--;
     } else {
         w->link_depth -= (tag & TAG_LINK) != 0;

@@ -28,11 +28,9 @@ static void release(page *p, size_t most_bytes)
     RELEASE(p->facts, most_bytes);
     RELEASE(p->slots, most_bytes);
     RELEASE(p->wide, most_bytes);
-    RELEASE(p->kept, most_bytes);
+    RELEASE(p->numbers, most_bytes);
     RELEASE(p->rows, most_bytes);
-    RELEASE(p->sums, most_bytes);
     RELEASE(p->inside, most_bytes);
-    RELEASE(p->offer, most_bytes);
     RELEASE(p->headings, most_bytes);
     RELEASE(p->heading_slots, most_bytes);
     RELEASE(p->sequences, most_bytes);
@@ -43,6 +41,7 @@ static void release(page *p, size_t most_bytes)
     p->borrowed = NULL;
     p->title = p->title_n = 0;
     p->title_is_ascii = true;
+    p->makes_offer = false;
     p->subject = (heading){0};
 }
 
@@ -92,19 +91,29 @@ static void find_tokens(page *p)
     }
 }
 
-static void classify_page(page *p, declaration declared)
+static void measure(page *p, declaration declared)
 {
     p->declared = declared;
     find_tokens(p);
     detect_language(p, false);
-    measure_prose(p);
-    classify(p);
+    make_columns(p);
+}
+
+outcome page_measure(page *p, declaration declared) { TRY(measure(p, declared)); }
+
+static void conclude(page *p)
+{
+    take_columns(p);
     /* Once more, without the menus: the same text has the same language under any template. */
     detect_language(p, true);
     find_subject(p);
 }
 
-outcome page_classify(page *p, declaration declared) { TRY(classify_page(p, declared)); }
+outcome page_conclude(page *p) { TRY(conclude(p)); }
+
+outcome page_ends_in_letter(page *p, size_t i, int *answer) { TRY(*answer = ends_in_letter(p, &p->blocks.at[i])); }
+
+outcome page_may_have_price(page *p, size_t i, int *answer) { TRY(*answer = may_have_price(p, &p->blocks.at[i])); }
 
 static void prepare_text(page *p, declaration declared, bool detects)
 {

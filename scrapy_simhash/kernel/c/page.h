@@ -5,7 +5,7 @@
  *     plain.c                text  -> blocks                  (both through folding.c)
  *     words.c                blocks -> tokens, distinct ones numbered
  *     language.c             tokens -> language
- *     prose.c, main_text.c, furniture.c   blocks -> which are main text, and why the others are not
+ *     columns.c              blocks -> columns of numbers, for the filters of text/main_text.py, which are no C
  *     subject.c              title and headings -> what the page is about
  *     features.c, fold.c     main text -> fingerprint and sketch
  *     text.c                 title and main text -> their hash
@@ -27,7 +27,7 @@ enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, WEIGHTS_KNOWN = 1024, ZONE
 enum { SCRIPT_JA, SCRIPT_TH, SCRIPT_LO, SCRIPT_MY, SCRIPT_KM, SCRIPT_ZH, SCRIPT_KO, SCRIPTS };
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_HIDDEN };
-enum { KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET, REASONS }; /* why a block is no main text */
+enum { KEPT }; /* why a block is no main text: any other number is a reason of text/main_text.py */
 
 /* What is known about a tag, as bits; its region is in the lowest three. */
 enum {
@@ -54,11 +54,9 @@ typedef struct {
     char_table chars;
     int languages;
     int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
-    double chrome_limit, main_share, dominant_share, linked, prose_density, prose_share, script_share, vote_floor,
-        borne_out;
-    int64_t link_row, prose_tokens, long_tokens, inset_length, offer_length, longest_description, sample, least_prose,
-        least_tokens, max_path_depth, most_marks;
-    int64_t fallback_reason[REASONS], fallback_least[REASONS], fallbacks;
+    double linked, script_share, vote_floor, borne_out;
+    uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
+    int64_t sample, least_prose, least_tokens, max_path_depth, most_marks;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
@@ -66,10 +64,9 @@ typedef struct {
     uint64_t seeds[2]; /* drawn anew in each process: nobody can write a page whose words crowd one place */
     uint32_t mark_scatter;
 
-    /* The three questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
+    /* The two questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
     void *python;
     char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n); /* to be freed; NULL: failed */
-    int (*has_price)(void *python, const char *text, size_t n);
     int64_t (*weight)(void *python, int zone, int is_word, int64_t count);
 } rules;
 
@@ -80,8 +77,8 @@ typedef struct {
     uint32_t path;         /* index into page.paths, 0 for none */
     uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
     uint8_t zone, reason;
-    bool is_prose, is_ascii;
-    double density;
+    bool is_ascii;
+    double density; /* share of stopwords */
 } block;
 
 typedef struct {
@@ -93,9 +90,17 @@ typedef struct {
 } path_node;
 
 typedef struct {
-    uint32_t start, stop;
+    int32_t start, stop;
     uint8_t region;
 } span;
+
+/* The blocks as the filters know them: a number a block in each, one more in sums. See text/columns.py. */
+enum { COLUMNS = 16 };
+typedef struct {
+    int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *ranks;
+    int32_t *is_link, *is_prose, *is_offer, *reasons; /* what the filters fill in */
+    int32_t *marks, *places, *sums;                   /* what they may use for a while */
+} columns;
 
 typedef struct {
     uint32_t path;
@@ -169,11 +174,12 @@ typedef struct {
     char *borrowed;        /* what normalize() returned */
     declaration declared;
 
-    VEC(uint32_t) kept;    /* scratch: numbers of blocks */
-    VEC(uint32_t) rows;
-    VEC(int64_t) sums;
+    VEC(int32_t) numbers;  /* what columns are made of */
+    columns columns;
+    bool makes_offer;      /* some block is an offer */
+
+    VEC(uint32_t) rows;    /* scratch */
     VEC(uint8_t) inside;
-    VEC(uint32_t) offer;   /* blocks that are an offer */
 
     int language; /* number of its list, -1 when it has none */
     int language_source, language_place;
@@ -213,9 +219,15 @@ outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with t
 bool declared_language(const void *root, char code[4]);
 bool primary_subtag(const char *tag, char code[4]);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
-outcome page_classify(page *p, declaration declared); /* may run without the GIL, as the next */
+/* The next four may run without the GIL. The filters run between the first and the second. */
+outcome page_measure(page *p, declaration declared);
+outcome page_conclude(page *p);
 outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
 outcome page_read(page *p, const fold_settings *settings, reading *result);
+/* Questions of the filters about the text of a block; the answer is 0 or 1. */
+outcome page_ends_in_letter(page *p, size_t i, int *answer);
+outcome page_may_have_price(page *p, size_t i, int *answer);
+bool has_sentence_mark(const page *p, const block *b);
 void page_release(page *p); /* after every page: what a usual page needs is kept */
 
 /* The arrows. They escape() from p->way_out. */
@@ -224,13 +236,11 @@ int region_of(page *p, const void *element, uint64_t tag);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
 void detect_language(page *p, bool main_only);
-bool is_link(const page *p, const block *b);
-bool ends_with_h1(const page *p, const block *b);
-uint64_t tag_of(const page *p, const block *b);
-void classify(page *p);
-void leave_out_furniture(page *p);
+void make_columns(page *p);
+void take_columns(page *p);
+bool ends_in_letter(page *p, const block *b);
+bool may_have_price(page *p, const block *b);
 void find_subject(page *p);
-void measure_prose(page *p);
 uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
 bool says_something(const page *p);
@@ -274,6 +284,8 @@ static inline bool is_main(const block *b) { return b->reason == KEPT; }
 static inline size_t page_length(const page *p) { return p->text.n; }
 static inline size_t page_blocks(const page *p) { return p->blocks.n; }
 static inline const block *page_block(const page *p, size_t i) { return &p->blocks.at[i]; }
+static inline const span *page_spans(const page *p) { return p->spans.at; }
+static inline size_t page_span_count(const page *p) { return p->spans.n; }
 static inline const char *page_text(const page *p) { return p->text.at; }
 static inline size_t page_paths(const page *p) { return p->paths.n; }
 static inline const path_node *page_path(const page *p, size_t i) { return &p->paths.at[i]; }

@@ -153,7 +153,7 @@ static bool choose_own(page *p)
     for (size_t i = 0; i < p->headings.n; i++) {
         const block *b = &p->blocks.at[p->headings.at[i].block];
         uint64_t level = level_of(p, b);
-        if (b->reason == CHROME || b->reason == LINKS || (highest != 0 && level >= highest) ||
+        if (p->rules->unnamed_reasons >> b->reason & 1 || (highest != 0 && level >= highest) ||
             (double)b->link_length / (double)b->length >= p->rules->linked)
             continue;
         highest = level;
@@ -166,7 +166,7 @@ static bool choose_own(page *p)
 void find_subject(page *p)
 {
     p->subject = (heading){0};
-    if (p->offer.n > 0)
+    if (p->makes_offer)
         return;
     const char *title = p->text.at + p->title, *end = title + p->title_n, *start = title;
     find_headings(p);
