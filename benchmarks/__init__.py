@@ -5,7 +5,7 @@
     plans         does a plan cost what the model foresees?
     pairs         how long do all pairs of a file of hashes take?
     page          where does the time of a page go?
-    crawl         how many pages per second does a real crawl lose?
+    plugin        what does the whole plugin add to a crawl, and where?
     stores        what does a store on disk cost beside the one in memory?
     kills         is anything lost when a crawl is killed at random moments?
     stores_redis  what does a claim cost in Redis, and a page weigh there?

@@ -24,7 +24,7 @@ microsecond for the clock itself. Pages are a seeded sample of the evaluation pa
 is none, of the example site's; the texts are their main texts (see ``texts``). The garbage collector runs as it does
 in a crawl.
 
-Not measured: Scrapy around it (``benchmarks/crawl.py``), the steps of the pure path (``benchmarks/page.py``), the
+Not measured: Scrapy around it (``benchmarks/plugin.py``), the steps of the pure path (``benchmarks/page.py``), the
 index (``benchmarks/index.py``), how well it tells (``benchmarks/quality.py``).
 """
 

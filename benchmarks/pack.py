@@ -8,7 +8,6 @@ only: nothing of them is copied into this project. What a folder holds:
     pairs.jsonl.gz                a labelled pair a line: a, b, label, kind, sim_main, source, lang, ...
     extraction_gold.jsonl.xz      the main text of some documents as people see it: id, page_type, gold, ...
     *.tar.xz                      the documents, as bytes
-    site.tar.xz, site_seeds.json  the pages of a site under ``site/<host>/``, and where a crawl of it starts
     pack.py                       the pack's own scorer
 """
 
@@ -85,11 +84,6 @@ class Pack:
         """The name of its folder."""
         return self.folder.name
 
-    @property
-    def has_site(self) -> bool:
-        """Whether it has the pages of a site that can be crawled."""
-        return (self.folder / "site.tar.xz").exists()
-
     @cached_property
     def docs(self) -> dict[str, Doc]:
         """Every document by id, in the order of the file."""
@@ -125,15 +119,6 @@ class Pack:
                     doc, file = members.get((archive, member.name)), tar.extractfile(member)
                     if doc is not None and file is not None:
                         yield doc, file.read()
-
-    def unpack_site(self, folder: Path) -> tuple[Path, list[str]]:
-        """Unpack the pages of the first site into *folder*; return where they are, and the paths to start from."""
-        host, site = next(iter(json.loads((self.folder / "site_seeds.json").read_text("utf-8")).items()))
-        with tarfile.open(self.folder / "site.tar.xz", "r|xz") as tar:
-            # Python 3.10.0 to 3.10.11 know no filters, and extract what they are given.
-            tar.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)
-            tar.extractall(folder)
-        return folder / "site" / host, site["seeds"]
 
     def unlisted_by_own_scorer(self, values: Mapping[str, int], distance: int) -> set[tuple[str, str]] | None:
         """Return the unlisted pairs within *distance* bits as the pack's own ``pack.py`` finds them.

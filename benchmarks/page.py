@@ -21,7 +21,7 @@ from outside (``benchmarks/kernel.py`` has more of it). Times are processor time
 machine shows less. Pages are a seeded sample of the evaluation pack's (see ``pack``), or, where there is none, of the
 example site's. The garbage collector runs as it does in a crawl.
 
-Not measured: Scrapy around it (``benchmarks/crawl.py``), the store's own bookkeeping, the first sight of a class
+Not measured: Scrapy around it (``benchmarks/plugin.py``), the store's own bookkeeping, the first sight of a class
 name (``text.tags`` remembers 8,192 of them, and the round to warm up has shown it all).
 """
 

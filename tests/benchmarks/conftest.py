@@ -76,10 +76,6 @@ def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pack:
     gold = [{"id": "d1", "page_type": "article", "gold": "\n".join(FERRY)}]
     write_lines(tmp_path / "extraction_gold.jsonl.xz", gold)
     write_tar(tmp_path / "pages.tar.xz", {f"pages/{id}.html": html for id, html in HTML.items()})
-    sites = {f"site/example.com/{id}.html": html for id, html in HTML.items()}
-    write_tar(tmp_path / "site.tar.xz", sites)
-    seeds = {"example.com": {"files": len(HTML), "seeds": [f"/{id}.html" for id in HTML]}}
-    (tmp_path / "site_seeds.json").write_text(json.dumps(seeds), "utf-8")
     (tmp_path / "pack.py").write_text(SCORER, "utf-8")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return Pack(tmp_path)

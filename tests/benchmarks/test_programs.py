@@ -18,7 +18,7 @@ from benchmarks import ROOT
         "pairs",
         "kernel",
         "page",
-        "crawl",
+        "plugin",
         "crawlers",
         "stores",
         "kills",
