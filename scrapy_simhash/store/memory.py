@@ -13,6 +13,7 @@ from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.keys import Keys
 from scrapy_simhash.store.local import Entry, LocalStore
 from scrapy_simhash.store.parts import Part
 from scrapy_simhash.store.urls import Urls
@@ -21,30 +22,41 @@ from scrapy_simhash.store.urls import Urls
 class _Rows:
     """Rows of numbers side by side, without the weight of Python's objects."""
 
-    def __init__(self, form: str) -> None:
-        self._row = Struct(form)
-        self._data = bytearray()
+    __slots__ = ("_data", "_pack", "_pack_into", "_size", "_unpack", "count")
 
-    def __len__(self) -> int:
-        return len(self._data) // self._row.size
+    def __init__(self, form: str) -> None:
+        row = Struct(form)
+        self._pack, self._pack_into, self._unpack, self._size = (
+            row.pack,
+            row.pack_into,
+            row.unpack_from,
+            row.size,
+        )
+        self._data = bytearray()
+        #: How many rows there are.
+        self.count = 0
 
     def __getitem__(self, number: int) -> tuple[Any, ...]:
-        return self._row.unpack_from(self._data, number * self._row.size)
+        return self._unpack(self._data, number * self._size)
 
     def __setitem__(self, number: int, row: tuple[Any, ...]) -> None:
         """Put *row* in the place of another, or after the last."""
-        if number == len(self):
-            self._data += self._row.pack(*row)
+        if number == self.count:
+            self._data += self._pack(*row)
+            self.count += 1
         else:
-            self._row.pack_into(self._data, number * self._row.size, *row)
+            self._pack_into(self._data, number * self._size, *row)
 
 
 #: By page: value, hash of the text and whether it has one, time, content, sketch, rank. The last three have 32 bits
-#: each: four billion pages would take two terabytes.
+#: each: four billion pages would take a terabyte.
 _PAGE = "<QQ?qIII"
-#: By content: value, hash of the text and whether it has one, time, page it came from, sketch, scope, whether only an
-#: equal value is a match.
-_CONTENT = "<QQ?qQQI?"
+#: By content: page it came from, sketch, head, scope, whether only an equal value is a match.
+_CONTENT = "<IIII?"
+#: What a content came with: value, hash of the text and whether it has one, time.
+_HEAD = "<QQ?q"
+#: The row of heads that holds none: the content came with what is in the row of its page, whose content it still is.
+_AS_PAGE = 0
 #: Two rows that hold no sketch. Of a page: it is as its content is.
 _AS_CONTENT = 0
 _NO_SKETCH = 1
@@ -61,10 +73,9 @@ class MemoryStore(LocalStore):
         """Make an empty store for fingerprints of *header*, the default one if None."""
         super().__init__(header or Header(), blocks)
         self._run = Run(1, int(time.time()), None, None)
-        self._numbers: dict[bytes, int] = {}
-        #: By page; the same objects.
-        self._keys: list[bytes] = []
-        self._pages, self._contents = _Rows(_PAGE), _Rows(_CONTENT)
+        self._keys = Keys()
+        self._pages, self._contents, self._heads = _Rows(_PAGE), _Rows(_CONTENT), _Rows(_HEAD)
+        self._heads[_AS_PAGE] = (0, 0, False, 0)
         #: By page: how many have joined its cluster.
         self._joined = array("I")
         self._urls = Urls()
@@ -83,22 +94,22 @@ class MemoryStore(LocalStore):
 
     def __len__(self) -> int:
         """Return how many pages are known. O(1)."""
-        return len(self._numbers)
+        return len(self._keys)
 
     def unsettle(self, keys: Collection[bytes]) -> None:
         """Do nothing: nothing in here is ever settled."""
 
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. O(1)."""
-        number = self._numbers.get(key)
+        number = self._keys.find(key)
         return None if number is None else self._page(key, number)
 
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. O(n)."""
         contents = defaultdict(list)
-        for content in range(len(self._contents)):
-            contents[self._contents[content][4]].append(content)
-        for key, number in self._numbers.items():
+        for content in range(self._contents.count):
+            contents[self._contents[content][0]].append(content)
+        for key, number in self._keys:
             page = self._page(key, number)
             for content in contents.get(number, ()):
                 former = self._first(content, key, page.posting.url)
@@ -123,26 +134,27 @@ class MemoryStore(LocalStore):
     # --- The ledger.
 
     def _next_page(self) -> int:
-        return len(self._pages)
+        return self._pages.count
 
     def _next_content(self) -> int:
-        return len(self._contents)
+        return self._contents.count
 
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        number = self._numbers.get(key)
+        number = self._keys.find(key)
         if number is None:
             return None
         value, text_hash, has_hash, seen, content, _, rank = self._pages[number]
-        is_exact = self._contents[content][7]
+        is_exact = self._contents[content][4]
         return number, Visit(value, text_hash if has_hash else None, seen, content, False, is_exact), rank
 
     def _content(self, number: int) -> tuple[int, bytes, int | None]:
-        _, text_hash, has_hash, _, page, slot, _, _ = self._contents[number]
-        return page, self._sketch(slot), text_hash if has_hash else None
+        page, slot, head, _, _ = self._contents[number]
+        row = self._pages[page] if head == _AS_PAGE else self._heads[head]
+        return page, self._sketch(slot), row[1] if row[2] else None
 
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
-        row = self._contents[content]
-        return row[0] == fingerprint.value and self._sketch(row[5]) == fingerprint.sketch
+        page, slot, head, _, _ = self._contents[content]
+        return self._head(page, head)[0] == fingerprint.value and self._sketch(slot) == fingerprint.sketch
 
     def _exact(self, scope: str, value: int) -> int | None:
         return self._exact_contents.get((scope, value))
@@ -153,13 +165,15 @@ class MemoryStore(LocalStore):
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
         fingerprint = posting.fingerprint
-        head = (fingerprint.value, posting.text_hash or 0, posting.text_hash is not None, posting.seen)
+        row = (fingerprint.value, posting.text_hash or 0, posting.text_hash is not None, posting.seen)
+        if entry.former is not None:
+            self._keep_head(number, row, content)
         if entry.is_new_content:
             scope = self._scope_numbers.setdefault(posting.scope, len(self._scopes))
             if scope == len(self._scopes):
                 self._scopes.append(posting.scope)
             sketch = self._keep(fingerprint.sketch)
-            self._contents[content] = (*head, number, sketch, scope, posting.is_exact)
+            self._contents[content] = (number, sketch, _AS_PAGE, scope, posting.is_exact)
             if posting.is_exact:
                 self._exact_contents[posting.scope, fingerprint.value] = content
         slot = _AS_CONTENT
@@ -167,7 +181,7 @@ class MemoryStore(LocalStore):
             # A page that changes again and again takes no more room each time.
             former = _AS_CONTENT if entry.former is None else self._pages[number][5]
             slot = self._keep(fingerprint.sketch, former)
-        self._pages[number] = (*head, content, slot, entry.rank)
+        self._pages[number] = (*row, content, slot, entry.rank)
         if posting.parts:
             self._parts[number] = posting.parts
         elif self._parts:
@@ -175,8 +189,7 @@ class MemoryStore(LocalStore):
         if entry.joins is not None:
             self._joined[entry.joins] = entry.rank
         if entry.former is None:
-            self._numbers[posting.key] = number
-            self._keys.append(posting.key)
+            self._keys.add(posting.key)
             self._joined.append(0)
             self._urls.append(posting.url)
         else:
@@ -184,11 +197,12 @@ class MemoryStore(LocalStore):
 
     def _erase(self, page: Page) -> list[tuple[int, Posting]]:
         key, number = page.posting.key, page.number
-        del self._numbers[key]
-        self._keys[number] = b""
+        self._keys.remove(key)
         self._removed.add(number)
         self._parts.pop(number, None)
-        contents = [content for content in range(len(self._contents)) if self._contents[content][4] == number]
+        contents = [
+            content for content in range(self._contents.count) if self._contents[content][0] == number
+        ]
         postings = [(content, self._first(content, key, page.posting.url)) for content in contents]
         for _, posting in postings:
             if posting.is_exact:
@@ -197,7 +211,7 @@ class MemoryStore(LocalStore):
 
     def _page(self, key: bytes, number: int) -> Page:
         value, text_hash, has_hash, seen, content, slot, _ = self._pages[number]
-        _, _, _, _, cluster, content_slot, scope, is_exact = self._contents[content]
+        cluster, content_slot, _, scope, is_exact = self._contents[content]
         sketch = self._sketch(content_slot if slot == _AS_CONTENT else slot)
         posting = Posting(
             key,
@@ -215,7 +229,8 @@ class MemoryStore(LocalStore):
 
     def _first(self, content: int, key: bytes, url: str) -> Posting:
         """Return the posting that a content came with."""
-        value, text_hash, has_hash, seen, _, slot, scope, is_exact = self._contents[content]
+        page, slot, head, scope, is_exact = self._contents[content]
+        value, text_hash, has_hash, seen = self._head(page, head)
         return Posting(
             key,
             url,
@@ -227,11 +242,24 @@ class MemoryStore(LocalStore):
             is_handed_on=False,
         )
 
+    def _head(self, page: int, head: int) -> tuple[Any, ...]:
+        """Return what a content of *page* came with, whose row of heads is *head*."""
+        return self._pages[page][:4] if head == _AS_PAGE else self._heads[head]
+
+    def _keep_head(self, page: int, row: tuple[Any, ...], content: int) -> None:
+        """Keep what the content of *page* came with, if that is about to be replaced by *row* and *content*."""
+        *former_row, former, _, _ = self._pages[page]
+        origin, slot, head, scope, is_exact = self._contents[former]
+        if origin == page and head == _AS_PAGE and (tuple(former_row), former) != (row, content):
+            head = self._heads.count
+            self._heads[head] = tuple(former_row)
+            self._contents[former] = (origin, slot, head, scope, is_exact)
+
     def _keep(self, sketch: bytes, slot: int = _AS_CONTENT) -> int:
         """Keep *sketch*, in the place of the one in *slot* if there is one, and return its slot."""
         if not sketch:
             return _NO_SKETCH
-        slot = slot if slot > _NO_SKETCH else len(self._sketches)
+        slot = slot if slot > _NO_SKETCH else self._sketches.count
         self._sketches[slot] = (sketch,)
         return slot
 
