@@ -10,14 +10,15 @@ Source: Unicode Standard Annex 15 (quick check), Unicode Character Database 13.0
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from struct import pack
 from typing import NamedTuple
 from unicodedata import category, combining, decomposition
 from unicodedata import normalize as to_form
 
 from scrapy_simhash.language import normalize
-from scrapy_simhash.language.scripts import INVISIBLE, MARKS, UNSPACED
+from scrapy_simhash.language.scripts import INVISIBLE, MARKS, UNSPACED, in_first_plane
 
 SIZE = 256
 
@@ -47,8 +48,6 @@ _SECONDS = frozenset(
     )
     for code in range(int(ends[0], 16), int(ends[-1], 16) + 1)
 )
-_MARK = re.compile(f"[{MARKS}]")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 
 
@@ -69,8 +68,7 @@ def char_block(number: int) -> tuple[bytes, bytes, bytes, bytes]:
     characters = [chr(SIZE * number + i) for i in range(SIZE)]
     classes = _classes("".join(characters))
     if _are_plain(characters):
-        entries = [ONE | own << CLASSES_SHIFT | SIZE * number + i for i, own in enumerate(classes)]
-        return pack(f"={SIZE}I", *entries), classes, bytes(SIZE), b""
+        return pack(f"={SIZE}I", *_entries(characters, classes)), classes, bytes(SIZE), b""
     seconds = _SECONDS | _seconds_of(characters)
     normal: list[int] = []
     order = bytearray()
@@ -82,7 +80,11 @@ def char_block(number: int) -> tuple[bytes, bytes, bytes, bytes]:
         else:
             entry, place = _kind(character, own, forms, seconds), combining(character)
         if entry == ONE:
-            entry |= _with_classes(forms.normal)
+            entry |= (
+                own << CLASSES_SHIFT | ord(character)
+                if forms.normal == character
+                else _with_classes(forms.normal)
+            )
         elif entry == MANY:
             entry |= len(more) << 8 | len(forms.normal)
             more += map(_with_classes, forms.normal)
@@ -97,7 +99,7 @@ def _are_plain(characters: Sequence[str]) -> bool:
     """Tell whether each of *characters* is normalised to itself, and none is a mark or joins another: ideographs."""
     text = "".join(characters)
     return (
-        {category(character)[0] for character in characters}.isdisjoint("CM")
+        {kind[0] for kind in set(map(category, characters))}.isdisjoint("CM")
         and _SECONDS.isdisjoint(characters)
         and normalize(text) == to_form("NFKD", text) == text
     )
@@ -123,16 +125,38 @@ def _seconds_of(characters: Sequence[str]) -> set[str]:
 
 def _classes(text: str) -> bytes:
     """Return the classes of every character of *text*."""
-    marks, unspaced = set(_MARK.findall(text)), set(_UNSPACED.findall(text))
-    return bytes(
-        WORD * character.isalnum()
-        | MARK * (character in marks)
-        | IS_UNSPACED * (character in unspaced)
-        | DECIMAL * character.isdecimal()
-        for character in text
+    marked, unspaced_ones = _patterns(max(text) > "\uffff")
+    # A byte of each number is a character's, 0 or 1.
+    words, marks, unspaced, decimals = (
+        int.from_bytes(bytes(map(is_one, text)), "big")
+        for is_one in (
+            str.isalnum,
+            frozenset(marked.findall(text)).__contains__,
+            frozenset(unspaced_ones.findall(text)).__contains__,
+            str.isdecimal,
+        )
     )
+    classes = WORD * words | MARK * marks | IS_UNSPACED * unspaced | DECIMAL * decimals
+    return classes.to_bytes(len(text), "big")
 
 
+@cache
+def _patterns(beyond_first_plane: bool) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of marks and of unspaced scripts; those of the first plane alone are much faster."""
+    sets = (MARKS, UNSPACED) if beyond_first_plane else map(in_first_plane, (MARKS, UNSPACED))
+    marked, unspaced = (re.compile(f"[{characters}]") for characters in sets)
+    return marked, unspaced
+
+
+def _entries(characters: Iterable[str], classes: bytes) -> list[int]:
+    """Return the entries of *characters* that are normalised to themselves."""
+    return [
+        ONE | own << CLASSES_SHIFT | code for own, code in zip(classes, map(ord, characters), strict=True)
+    ]
+
+
+# Of many blocks the characters are made of the same few: the parts of Hangul syllables, Latin letters.
+@lru_cache(maxsize=512)
 def _with_classes(character: str) -> int:
     return _classes(character)[0] << CLASSES_SHIFT | ord(character)
 
