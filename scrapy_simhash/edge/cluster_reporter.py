@@ -26,6 +26,8 @@ class ClusterReporter:
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self.book = ClusterBook(config.prefer)
+        #: Whether the preferred URL depends on the canonical addresses that pages name.
+        self.asks_for_canonical = "canonical" in config.prefer
         self._crawler = crawler
         self._is_verbose = config.debug
         self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)

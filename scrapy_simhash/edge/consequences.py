@@ -19,7 +19,7 @@ from scrapy_simhash.edge.marks import write_marks
 from scrapy_simhash.edge.report import Report
 from scrapy_simhash.edge.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.edge.wishes import Wishes
-from scrapy_simhash.hints import Hints, evidence, protections, read_hints
+from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.policy import Case, Decision, Policy, Spared, is_done
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.verdict import Verdict
@@ -59,19 +59,23 @@ class Consequences:
         """Do all that follows from a verdict, and return what is done about the page."""
         verdict, reading, _ = judgement
         stats = stats_of(self._crawler)
-        hints, decision = None, Decision(None)
+        canonical, decision = None, Decision(None)
         try:
             self._wishes.check(request, response.url)
-            if verdict.cluster is not None:
-                hints = _hints(response)
+            # Of other pages no more is asked than which page of a cluster is to be preferred one day.
+            if verdict.is_duplicate or is_done(verdict):
+                hints = read_hints(tree_of(response), response.url, _link_headers(response))
+                canonical = hints.canonical
                 verdict = _with_evidence(verdict, hints, request, response)
                 decision = self._decide(verdict, hints, request, response)
+            elif verdict.cluster is not None and self._clusters.asks_for_canonical:
+                canonical = read_canonical(tree_of(response), response.url, _link_headers(response))
             if reading is not None:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
             stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
             self._faults.tell("Could not tell what is to be done about %(about)s: nothing is", response)
-        preferred = self._clusters.judged(verdict, response.url, hints.canonical if hints else None)
+        preferred = self._clusters.judged(verdict, response.url, canonical)
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)
         count_decision(stats, decision)
@@ -184,9 +188,8 @@ class Consequences:
         )
 
 
-def _hints(response: Response) -> Hints:
-    link_headers = [header.decode("latin-1") for header in response.headers.getlist(b"Link")]
-    return read_hints(tree_of(response), response.url, link_headers)
+def _link_headers(response: Response) -> list[str]:
+    return [header.decode("latin-1") for header in response.headers.getlist(b"Link")]
 
 
 def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: Response) -> Verdict:

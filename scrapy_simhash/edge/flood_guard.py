@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
@@ -12,6 +13,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy_simhash import names
 from scrapy_simhash.edge.crawling import is_crawl
 from scrapy_simhash.edge.faults import Faults
+from scrapy_simhash.edge.html import tree_of
 from scrapy_simhash.edge.probe import NotFoundPages
 from scrapy_simhash.edge.stats import stats_of
 from scrapy_simhash.floods.kinds import kind_of
@@ -25,7 +27,7 @@ from scrapy_simhash.verdict import Reason, Status
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import HtmlResponse, Response
+    from scrapy.http import Response
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
@@ -52,12 +54,11 @@ class FloodGuard:
         self._action = config.flood_action
         self._fingerprinter = fingerprinter
         acts = is_crawl(crawler)
-        self._watch = FloodWatch(config.flood_size, self._kind_of) if acts and config.flood_size else None
+        self._watch = FloodWatch(config.flood_size) if acts and config.flood_size else None
         self._not_found = NotFoundPages(crawler, fingerprinter) if acts and config.flood_probe else None
         self._leads = Leads()
         self._redirects: Recent[int, None] = Recent(MOST_REDIRECTS)
         self._begun = int(time.time())
-        self._page: tuple[Response, bool] | None = None
         self._warnings = 0
         self._has_refused = False
         self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
@@ -101,15 +102,18 @@ class FloodGuard:
             says_nothing = (
                 verdict.reason is Reason.SHORT_TEXT and reading is not None and reading.text_hash is None
             )
-            self._page = response, HINT_NOT_FOUND in verdict.hints
             address = self._address(request)
-            seen = self._watch.add(address, verdict.cluster, verdict.duplicate_of, says_nothing=says_nothing)
+            seen = self._watch.add(
+                address,
+                verdict.cluster,
+                verdict.duplicate_of,
+                says_nothing=says_nothing,
+                kind_of=partial(self._kind_of, response, HINT_NOT_FOUND in verdict.hints),
+            )
             if seen is not None:
-                self._act(seen, address, response.url)
+                self._act(seen, address, response)
         except Exception:
             self._give_up(response)
-        finally:
-            self._page = None
 
     def refuses(self, request: Request) -> bool:
         """Tell whether *request* is not to be sent, since nearly all that came under its pattern was one page.
@@ -158,29 +162,23 @@ class FloodGuard:
         self._redirects[key] = None
         return asked
 
-    def _kind_of(self, suspect: Suspect) -> Kind | None:
-        """Return what the page at hand is."""
-        root = self._root()
+    def _kind_of(self, response: Response, is_not_found: bool, suspect: Suspect) -> Kind | None:
+        """Return what kind of page *response* is; called only for the first page of a flood."""
+        root = tree_of(response)  # what belongs to a flood is HTML
         return kind_of(
             self._fingerprinter.extract(root),
             root,
-            is_not_found=self._page is not None and self._page[1],
+            is_not_found=is_not_found,
             says_nothing=suspect.says_nothing,
             pattern=suspect.pattern,
         )
 
-    def _root(self) -> Any:
-        """Return the tree of the page at hand."""
-        if self._page is None:
-            raise RuntimeError("no page is being judged")
-        return cast("HtmlResponse", self._page[0]).selector.root  # what belongs to a flood is HTML
-
-    def _act(self, seen: Seen, address: str, url: str) -> None:
+    def _act(self, seen: Seen, address: str, response: Response) -> None:
         flood = seen.flood
         stops = (
             self._action == "stop_pattern"
             and seen.pattern is not None
-            and self._leads.nowhere(seen.pattern, address, url, self._root())
+            and self._leads.nowhere(seen.pattern, address, response.url, tree_of(response))
         )
         closes = self._action == "close_spider" and seen.is_new
         if seen.is_new:

@@ -79,7 +79,7 @@ def grows(pattern: str) -> bool:
 
 def _shape(text: str) -> str:
     """Return a segment or a value with its numbers left open, or all of it if it is opaque."""
-    if not text or text.isalpha():  # most are, and nothing is left open in them
+    if text.isalpha() or not _NUMBER.search(text):  # most: nothing is left open in them
         return text
     return "{id}" if _OPAQUE.fullmatch(text) else _NUMBER.sub("{number}", text)
 
@@ -92,7 +92,8 @@ def _is_open(pattern: str) -> bool:
 
 def _winding(segments: list[str]) -> str | None:
     """Return the pattern of a path that comes through a folder again and again; numbers may well repeat."""
-    if len(segments) <= WINDING:
+    # Most paths come through no folder twice.
+    if len(segments) <= WINDING or len(segments) - len(set(segments)) < WINDING - 1:
         return None
     often = Counter(segment for segment in segments if segment and not _NUMBER.fullmatch(segment))
     return f"/{segments[1]}{_IN_CIRCLES}" if often and max(often.values()) >= WINDING else None

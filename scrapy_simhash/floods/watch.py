@@ -89,15 +89,10 @@ class FloodWatch:
     (True, 3, '/day/{number}')
     """
 
-    def __init__(self, size: int, kind_of: Callable[[Suspect], Kind | None] | None = None) -> None:
-        """Make one for floods of *size* pages or more.
-
-        *kind_of* is asked what the page just added is when it seems to be one; None for an answer means that it is
-        no flood after all.
-        """
+    def __init__(self, size: int) -> None:
+        """Make one for floods of *size* pages or more."""
         self.size = size
         self._coverage = Coverage(size)
-        self._kind_of = kind_of or _by_address
         self._singles: Recent[tuple[int, str], str] = Recent(MOST_SINGLES)
         self._silent: Recent[int, None] = Recent(MOST_SILENT)
         self._counts: dict[tuple[int, str], _Count] = {}
@@ -110,18 +105,26 @@ class FloodWatch:
         return [replace(count.flood, size=count.size) for count in self._floods if count.flood is not None]
 
     def add(
-        self, url: str, cluster: int | None, original: str | None = None, *, says_nothing: bool = False
+        self,
+        url: str,
+        cluster: int | None,
+        original: str | None = None,
+        *,
+        says_nothing: bool = False,
+        kind_of: Callable[[Suspect], Kind | None] | None = None,
     ) -> Seen | None:
         """Count the page at *url*, and return the flood that it belongs to, if any; to be told of first visits only.
 
         *cluster* is None for a page that is in none: it only counts as a page of its host, or, when it
         *says_nothing*, as one of the host's pages without text. *original* is the URL of the first page of the
-        cluster. Some microseconds.
+        cluster. *kind_of* is called if the page seems to be a flood, and returns what the page is; None means that it
+        is no flood after all. Some microseconds.
         """
+        kind_of = kind_of or _by_address
         host = scope_of(url, "host")
         shapes = patterns(url)
         if cluster is not None:
-            return self._add_to_cluster(url, host, shapes, (cluster, host), original)
+            return self._add_to_cluster(url, host, shapes, (cluster, host), original, kind_of)
         home = self._home(host)
         self._coverage.count(host, shapes)
         if not says_nothing or hash(url) in self._silent:
@@ -131,7 +134,7 @@ class FloodWatch:
         self._coverage.assign(host, shapes, None)
         if home.silent.flood is None and 2 * home.silent.size <= home.pages:
             return None
-        return self._seen(home.silent, host, shapes, None)
+        return self._seen(home.silent, host, shapes, None, kind_of)
 
     def stop(self, url: str, pattern: str) -> None:
         """Note that addresses like *url*, which has *pattern*, are not asked for any more."""
@@ -147,7 +150,13 @@ class FloodWatch:
         return self._coverage.has_stopped
 
     def _add_to_cluster(
-        self, url: str, host: str, shapes: tuple[str, ...], key: tuple[int, str], original: str | None
+        self,
+        url: str,
+        host: str,
+        shapes: tuple[str, ...],
+        key: tuple[int, str],
+        original: str | None,
+        kind_of: Callable[[Suspect], Kind | None],
     ) -> Seen | None:
         count = self._counts.get(key)
         first = self._singles.get(key) if count is None else None
@@ -172,15 +181,22 @@ class FloodWatch:
                 )
         count.add(url)
         self._coverage.assign(host, shapes, key[0])
-        return self._seen(count, host, shapes, key[0])
+        return self._seen(count, host, shapes, key[0], kind_of)
 
-    def _seen(self, count: _Count, host: str, shapes: tuple[str, ...], cluster: Cluster) -> Seen | None:
+    def _seen(
+        self,
+        count: _Count,
+        host: str,
+        shapes: tuple[str, ...],
+        cluster: Cluster,
+        kind_of: Callable[[Suspect], Kind | None],
+    ) -> Seen | None:
         if count.size < self.size:
             return None
         owned = self._coverage.owned(host, shapes, cluster)
         is_new = count.flood is None
         if count.flood is None:
-            kind = self._kind_of(Suspect(cluster is None, self._typical(count, host, shapes, cluster)))
+            kind = kind_of(Suspect(cluster is None, self._typical(count, host, shapes, cluster)))
             if kind is None:
                 # Asked again when there are as many more.
                 count.size, count.urls = 0, []

@@ -6,7 +6,7 @@ Reads the lxml tree, never changes it; knows no Scrapy.
 from scrapy_simhash.hints.addresses import address_key
 from scrapy_simhash.hints.evidence import HINTS, evidence
 from scrapy_simhash.hints.listing import is_listing
-from scrapy_simhash.hints.markup import Hints, read_hints
+from scrapy_simhash.hints.markup import Hints, read_canonical, read_hints
 from scrapy_simhash.hints.product import is_product, makes_offer
 from scrapy_simhash.hints.protections import protections
 
@@ -19,5 +19,6 @@ __all__ = [
     "is_product",
     "makes_offer",
     "protections",
+    "read_canonical",
     "read_hints",
 ]

@@ -74,6 +74,25 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
     return _sorted(base or url, found[:MAX_LINKS])
 
 
+def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:
+    """Return the canonical address that the page at *url* names: that of `read_hints`, without the rest.
+
+    For pages of which nothing else is wanted. O(elements of the head).
+    """
+    base: str | None = None
+    found: list[_Link] = []
+    for element in _head_elements(root):
+        rel = element.get("rel")
+        if rel is None:
+            if base is None and (href := element.get("href")) and _is_base(element):
+                base = resolved(url, href)
+        elif "canonical" in _meaning(rel) and (href := element.get("href")):
+            found.append((_meaning(rel), href, ""))
+    for header in link_headers:
+        found += (link for link in _links_of_page(header, url) if "canonical" in link[0])
+    return _sorted(base or url, found[:MAX_LINKS]).canonical if found else None
+
+
 def _links_of_page(header: str, url: str) -> Iterator[_Link]:
     """Yield the links in the value of an HTTP header, as far as they are about the page at *url* itself."""
     for link in links_of(header):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -83,8 +84,10 @@ def test_a_size_of_1_is_every_page() -> None:
     assert seen.flood.size == 1
 
 
-def silent(watch: FloodWatch, *numbers: int) -> list[Seen | None]:
-    return [watch.add(day(number), None, says_nothing=True) for number in numbers]
+def silent(
+    watch: FloodWatch, *numbers: int, kind_of: Callable[[Suspect], Kind | None] | None = None
+) -> list[Seen | None]:
+    return [watch.add(day(number), None, says_nothing=True, kind_of=kind_of) for number in numbers]
 
 
 def test_pages_without_text_are_a_flood_when_they_are_most_of_their_host() -> None:
@@ -111,8 +114,8 @@ def test_a_flood_that_is_none_after_all_is_asked_about_again_when_there_is_as_mu
         asked.append(suspect)
         return None
 
-    watch = FloodWatch(5, kind_of)
-    assert silent(watch, *range(12)) == [None] * 12
+    watch = FloodWatch(5)
+    assert silent(watch, *range(12), kind_of=kind_of) == [None] * 12
     assert asked == [Suspect(True, "/day/{number}")] * 2
     assert watch.floods == []
 
@@ -124,10 +127,10 @@ def test_a_suspect_is_told_what_most_of_the_addresses_have_in_common() -> None:
         asked.append(suspect)
         return Kind.TRAP
 
-    watch = FloodWatch(5, kind_of)
-    watch.add("https://example.com/", 0, None)
+    watch = FloodWatch(5)
+    watch.add("https://example.com/", 0, None, kind_of=kind_of)
     for number in range(4):
-        watch.add(day(number), 0, "https://example.com/")
+        watch.add(day(number), 0, "https://example.com/", kind_of=kind_of)
     assert asked == [Suspect(False, "/day/{number}")]
     assert watch.floods[0].pattern is None
 
