@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from scrapy import Request, signals
 from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, StoreUnavailable
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawl.site import article
 from tests.stand_in import stand_in
 
@@ -49,3 +51,34 @@ def test_a_page_whose_callback_failed_is_never_settled_though_the_store_was_away
     assert crawled(tmp_path) is is_settled
     # The file was let go of in any case, and the next run ends in order again.
     assert crawled(tmp_path) is True
+
+
+@pytest.mark.parametrize(
+    ("end", "settled"),
+    [("in order", [True, False]), ("killed", [False, False]), ("away", [False, False])],
+)
+def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
+    end: str, settled: list[bool], tmp_path: Path
+) -> None:
+    crawler = stand_in(dir=str(tmp_path), action="drop_items")
+    middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
+    crawler.signals.send_catch_log(signals.engine_started)
+    for name in "ab":
+        request = Request(f"https://example.com/{name}")
+        page = HtmlResponse(request.url, body=article(0).encode(), encoding="utf-8", request=request)
+        middleware.process_response(request, page)
+    store = cast("SqliteStore", middleware.detector.store)
+    keys = [
+        crawler.request_fingerprinter.fingerprint(Request(f"https://example.com/{name}")) for name in "ab"
+    ]
+    if end == "killed":
+        store._let_go()
+    else:
+        with pytest.MonkeyPatch.context() as patch:
+            if end == "away":
+                patch.setattr(store, "unsettle", away)
+            asyncio.run(middleware._keeping._engine_stopped())
+    (path,) = tmp_path.glob("*.sqlite")
+    with closing(SqliteStore(path, read_only=True)) as kept:
+        pages = [kept.get(key) for key in keys]
+    assert [page is not None and page.posting.is_handed_on for page in pages] == settled
