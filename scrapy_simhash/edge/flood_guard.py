@@ -103,6 +103,10 @@ class FloodGuard:
                 verdict.reason is Reason.SHORT_TEXT and reading is not None and reading.text_hash is None
             )
             address = self._address(request)
+            # A new page begins a cluster, and no flood is a page large.
+            if verdict.status is Status.NEW or (verdict.cluster is None and not says_nothing):
+                self._watch.add_new(address, verdict.cluster)
+                return
             seen = self._watch.add(
                 address,
                 verdict.cluster,

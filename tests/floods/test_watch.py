@@ -164,3 +164,30 @@ def test_what_is_forgotten_never_makes_a_flood(pages: list[tuple[int, int, int]]
             really[cluster, f"{host}.example"].add(url)
             seen = watch.add(url, cluster, FIRST)
             assert seen is None or seen.flood.size <= len(really[cluster, f"{host}.example"])
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 6), st.sampled_from(["example.com", "example.org"]), st.booleans()),
+        max_size=3 * module.BATCH,
+    )
+)
+def test_new_pages_that_are_counted_together_count_as_one_by_one(
+    pages: list[tuple[int, str, bool]],
+) -> None:
+    together, one_by_one = FloodWatch(3), FloodWatch(3)
+    met: set[int] = set()
+    for number, (cluster, host, says_nothing) in enumerate(pages):
+        url, original = day(number, host), f"https://{host}/first/{cluster}"
+        if cluster and cluster not in met:
+            met.add(cluster)
+            together.add_new(url, cluster)
+            assert one_by_one.add(url, cluster) is None
+        elif not cluster and not says_nothing:
+            together.add_new(url, None)
+            assert one_by_one.add(url, None) is None
+        else:
+            arguments = (url, cluster, original) if cluster else (url, None)
+            seen = together.add(*arguments, says_nothing=not cluster)
+            assert seen == one_by_one.add(*arguments, says_nothing=not cluster)
+    assert together.floods == one_by_one.floods
