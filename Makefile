@@ -15,11 +15,11 @@ PIP := $(BIN)/python -m pip install -q
 
 # What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.
 BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
-KERNEL := setup.py scrapy_simhash/text/main_text.py $(wildcard scrapy_simhash/compiled/*.pxd \
+KERNEL := setup.py scrapy_simhash/page/text/main_text.py $(wildcard scrapy_simhash/page/compiled/*.pxd \
 	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
-READING := tests/text tests/features tests/fingerprint tests/language tests/test_golden.py \
-	tests/test_fingerprinter.py tests/crawl/test_magazine.py tests/crawl/test_annex.py
+READING := tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/test_golden.py \
+	tests/test_fingerprinter.py tests/crawls/test_magazine.py tests/crawls/test_annex.py
 # As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
 # order is that of tests/conftest.py: long files first.
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations 20 --durations-min 2
@@ -113,5 +113,5 @@ $(VENV)/.kernel: $(KERNEL) | $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -f $(foreach made,kernel/_native kernel/_hamming compiled/_main_text,$(addprefix scrapy_simhash/$(made),.*.so .pyd))
+	rm -f $(foreach made,kernel/_native kernel/_hamming page/compiled/_main_text,$(addprefix scrapy_simhash/$(made),.*.so .pyd))
 	rm -rf $(VENV) build dist docs/_build example_project/out *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -42,7 +42,7 @@ def _set(module: str, name: str, value: Any) -> None:
 
 
 def _set_heading_weight(weight: float) -> None:
-    importlib.import_module("scrapy_simhash.features.weights").ZONES["heading"] = weight
+    importlib.import_module("scrapy_simhash.page.features.weights").ZONES["heading"] = weight
 
 
 def _configure(**changes: Any) -> None:

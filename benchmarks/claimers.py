@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.report import environment, progress, table
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.server import RedisServer

@@ -40,7 +40,7 @@ from magazine.truth import Truth
 
 from benchmarks.report import environment, progress, share, table
 from scrapy_simhash import Fingerprint, PageFingerprinter, hamming_distance
-from scrapy_simhash.fingerprint import similarity
+from scrapy_simhash.page.fingerprint import similarity
 
 EDITS = (0.5, 1, 2, 3, 5, 8, 10, 15, 20)
 CHROME = (0, 25, 50, 70, 80, 90, 95)

@@ -48,11 +48,11 @@ from benchmarks.pack import Pack, absence
 from benchmarks.readers import NATIVE, PURE, readers
 from benchmarks.report import environment, progress, table
 from scrapy_simhash import Config, SimhashIndex
-from scrapy_simhash.features import features
-from scrapy_simhash.fingerprint import digest, fold
-from scrapy_simhash.language import normalize, tokenize
-from scrapy_simhash.text import extract
-from scrapy_simhash.text.outline import outline
+from scrapy_simhash.page.features import features
+from scrapy_simhash.page.fingerprint import digest, fold
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.text import extract
+from scrapy_simhash.page.text.outline import outline
 
 SEED = 64
 #: The arrows from a tree to a fingerprint, in their order.

@@ -31,7 +31,7 @@ if not __package__:  # started as a file
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.report import environment, progress, table
-from scrapy_simhash.commands.plan import parsed_number
+from scrapy_simhash.cli.plan import parsed_number
 from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex
 from scrapy_simhash.index.plans.cost import between, cost, running
 from scrapy_simhash.index.plans.covers import plans_for

@@ -53,12 +53,12 @@ from benchmarks.page import Page, origin, sample
 from benchmarks.report import environment, progress, table
 from benchmarks.stores import MEMORY, alone, weigh
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
-from scrapy_simhash.edge import consequences, judge
-from scrapy_simhash.edge.cluster_reporter import ClusterReporter
-from scrapy_simhash.edge.flood_guard import FloodGuard
+from scrapy_simhash.crawl import consequences, judge
+from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
+from scrapy_simhash.crawl.flood_guard import FloodGuard
+from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.index import ProbingIndex
 from scrapy_simhash.rule import SimilarityRule
-from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.store import MemoryStore
 
 #: What is timed in the crawl for the stages: the name of the stage, the module or class, and its function.

@@ -64,8 +64,8 @@ from benchmarks.scores import (
     unlisted,
 )
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter, hamming_distance
-from scrapy_simhash.fingerprint import similarity
-from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.page.fingerprint import similarity
+from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = (0, 3, 6, 8)

@@ -17,7 +17,7 @@ from benchmarks.pack import Pack, Pair
 from benchmarks.report import share
 from benchmarks.scores import Score, compare, score, within
 from scrapy_simhash import Config, Document, Fingerprint, PageFingerprinter, hamming_distance
-from scrapy_simhash.fingerprint import same_subject, similarity
+from scrapy_simhash.page.fingerprint import same_subject, similarity
 from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = range(17)

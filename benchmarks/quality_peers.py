@@ -30,7 +30,7 @@ from benchmarks.pack import Pack
 from benchmarks.report import progress, share, table
 from benchmarks.scores import Overlap, compare, extraction_by_type, mean, overlap, score, scores_by
 from scrapy_simhash import PageFingerprinter, hamming_distance
-from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.page.language import normalize, tokenize
 
 #: The distributions that must be there.
 NEEDED = ("trafilatura", "datasketch", "simhash")

@@ -52,7 +52,7 @@ from benchmarks.index import resident_bytes
 from benchmarks.prose_site import page
 from benchmarks.report import environment, progress, table
 from scrapy_simhash import Fingerprint, PageFingerprinter
-from scrapy_simhash.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.rows import signed

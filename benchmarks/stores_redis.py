@@ -38,7 +38,7 @@ from redis import Redis
 from benchmarks.index import resident_bytes
 from benchmarks.report import environment, progress, table
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.server import RedisServer

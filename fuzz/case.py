@@ -21,7 +21,7 @@ from pathlib import Path
 from lxml import etree
 
 from fuzz.input import Input
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.text import parse
 
 KINDS = ("html", "bytes", "raw", "xml", "tree", "text")
 

@@ -16,10 +16,10 @@ from lxml import etree
 
 from fuzz.case import Case
 from scrapy_simhash import Config, PageFingerprinter
-from scrapy_simhash.compiled import compiled_reader
-from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.text import Document, extract, plain_text
+from scrapy_simhash.page.compiled import compiled_reader
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.text import Document, extract, plain_text
 
 #: Every setting that changes what is folded, at both ends and in between.
 SETTINGS = (

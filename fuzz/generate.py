@@ -11,8 +11,8 @@ from magazine.site import build_site
 from fuzz import ROOT
 from fuzz.case import Case, node_line
 from fuzz.characters import UNENCODABLE, character, text
-from scrapy_simhash.language import languages, stopwords
-from scrapy_simhash.text import tags
+from scrapy_simhash.page.language import languages, stopwords
+from scrapy_simhash.page.text import tags
 
 CORPUS = ROOT / "fuzz" / "corpus"
 #: Characters of a seed that go into a page: small pages are read faster, and show as much.

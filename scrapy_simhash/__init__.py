@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scrapy_simhash.addon import Addon
     from scrapy_simhash.config import Config
+    from scrapy_simhash.crawl.addon import Addon
+    from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
+    from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
+    from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
+    from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
     from scrapy_simhash.detector import NearDuplicateDetector
-    from scrapy_simhash.downloader_middleware import SimhashDownloaderMiddleware
-    from scrapy_simhash.edge.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.exceptions import (
         SettingError,
         SimhashError,
@@ -23,12 +25,10 @@ if TYPE_CHECKING:
         StoreMismatch,
         StoreUnavailable,
     )
-    from scrapy_simhash.fingerprint import Fingerprint
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
-    from scrapy_simhash.item_pipeline import NearDuplicateItem, SimhashItemPipeline
-    from scrapy_simhash.spider_middleware import SimhashSpiderMiddleware
-    from scrapy_simhash.text import Document
+    from scrapy_simhash.page.fingerprint import Fingerprint
+    from scrapy_simhash.page.text import Document
     from scrapy_simhash.verdict import Reason, Status, Verdict
 
 __version__ = "0.1.0"
@@ -36,30 +36,30 @@ __version__ = "0.1.0"
 #: Where each public name lives. A part is imported when it is first asked for: who searches a file of hashes needs no
 #: Scrapy, and who asks for help does not wait for it.
 _HOMES = {
-    "Addon": "addon",
+    "Addon": "crawl.addon",
     "Config": "config",
-    "Document": "text",
-    "Fingerprint": "fingerprint",
+    "Document": "page.text",
+    "Fingerprint": "page.fingerprint",
     "Match": "index",
-    "NearDuplicate": "edge.drops",
+    "NearDuplicate": "crawl.drops",
     "NearDuplicateDetector": "detector",
-    "NearDuplicateItem": "item_pipeline",
-    "NearDuplicatePageItem": "edge.drops",
+    "NearDuplicateItem": "crawl.item_pipeline",
+    "NearDuplicatePageItem": "crawl.drops",
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "SettingError": "exceptions",
-    "SimhashDownloaderMiddleware": "downloader_middleware",
+    "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",
     "SimhashIndex": "index",
-    "SimhashItemPipeline": "item_pipeline",
-    "SimhashSpiderMiddleware": "spider_middleware",
+    "SimhashItemPipeline": "crawl.item_pipeline",
+    "SimhashSpiderMiddleware": "crawl.spider_middleware",
     "Status": "verdict",
     "StoreDamaged": "exceptions",
     "StoreError": "exceptions",
     "StoreLocked": "exceptions",
     "StoreMismatch": "exceptions",
     "StoreUnavailable": "exceptions",
-    "UnchangedPageItem": "edge.drops",
+    "UnchangedPageItem": "crawl.drops",
     "Verdict": "verdict",
     "hamming_distance": "index",
 }

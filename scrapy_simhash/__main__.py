@@ -2,7 +2,7 @@
 
 import sys
 
-from scrapy_simhash.cli import main
+from scrapy_simhash.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

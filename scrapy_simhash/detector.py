@@ -10,12 +10,12 @@ from functools import partial
 from typing import TypeGuard, cast
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
-from scrapy_simhash.text import Html
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 

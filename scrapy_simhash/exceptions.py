@@ -10,7 +10,7 @@
 
     NearDuplicate                 a page that SIMHASH_ACTION = "drop_page" dropped   (scrapy's IgnoreRequest)
 
-:class:`~scrapy_simhash.spider_middleware.NearDuplicate` lives with the Scrapy edge: nothing here imports Scrapy.
+:class:`~scrapy_simhash.crawl.drops.NearDuplicate` lives on the Scrapy side: nothing here imports Scrapy.
 """
 
 from __future__ import annotations

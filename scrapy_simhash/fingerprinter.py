@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from scrapy_simhash.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.config import Config
-from scrapy_simhash.features import features, says_something, shingle_counts, whole_text
-from scrapy_simhash.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
-from scrapy_simhash.language import primary_subtag
+from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
+from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
+from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
+from scrapy_simhash.page.language import primary_subtag
+from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
-from scrapy_simhash.text import Document, Html, extract, parse, plain_text
 
 #: Name of the way from page to bits. Fingerprints of different schemes must never be compared: any change that
 #: moves a bit of any page's fingerprint is a new scheme.
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     """64-bit hash of title and main text: two pages with the same hash have the same words in the same order.
 
     None for a page that says nothing: it has no fingerprint, and fewer than
-    :data:`~scrapy_simhash.features.text.LEAST_TOKENS` tokens of main text.
+    :data:`~scrapy_simhash.page.features.text.LEAST_TOKENS` tokens of main text.
     """
 
 
@@ -179,6 +179,6 @@ def _fingerprint(read: Read) -> Fingerprint | None:
 def text_hash(document: Document) -> int:
     """Return the 64-bit hash of title and main text, the same whatever the settings.
 
-    Of what, exactly: see :func:`~scrapy_simhash.features.whole_text`.
+    Of what, exactly: see :func:`~scrapy_simhash.page.features.whole_text`.
     """
     return number(whole_text(document))

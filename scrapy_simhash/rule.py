@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.fingerprint import Fingerprint, same_subject, similarity
 from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.page.fingerprint import Fingerprint, same_subject, similarity
 
 #: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
 #: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.

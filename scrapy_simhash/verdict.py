@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scrapy_simhash.fingerprint import Fingerprint
+    from scrapy_simhash.page.fingerprint import Fingerprint
 
 
 class Status(str, Enum):

@@ -22,11 +22,11 @@ OPTIONAL = (
 #: Files that are skipped as a whole without one of them.
 NEED_THEM = {
     "tests/benchmarks/test_stores_redis.py": "redis",
-    "tests/crawl/test_redis.py": "redis",
-    "tests/crawl/test_redis_live.py": "redis",
-    "tests/crawl/test_tools_monitors.py": "Spidermon",
-    "tests/crawl/test_tools_playwright.py": "scrapy-playwright",
-    "tests/crawl/test_tools_poet.py": "scrapy-poet",
+    "tests/crawls/test_redis.py": "redis",
+    "tests/crawls/test_redis_live.py": "redis",
+    "tests/crawls/test_tools_monitors.py": "Spidermon",
+    "tests/crawls/test_tools_playwright.py": "scrapy-playwright",
+    "tests/crawls/test_tools_poet.py": "scrapy-poet",
     "tests/docs/test_stores.py": "redis",
     "tests/example_project/test_shared.py": "redis",
 }
@@ -75,5 +75,5 @@ def test_every_other_file_is_collected_without_optional_packages() -> None:
     assert code == 0, output
     collected = {line.partition("::")[0] for line in output.splitlines() if "::" in line}
     tests = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
-    assert tests & collected > {"tests/crawl/test_annex.py", "tests/store/redis/test_connection.py"}
+    assert tests & collected > {"tests/crawls/test_annex.py", "tests/store/redis/test_connection.py"}
     assert collected.isdisjoint(NEED_THEM)

@@ -20,9 +20,9 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.page.text import parse
 from scrapy_simhash.store import Claim, Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.text import parse
 from tests.edits import edited
 from tests.golden.texts import TEXTS
 from tests.store.remote import RemoteStore

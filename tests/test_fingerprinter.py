@@ -9,10 +9,10 @@ from scrapy.http import HtmlResponse
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.fingerprint import SKETCH_BYTES, similarity
 from scrapy_simhash.fingerprinter import SCHEME
-from scrapy_simhash.language import normalize, tokenize
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, similarity
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.text import parse
 from tests.golden.texts import TEXTS
 
 STORY = TEXTS["en"].split("\n\n")

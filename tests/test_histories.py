@@ -30,7 +30,7 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.store import Claim, Header, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.crawl.site import article
+from tests.crawls.site import article
 from tests.examples import examples
 from tests.stand_in import in_loop, stand_in
 from tests.store.remote import RemoteStore

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 NAME = f"scrapy_simhash-{__version__}"
 KERNEL = "scrapy_simhash/kernel"
 DOORS = ["_hamming", "_native"]
-FILTERS = "scrapy_simhash/compiled/_main_text"
+FILTERS = "scrapy_simhash/page/compiled/_main_text"
 IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
 
@@ -128,7 +128,9 @@ def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of
     build = Build(sdist, tmp_path, "require")
     assert build.is_built, build.said
     compiled = sorted(build.files - python_files())
-    assert [name.split(".")[0] for name in compiled] == sorted([FILTERS, *(f"{KERNEL}/{door}" for door in DOORS)])
+    assert [name.split(".")[0] for name in compiled] == sorted(
+        [FILTERS, *(f"{KERNEL}/{door}" for door in DOORS)]
+    )
     assert build.files > python_files()
     assert build.tag.startswith("cp310-abi3-") == IS_STABLE
     assert not build.tag.endswith("-any")

@@ -40,12 +40,12 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.floods import Flood, Kind
 from scrapy_simhash.hints import read_hints
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, ProbingPlan
+from scrapy_simhash.page.text import parse
 from scrapy_simhash.policy import Decision
 from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.base import Claim
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.text import parse
 from tests.golden.texts import TEXTS
 
 PAGE = f"<html lang=en><title>The tide</title><body><main><p>{TEXTS['en']}</main>"
@@ -268,7 +268,7 @@ def test_an_empty_detector_keeps_its_clock_and_its_fingerprinter(again: Again) -
 
 @ways
 def test_a_detector_whose_scope_is_a_function_can_be_pickled(again: Again) -> None:
-    other = again(NearDuplicateDetector(Config(scope="tests.crawl.scopes.by_last_letter")))
+    other = again(NearDuplicateDetector(Config(scope="tests.crawls.scopes.by_last_letter")))
     assert other.check(PAGE, "https://example.com/a/1").status is Status.NEW
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_simhash.fingerprint import Fingerprint, sketch
+from scrapy_simhash.page.fingerprint import Fingerprint, sketch
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 
 SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]

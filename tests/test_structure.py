@@ -1,4 +1,7 @@
-"""The plan of the house, read from the source: who may import whom, what is public, what an import costs."""
+"""Read from the source: what is public, what is documented, what an import costs.
+
+Who may import whom: tests/docs/test_architecture.py.
+"""
 
 from __future__ import annotations
 
@@ -18,56 +21,6 @@ PACKAGE = "scrapy_simhash"
 ROOT = Path(__file__).parents[1] / PACKAGE
 FILES = sorted(ROOT.rglob("*.py"))
 
-#: Part by part, which other parts it may import; what those may import is allowed too. Nothing flows back.
-ARROWS: dict[str, set[str]] = {
-    "edge": {"detector", "index", "kernel", "hints", "policy", "clusters", "floods", "items"},
-    "items": {"detector", "features", "fingerprint", "recent", "store", "text"},
-    "floods": {"text", "language", "recent", "scope"},
-    "hints": {"text"},
-    "policy": {"scope"},
-    "clusters": {"recent"},
-    "detector": {"fingerprinter", "store", "scope", "rule"},
-    "fingerprinter": {"text", "features", "fingerprint", "language", "rule", "compiled"},
-    # It gathers what the pure parts know and gives it to the kernel; they know nothing of either.
-    "compiled": {"text", "features", "fingerprint", "language", "kernel"},
-    "features": {"text", "language"},
-    "text": {"language"},
-    "fingerprint": set(),
-    "store": {"fingerprint", "index", "rule"},
-    "rule": {"fingerprint", "index"},
-    "index": {"kernel"},
-    "language": set(),
-    "recent": set(),
-    "scope": set(),
-    "kernel": set(),
-    # For all. They import none of the others, except that values reads actions and raises an error.
-    "config": {"action", "values"},
-    "values": {"action", "exceptions"},
-    "action": set(),
-    "verdict": set(),
-    "exceptions": set(),
-    "names": set(),
-}
-FOR_ALL = {"action", "config", "values", "verdict", "exceptions", "names"}
-#: These stand without the rest of the house.
-ALONE = {"index", "kernel"}
-EDGE = {
-    *("__main__", "addon", "cli", "command", "commands", "edge", "signals"),
-    *("downloader_middleware", "item_pipeline", "spider_middleware"),
-}
-#: What a part may import from outside; all may import the standard library.
-LIBRARIES = {
-    "edge": {"itemadapter", "scrapy", "twisted", "typing_extensions"},
-    "compiled": {"lxml"},
-    "hints": {"lxml", "w3lib"},
-    "items": {"itemadapter"},
-    "floods": {"lxml"},
-    "text": {"lxml", "w3lib"},
-    "fingerprint": {"xxhash"},
-    "scope": {"tldextract"},
-    "store": {"redis"},
-}
-
 
 class Import(NamedTuple):
     module: str
@@ -79,13 +32,6 @@ class Import(NamedTuple):
 @cache
 def tree_of(file: Path) -> ast.Module:
     return ast.parse(file.read_text("utf-8"))
-
-
-def part_of(module: str) -> str:
-    """Return the part of the plan that a module of the package belongs to; "" for the shop window."""
-    names = module.split(".")
-    name = names[1] if len(names) > 1 else ""
-    return "edge" if name in EDGE else name
 
 
 def module_of(file: Path) -> str:
@@ -114,14 +60,6 @@ def all_imports() -> Iterator[tuple[Path, Import]]:
             yield file, found
 
 
-def reachable(part: str) -> set[str]:
-    allowed, waiting = set(), {part}
-    while waiting:
-        allowed |= waiting
-        waiting = {onward for step in waiting for onward in ARROWS[step]} - allowed
-    return allowed if part in FOR_ALL | ALONE else allowed | FOR_ALL
-
-
 def is_ours(module: str) -> bool:
     return module.split(".")[0] == PACKAGE
 
@@ -130,43 +68,13 @@ def place(file: Path, found: Import) -> str:
     return f"{file.relative_to(ROOT.parent)}:{found.line} imports {found.module}"
 
 
-def test_the_plan_has_a_place_for_every_module() -> None:
-    homeless = {module_of(file) for file in FILES if part_of(module_of(file)) not in {"", *ARROWS}}
-    assert homeless == set(), "say in ARROWS which part of the plan these are"
-
-
-def test_the_plan_has_no_way_back() -> None:
-    for part in ARROWS:
-        assert not any(part in reachable(onward) for onward in ARROWS[part])
-
-
-def test_knowledge_flows_one_way() -> None:
-    wrong = [
-        place(file, found)
-        for file, found in all_imports()
-        if is_ours(found.module) and not found.for_types
-        if (part := part_of(module_of(file))) and part_of(found.module) not in reachable(part)
-    ]
-    assert wrong == []
-
-
 def test_features_know_of_text_nothing_but_what_a_document_is() -> None:
     wrong = [
         place(file, found)
         for file, found in all_imports()
-        if part_of(module_of(file)) == "features" and part_of(found.module) == "text"
-        if found.module not in {f"{PACKAGE}.text", f"{PACKAGE}.text.document"}
-    ]
-    assert wrong == []
-
-
-def test_each_library_is_known_to_one_part() -> None:
-    wrong = [
-        place(file, found)
-        for file, found in all_imports()
-        if (library := found.module.split(".")[0]) not in sys.stdlib_module_names
-        and not is_ours(found.module)
-        if library not in LIBRARIES.get(part_of(module_of(file)), set())
+        if module_of(file).startswith(f"{PACKAGE}.page.features")
+        and found.module.startswith(f"{PACKAGE}.page.text")
+        if found.module not in {f"{PACKAGE}.page.text", f"{PACKAGE}.page.text.document"}
     ]
     assert wrong == []
 
@@ -196,7 +104,7 @@ PACKAGES = [
     file
     for file in FILES
     if file.name == "__init__.py" and any(isinstance(node, ast.ImportFrom) for node in tree_of(file).body)
-    if part_of(module_of(file)) != "kernel" and file != WINDOW
+    if module_of(file) != f"{PACKAGE}.kernel" and file != WINDOW
 ]
 
 

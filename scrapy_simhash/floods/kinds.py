@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy_simhash.floods.flood import Kind
 from scrapy_simhash.floods.pattern import grows
 from scrapy_simhash.floods.phrases import says
-from scrapy_simhash.text.tags import Region, region
+from scrapy_simhash.page.text.tags import Region, region
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy_simhash.text import Document
+    from scrapy_simhash.page.text import Document
 
 #: Tokens of main text up to which a page says little else than what it asks for.
 FEW_TOKENS = 150

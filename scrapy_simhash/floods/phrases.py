@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from scrapy_simhash.language import normalize, tokenize
+from scrapy_simhash.page.language import normalize, tokenize
 
 #: Of pages that are not there.
 NOT_FOUND = {

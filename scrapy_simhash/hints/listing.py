@@ -5,9 +5,9 @@ from __future__ import annotations
 from lxml import etree
 
 from scrapy_simhash.hints.vocabulary import LISTS, claimed_types
-from scrapy_simhash.text.main_text import LINKED
-from scrapy_simhash.text.outline import NEVER_HIDDEN
-from scrapy_simhash.text.tags import HEADINGS, INLINE, UNSEEN, Region, region
+from scrapy_simhash.page.text.main_text import LINKED
+from scrapy_simhash.page.text.outline import NEVER_HIDDEN
+from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, region
 
 #: Entries that make a listing; fewer are a "see also".
 MIN_ENTRIES = 3

@@ -6,7 +6,7 @@ from lxml import etree
 
 from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.vocabulary import PRODUCTS, claimed_types
-from scrapy_simhash.text import Document
+from scrapy_simhash.page.text import Document
 
 _OPEN_GRAPH = ("product", "og:product", "product.item", "product.group")
 
@@ -27,7 +27,7 @@ def is_product(root: etree._Element) -> bool:
 
 
 def makes_offer(document: Document) -> bool:
-    """Tell whether a page names a thing and its price, whatever it says in its markup; see `text/offer.py`."""
+    """Tell whether a page names a thing and its price, whatever it says in its markup; see `page/text/offer.py`."""
     return any(paragraph.zone == "offer" for paragraph in document.paragraphs)
 
 

@@ -12,7 +12,7 @@ from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.markup import Hints, steps_in_body
 from scrapy_simhash.hints.product import is_product, makes_offer
 from scrapy_simhash.hints.series import are_pages_of_one_listing
-from scrapy_simhash.text import Document
+from scrapy_simhash.page.text import Document
 
 
 def protections(

@@ -9,12 +9,12 @@ from typing import Any
 from itemadapter import ItemAdapter
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.features import features, shingle_counts
-from scrapy_simhash.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
 from scrapy_simhash.items.fields import field_texts, value_text
+from scrapy_simhash.page.features import features, shingle_counts
+from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
+from scrapy_simhash.page.text import plain_text
 from scrapy_simhash.rule import rule_of
 from scrapy_simhash.store import Header
-from scrapy_simhash.text import plain_text
 
 #: Name of the way from item to bits, without what the settings add: see ``item_header``.
 SCHEME = "items-1"

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, cast
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector, is_async, verdict_of
-from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.items.fields import TooLarge
 from scrapy_simhash.items.fingerprint import ItemFingerprinter, ItemReading
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import AsyncStore, Claim, Page, Posting, Store, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
 

@@ -2,7 +2,7 @@
 
 The pure Python code is the definition; the kernel is its twin, equal to the last bit. ``SCRAPY_SIMHASH_KERNEL``
 forces one of them: ``pure``, or ``native``, which raises ImportError where the kernel is missing or differs. This
-package knows no words and no limits: :mod:`scrapy_simhash.compiled` gives them to it.
+package knows no words and no limits: :mod:`scrapy_simhash.page.compiled` gives them to it.
 """
 
 from __future__ import annotations

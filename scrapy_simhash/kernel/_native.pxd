@@ -137,7 +137,7 @@ cdef class Rules:
     cdef _take_numbers(self, definition)
 
 
-# The names are those of text/columns.py, which says what each of them is.
+# The names are those of page/text/columns.py, which says what each of them is.
 cdef class Columns:
     cdef Rules _rules
     cdef page *_page

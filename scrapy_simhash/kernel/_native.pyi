@@ -1,10 +1,10 @@
-"""What _native.pyx offers; ``scrapy_simhash.compiled`` is its only caller."""
+"""What _native.pyx offers; ``scrapy_simhash.page.compiled`` is its only caller."""
 
 from types import SimpleNamespace
 
 from lxml.etree import _Element
 
-from scrapy_simhash.text.columns import Columns as Columns
+from scrapy_simhash.page.text.columns import Columns as Columns
 
 _Settings = tuple[int, int, bool, bool]
 _Read = tuple[int | None, int, bytes, int | None]

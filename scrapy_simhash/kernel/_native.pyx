@@ -164,7 +164,7 @@ cdef bint raise_for(int why, Rules rules) except -1:
 
 
 cdef class Columns:
-    """The blocks of a page for the filters of text/main_text.py: arrays of C, which live as long as the page's text."""
+    """The blocks of a page for the filters of page/text/main_text.py: arrays of C, which live as long as the page's text."""
 
     cdef bint has_price(self, Py_ssize_t i) except -1:
         cdef const block *b = page_block(self._page, i)

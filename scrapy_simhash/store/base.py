@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterator
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.parts import Part
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS, index_for

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from struct import Struct
 from typing import Any
 
-from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import Config
-from tests.crawl.site import Routes, Site, article, links, serve
+from tests.crawls.site import Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
 ACTIONS = DOCS / "how-to" / "actions.rst"

@@ -13,7 +13,7 @@ import pytest
 import scrapy_simhash
 from scrapy_simhash import Config, Reason, Status, exceptions, names
 from scrapy_simhash.config import PREFIX, setting_names
-from scrapy_simhash.edge.flood_guard import CLOSE_REASON
+from scrapy_simhash.crawl.flood_guard import CLOSE_REASON
 from scrapy_simhash.floods import Kind
 from scrapy_simhash.policy import Spared
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections

@@ -14,7 +14,7 @@ pytest.importorskip("redis", reason="redis is not installed")
 from magazine.server import SiteServer
 from redis import Redis
 
-from scrapy_simhash.edge.outage import Outage
+from scrapy_simhash.crawl.store_outage import Outage
 from tests.docs.reader import DOCS, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, scrapy, site
 from tests.store.server import RedisServer

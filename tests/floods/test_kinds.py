@@ -7,7 +7,7 @@ import pytest
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.floods import Kind, kind_of
 from scrapy_simhash.floods.phrases import says
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.text import parse
 
 PROSE = " ".join(
     f"The {thing} of the harbour was as old as the {other}, and nobody in the town had ever seen it move."

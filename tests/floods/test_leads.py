@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_simhash.floods.leads import BARREN, Leads
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.text import parse
 
 PATTERN = "/day/{number}"
 

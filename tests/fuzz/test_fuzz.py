@@ -13,7 +13,7 @@ from fuzz.case import KINDS, Case
 from fuzz.compare import differences
 from fuzz.reduce import reduced
 from scrapy_simhash import kernel
-from scrapy_simhash.compiled import CompiledReader, Read, compiled_reader
+from scrapy_simhash.page.compiled import CompiledReader, Read, compiled_reader
 
 needs_the_kernel = pytest.mark.skipif(compiled_reader() is None, reason=f"pure Python runs: {kernel.REASON}")
 

@@ -8,7 +8,7 @@ from magazine.page import Page
 
 from scrapy_simhash.hints import is_listing
 from scrapy_simhash.hints.listing import CAPTION, MIN_ENTRIES, MIN_HEADINGS, TEASER
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.text import parse
 from tests.hints.pages import PROSE, cards, lines, page
 
 

@@ -12,7 +12,7 @@ from magazine.truth import Truth
 
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.hints import Hints, evidence, protections, read_hints
-from scrapy_simhash.text import extract, parse
+from scrapy_simhash.page.text import extract, parse
 
 
 class Told:

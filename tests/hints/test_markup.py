@@ -7,7 +7,7 @@ from lxml import etree
 
 from scrapy_simhash.hints import Hints, read_hints
 from scrapy_simhash.hints.markup import MAX_ADDRESS, MAX_LINKS, resolved, steps_in_body
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.text import parse
 from tests.hints.addresses import URLS
 
 URL = "https://example.com/boats/ferry?x=1"

@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 
 from scrapy_simhash.hints import is_product, makes_offer
-from scrapy_simhash.text import extract, parse
+from scrapy_simhash.page.text import extract, parse
 from tests.hints.pages import PROSE, lines, page
 
 ONE = '<script type="application/ld+json">{"@type": "Product", "name": "Lantern"}</script>'

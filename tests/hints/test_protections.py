@@ -8,7 +8,7 @@ from lxml import etree
 
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.hints import HINTS, evidence, protections, read_hints
-from scrapy_simhash.text import extract, parse
+from scrapy_simhash.page.text import extract, parse
 from tests.hints.pages import PROSE, lines, page
 
 SITE = "https://example.com"

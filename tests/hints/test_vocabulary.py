@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash.hints.vocabulary import LISTS, MAX_SCRIPT, MAX_THINGS, PRODUCTS, claimed_types
-from scrapy_simhash.text import parse
+from scrapy_simhash.page.text import parse
 
 
 def types_of(html: str) -> dict[str, int]:

@@ -10,7 +10,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.items import ItemFingerprinter, item_header
 from scrapy_simhash.items.fingerprint import LONGEST_LABEL, ItemReading
 from scrapy_simhash.rule import rule_of
-from tests.crawl.site import SYLLABLES
+from tests.crawls.site import SYLLABLES
 
 FIELDS = ("title", "body")
 

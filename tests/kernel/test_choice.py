@@ -46,7 +46,7 @@ REASONS = [
 ]
 #: A kernel that reads all pages alike.
 DIFFERENT = """
-from scrapy_simhash.compiled import reader
+from scrapy_simhash.page.compiled import reader
 reader.CompiledReader.document = lambda *given: None
 """
 CRAWL = """

@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.fingerprint import digest, sketch
+from scrapy_simhash.page.fingerprint import digest, sketch
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Posting, Store
 

@@ -1,4 +1,4 @@
-/* What the filters of text/main_text.py ask of the blocks, and what they say of them: see text/columns.py. */
+/* What the filters of page/text/main_text.py ask of the blocks, and what they say of them: see page/text/columns.py. */
 #include "page.h"
 
 /* What the path of a heading is told by: the character after its last "/h", else its first one. */

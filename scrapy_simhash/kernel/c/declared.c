@@ -1,4 +1,4 @@
-/* The language that the markup declares: the twin of a function of text/extract.py and of primary_subtag(). */
+/* The language that the markup declares: the twin of a function of page/text/extract.py and of primary_subtag(). */
 #include "page.h"
 #include "tree.h"
 

@@ -1,4 +1,4 @@
-/* Main text to weighted features, folded as they are found: the twin of features/ and of fingerprinter.py. */
+/* Main text to weighted features, folded as they are found: the twin of page/features/ and of fingerprinter.py. */
 #include "fold.h"
 
 /* A single token stands for itself: it has no prefix. */

@@ -1,4 +1,4 @@
-/* The votes of all features on all bits: the twin of fingerprint/fold.py and fingerprint/sketch.py. */
+/* The votes of all features on all bits: the twin of page/fingerprint/fold.py and page/fingerprint/sketch.py. */
 #ifndef SIMHASH_FOLD_H
 #define SIMHASH_FOLD_H
 

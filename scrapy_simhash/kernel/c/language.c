@@ -1,4 +1,4 @@
-/* Which language the tokens are in: the twin of language/detect.py. */
+/* Which language the tokens are in: the twin of page/language/detect.py. */
 #include "fold.h"
 
 typedef struct {

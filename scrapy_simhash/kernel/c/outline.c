@@ -1,4 +1,4 @@
-/* The one walk over the tree: the twin of text/outline.py. It reads libxml2's nodes where lxml keeps them. */
+/* The one walk over the tree: the twin of page/text/outline.py. It reads libxml2's nodes where lxml keeps them. */
 #include "page.h"
 #include "tree.h"
 

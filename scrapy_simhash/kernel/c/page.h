@@ -5,12 +5,12 @@
  *     plain.c                text  -> blocks                  (both through folding.c)
  *     words.c                blocks -> tokens, distinct ones numbered
  *     language.c             tokens -> language
- *     columns.c              blocks -> columns of numbers, for the filters of text/main_text.py, which are no C
+ *     columns.c              blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C
  *     subject.c              title and headings -> what the page is about
  *     features.c, fold.c     main text -> fingerprint and sketch
  *     text.c                 title and main text -> their hash
  *
- * Each of these is the twin of the module of that name under text/, language/, features/ and fingerprint/, which is
+ * Each of these is the twin of the module of that name under page/text/, page/language/, page/features/ and page/fingerprint/, which is
  * the definition. Its words, limits and weights come from there too (struct rules). What is a pattern there is written
  * again here: scripts, the separators of a title, hiding styles, codes of no language; test_patterns.py compares them.
  */
@@ -23,11 +23,11 @@
 #include "utf8.h"
 
 enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, WEIGHTS_KNOWN = 1024, ZONES = 3 };
-/* The scripts that name a language, as language/detect.py has them. */
+/* The scripts that name a language, as page/language/detect.py has them. */
 enum { SCRIPT_JA, SCRIPT_TH, SCRIPT_LO, SCRIPT_MY, SCRIPT_KM, SCRIPT_ZH, SCRIPT_KO, SCRIPTS };
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_HIDDEN };
-enum { KEPT }; /* why a block is no main text: any other number is a reason of text/main_text.py */
+enum { KEPT }; /* why a block is no main text: any other number is a reason of page/text/main_text.py */
 
 /* What is known about a tag, as bits; its region is in the lowest three. */
 enum {
@@ -94,7 +94,7 @@ typedef struct {
     uint8_t region;
 } span;
 
-/* The blocks as the filters know them: a number a block in each, one more in sums. See text/columns.py. */
+/* The blocks as the filters know them: a number a block in each, one more in sums. See page/text/columns.py. */
 enum { COLUMNS = 16 };
 typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *ranks;
@@ -254,7 +254,7 @@ typedef struct {
 } folding;
 void fold_space(page *p, folding *f, const char *from, size_t n);
 
-/* The script that names a language, as language/detect.py has them: 1 + its place there, 0 for any other. */
+/* The script that names a language, as page/language/detect.py has them: 1 + its place there, 0 for any other. */
 static inline uint8_t script_of(uint32_t c)
 {
     if (c >= 0x3041 && c <= 0x30ff)

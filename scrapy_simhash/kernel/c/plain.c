@@ -1,4 +1,4 @@
-/* Plain text to blocks, all of them main text: the twin of text/plain.py. */
+/* Plain text to blocks, all of them main text: the twin of page/text/plain.py. */
 #include "page.h"
 
 static void end_paragraph(page *p, const folding *f)

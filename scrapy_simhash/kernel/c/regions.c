@@ -1,4 +1,4 @@
-/* What an element claims to hold, by its tag, role and names: the twin of text/tags.py, which has the vocabulary. */
+/* What an element claims to hold, by its tag, role and names: the twin of page/text/tags.py, which has the vocabulary. */
 #include "page.h"
 #include "tree.h"
 

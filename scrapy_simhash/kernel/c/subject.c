@@ -1,4 +1,4 @@
-/* What a page is about, where its title and its headings agree: the twin of text/subject.py. */
+/* What a page is about, where its title and its headings agree: the twin of page/text/subject.py. */
 #include "page.h"
 
 #define NONE 0xffffffffu

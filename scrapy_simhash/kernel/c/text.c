@@ -1,4 +1,4 @@
-/* All that a page says, to be compared as it is: the twin of features/text.py. */
+/* All that a page says, to be compared as it is: the twin of page/features/text.py. */
 #include "page.h"
 
 /* Bytes that are copied in one piece: most tokens have fewer. */

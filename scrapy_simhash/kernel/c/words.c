@@ -1,4 +1,4 @@
-/* Text to tokens, each distinct one with a number: the twin of language/tokens.py. */
+/* Text to tokens, each distinct one with a number: the twin of page/language/tokens.py. */
 #include "page.h"
 #include "swar.h"
 

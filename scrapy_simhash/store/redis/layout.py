@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
-from scrapy_simhash.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.parts import Part, unpacked
 

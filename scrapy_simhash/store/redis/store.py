@@ -12,8 +12,8 @@ from struct import Struct
 from typing import Any
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
-from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.index import Match
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS

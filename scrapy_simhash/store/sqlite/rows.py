@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Page, Posting
 from scrapy_simhash.store.parts import unpacked
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS

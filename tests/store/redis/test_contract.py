@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from scrapy_simhash.commands.blocking import BlockingStore
+from scrapy_simhash.cli.blocking import BlockingStore
 from scrapy_simhash.store import AsyncStore, Header, Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples

@@ -10,8 +10,8 @@ import pytest
 
 from scrapy_simhash import Config, NearDuplicateDetector, Reason
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.fingerprint import Fingerprint
 from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import Page
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.redis.stores import eventually, opened, waits

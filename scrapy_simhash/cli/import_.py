@@ -1,0 +1,127 @@
+"""Take an export, or the pages of a feed, into a store."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from itertools import chain, islice
+
+from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.feeds import FORMATS, format_of, records
+from scrapy_simhash.cli.input import Input, opened
+from scrapy_simhash.cli.intake import header_in, taking_in, told
+from scrapy_simhash.cli.places import Place, add_place, place_of
+from scrapy_simhash.cli.postings import Export, blocks_for
+from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
+
+DOING = "import"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which store, where from, and what the fields of a feed are called."""
+    add_place(parser)
+    parser.add_argument(
+        "-i", "--input", metavar="FILE", default="-", help="an export or a feed (default: -, standard input)"
+    )
+    feed = parser.add_argument_group("pages of a feed, instead of an export")
+    page = feed.add_mutually_exclusive_group()
+    page.add_argument("--html-field", metavar="NAME", help="the field that has a page's HTML")
+    page.add_argument(
+        "--text-field", metavar="NAME", help="the field that has a page's text, if there is no HTML"
+    )
+    feed.add_argument("--url-field", metavar="NAME", help="the field that has its URL (default: url)")
+    feed.add_argument(
+        "--time-field", metavar="NAME", help="the field that says when it was fetched (default: it was now)"
+    )
+    feed.add_argument(
+        "--format", choices=FORMATS, help="of the feed (default: by the ending of the file, else jsonlines)"
+    )
+    feed.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a setting that pages are read and compared by (default: those of the store, if there is one)",
+    )
+    parser.add_argument("--json", action="store_true", help="write a JSON object of what was done")
+
+
+def run(options: Namespace) -> int:
+    """Claim every posting, or every page, one after another, say what became of them, and return 0."""
+    is_feed = bool(options.html_field or options.text_field)
+    for name in ("url_field", "time_field", "format"):
+        if getattr(options, name) and not is_feed:
+            raise Refused(
+                f"--{name.replace('_', '-')} is for a feed: say by --html-field or --text-field where its pages are"
+            )
+    take = _take_feed if is_feed else _take_export
+    with Progress(sys.stderr) as progress, opened(options.input) as given:
+        facts = take(given, options, partial(progress.count, "importing"))
+    print(told(facts, options.json))
+    return 0
+
+
+def _take_export(given: Input, options: Namespace, tell: Callable[[int], None]) -> dict[str, int]:
+    export = Export(given)
+    place = place_of(options.place, options)
+    header = header_in(place, options, export.header, given.name)
+    with taking_in(place, header, DOING) as intake:
+        intake.claim_all(export, export.header, tell)
+    export.tell_of_unknown()
+    return {"postings": intake.claimed, **vars(intake.counts)}
+
+
+def _take_feed(given: Input, options: Namespace, tell: Callable[[int], None]) -> dict[str, int]:
+    # What reads pages takes half a second to import.
+    from scrapy_simhash.cli.pages import Fields, Pages
+    from scrapy_simhash.detector import header_for
+
+    place = place_of(options.place, options)
+    fields = Fields(
+        options.url_field or "url",
+        options.html_field or options.text_field,
+        options.html_field is None,
+        options.time_field,
+    )
+    config = reading_config(place, options)
+    with closing(records(given, options.format or format_of(options.input))) as feed:
+        # The first one before the store is opened, so that the wrong file begins no run in it.
+        first = list(islice(feed, 1))
+        with taking_in(place, header_for(config), DOING) as intake:
+            pages = Pages(intake, config, fields, options.project and options.project.key_of(place))
+            read = pages.take_all(chain(first, feed), tell)
+    return {"records": read, **vars(intake.counts), "skipped": pages.skipped}
+
+
+def reading_config(place: Place, options: Namespace) -> Config:
+    """Return the settings by which pages of a feed are read and compared.
+
+    Those of the project; without a project, those that were given, and beside them those of the store.
+    """
+    if options.project is not None:
+        config: Config = options.project.config_for(place)
+        return config
+    header = place.header()
+    held = {} if header is None else {**header.settings, **blocks_for(header.settings)}
+    given = dict(map(_setting, options.set))
+    for name, sentence in unused_settings({**held, **given}).items():
+        if name in given:
+            print(f"warning: {sentence}", file=sys.stderr)
+    return Config.from_settings({**held, **given})
+
+
+def _setting(given: str) -> tuple[str, str]:
+    """Return name and value of a setting, or raise Refused."""
+    name, equals, value = given.partition("=")
+    if not equals:
+        raise Refused(f"--set takes NAME=VALUE, got {given!r}")
+    if name not in setting_names():
+        resembled = unknown_settings({name: value}).get(name)
+        hint = f"; did you mean {resembled}?" if resembled else ""
+        raise Refused(f"{name} is not a setting of scrapy-simhash{hint}")
+    return name, value

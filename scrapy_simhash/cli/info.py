@@ -1,0 +1,116 @@
+"""Show what a store holds: how much, by which rule, of which runs, and which pages repeat each other."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from scrapy_simhash.cli.places import FilePlace, Place, add_place, place_of
+from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.walk import walk
+from scrapy_simhash.crawl.times import written
+from scrapy_simhash.store import Run, Store
+
+#: Clusters that are shown, the largest first.
+SHOWN_CLUSTERS = 5
+#: Runs that are shown to people, the latest.
+SHOWN_RUNS = 10
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which store."""
+    add_place(parser)
+    parser.add_argument("--json", action="store_true", help="write a JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Print what is known about a store, and return 0."""
+    place = place_of(options.place, options)
+    with Progress(sys.stderr) as progress, place.reading() as store:
+        facts = survey(place, store, partial(progress.count, "counting"))
+    text = json.dumps(facts, indent=2) if options.json else "\n".join(_lines(facts))
+    # Not every name of a file can be written everywhere.
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    return 0
+
+
+def survey(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, Any]:
+    """Return what is told of *store*, as JSON has it. Looks at every page; *tell* hears how many it were so far.
+
+    Takes memory for each cluster, some 200 bytes.
+    """
+    repeats: Counter[int] = Counter()
+    originals: dict[int, str] = {}
+    first = last = None
+    for number, (posting, page) in enumerate(walk(store), 1):
+        first = posting.seen if first is None else min(first, posting.seen)
+        last = posting.seen if last is None else max(last, posting.seen)
+        if page is not None and page.original is not None:
+            repeats[page.cluster] += 1
+            originals[page.cluster] = page.original
+        tell(number)
+    largest = sorted(repeats.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_CLUSTERS]
+    return {
+        "place": place.shown,
+        "kind": place.kind,
+        "bytes": place.size,
+        "scheme": store.header.scheme,
+        "settings": store.header.settings,
+        "pages": len(store),
+        "index_size": store.index_size,
+        "clusters": len(repeats),
+        "near_duplicates": repeats.total(),
+        "largest_clusters": [{"url": originals[cluster], "pages": 1 + count} for cluster, count in largest],
+        "first_seen": None if first is None else written(first),
+        "last_seen": None if last is None else written(last),
+        "runs": [_run(run) for run in store.runs()],
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "number": run.number,
+        "started": written(run.started),
+        "ended": None if run.ended is None else written(run.ended),
+        "reason": run.reason,
+    }
+
+
+def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    size = "" if facts["bytes"] is None else f", {facts['bytes']:,} bytes"
+    yield f"{facts['place']} ({facts['kind']}{size})"
+    yield f"pages             {facts['pages']:,}"
+    yield f"fingerprints      {facts['index_size']:,}"
+    yield f"clusters          {facts['clusters']:,}"
+    yield f"near-duplicates   {facts['near_duplicates']:,}"
+    if facts["first_seen"] is not None:
+        yield f"seen              {facts['first_seen']} to {facts['last_seen']}"
+    yield f"scheme            {facts['scheme']}"
+    yield from (f"{name} = {value!r}" for name, value in facts["settings"].items())
+    if facts["largest_clusters"]:
+        yield "largest clusters"
+        yield from (
+            # Whatever a site has put into a URL, it moves no cursor.
+            f"  {cluster['pages']:,} pages like {ascii(cluster['url'])[1:-1]}"
+            for cluster in facts["largest_clusters"]
+        )
+    runs = facts["runs"]
+    if runs:
+        yield f"runs              {len(runs):,}"
+        # One process at a time can write to a file.
+        going_on = runs[-1:] if facts["kind"] == FilePlace.kind else runs
+        yield from (
+            f"  {run['number']}  {run['started']} {_end(run, run in going_on)}" for run in runs[-SHOWN_RUNS:]
+        )
+
+
+def _end(run: dict[str, Any], may_go_on: bool) -> str:
+    if run["ended"] is not None:
+        return f"to {run['ended']}: {run['reason']}"
+    return "has not ended: it goes on, or was killed" if may_go_on else "was killed"

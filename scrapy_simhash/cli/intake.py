@@ -1,0 +1,123 @@
+"""Postings on their way into a store, counted by what became of them."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from scrapy_simhash.cli.failures import Failed, Refused
+from scrapy_simhash.cli.places import Place
+from scrapy_simhash.exceptions import StoreMismatch, StoreUnavailable
+from scrapy_simhash.scope import scope_function
+from scrapy_simhash.store import Claim, Header, Posting, Store
+
+
+@dataclass
+class Counts:
+    """What became of postings, each in one of these."""
+
+    new: int = 0
+    """Pages that nobody knew, with content that nobody knew."""
+    near_duplicates: int = 0
+    """Pages that nobody knew, with content of another page."""
+    revisits: int = 0
+    """Pages that were known: whatever they say now."""
+    short: int = 0
+    """Pages too short to be compared, and unlike any other."""
+
+    def add(self, was_known: bool, original: str | None, is_short: bool) -> None:
+        """Count a page; *original* is the URL of the page that it repeats, if it does."""
+        if was_known:
+            self.revisits += 1
+        elif original is not None:
+            self.near_duplicates += 1
+        elif is_short:
+            self.short += 1
+        else:
+            self.new += 1
+
+
+@dataclass
+class Intake:
+    """Claims postings in a store for *header*, one after another, and counts them.
+
+    *open_store* is called when the store is needed: a new one is made for the first posting, not before.
+    """
+
+    header: Header
+    open_store: Callable[[], Store]
+    counts: Counts = field(default_factory=Counts)
+    claimed: int = 0
+
+    @cached_property
+    def store(self) -> Store:
+        """The store, opened. Raises Failed or Refused, and StoreError, if that is not possible."""
+        return self.open_store()
+
+    def claim(self, posting: Posting) -> Claim:
+        """Claim one. Raises StoreUnavailable if the store does not work; all before it are stored."""
+        claim = self.store.claim(posting)
+        self.counts.add(claim.former is not None, claim.original, posting.is_exact)
+        self.claimed += 1
+        return claim
+
+    def claim_all(self, postings: Iterable[Posting], source: Header, tell: Callable[[int], None]) -> None:
+        """Claim *postings* in their order, made for *source*; *tell* hears how many it were so far."""
+        scope = self.header.scope
+        scope_of = None if source.scope == scope else scope_function(scope)
+        for posting in postings:
+            # What was compared within another scope.
+            self.claim(posting._replace(scope=scope_of(posting.url)) if scope_of else posting)
+            tell(self.claimed)
+
+
+def header_in(place: Place, options: Namespace, source: Header, name: str) -> Header:
+    """Return the header for which the store at *place* is to be opened, to take in postings made for *source*.
+
+    Its own if it is there, else that of the project's settings if the project knows it, else that of the postings:
+    they are compared by the rule of the store that takes them in. Raises StoreMismatch if they cannot be.
+    """
+    header = place.header() or (options.project and options.project.header_for(place)) or source
+    if differences := header.fingerprints_differ(source):
+        raise StoreMismatch(
+            f"{place.shown} is for fingerprints that cannot be compared with those of {name}: "
+            f"{'; '.join(differences)}. Nothing was changed"
+        )
+    return header
+
+
+@contextmanager
+def taking_in(place: Place, header: Header, doing: str) -> Iterator[Intake]:
+    """Open the store at *place* for fingerprints of *header*, in a run that ends as *doing*.
+
+    A store that is not there is made when the first posting comes, so that an import of nothing leaves no file.
+    Whatever stops it, the message says what became of the postings before.
+    """
+    place.check(may_be_new=True)
+    with ExitStack() as stack:
+        intake = Intake(header, lambda: stack.enter_context(place.claiming(header, doing)))
+        try:
+            if place.exists():
+                # At once: what is wrong with it is told before anything is read.
+                _ = intake.store
+            yield intake
+        except (Failed, Refused, StoreUnavailable) as error:
+            kept = (
+                f"the {intake.claimed:,} postings before it are stored: it can be repeated from the beginning"
+            )
+            raise type(error)(f"{error}; {kept if intake.claimed else 'nothing was stored'}") from error
+
+
+def told(facts: Mapping[str, int], is_json: bool) -> str:
+    """Return *facts* in a line, or as a JSON object.
+
+    >>> told({"postings": 3_000, "new": 2_999, "near_duplicates": 1}, is_json=False)
+    'postings: 3,000, new: 2,999, near-duplicates: 1'
+    """
+    if is_json:
+        return json.dumps(facts)
+    return ", ".join(f"{name.replace('_', '-')}: {number:,}" for name, number in facts.items())

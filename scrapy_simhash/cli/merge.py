@@ -1,0 +1,81 @@
+"""Take what other stores hold into one."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import NamedTuple
+
+from scrapy_simhash.cli import input as reading
+from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.intake import header_in, taking_in, told
+from scrapy_simhash.cli.places import FilePlace, add_prefix, place_of
+from scrapy_simhash.cli.postings import Export
+from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.walk import walk
+from scrapy_simhash.exceptions import StoreMismatch
+from scrapy_simhash.store import Header, Posting
+
+DOING = "merge"
+
+
+class Source(NamedTuple):
+    """A store, or an export, whose postings are taken over."""
+
+    name: str
+    header: Header
+    postings: Iterable[Posting]
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add where to, and where from."""
+    parser.add_argument(
+        "into", metavar="INTO", help="the store that takes all in; it is made if it is not there"
+    )
+    parser.add_argument(
+        "sources",
+        metavar="FROM",
+        nargs="+",
+        help="a store, or a file that was exported; of a page that is in several, the last one has its last word",
+    )
+    add_prefix(parser)
+    parser.add_argument("--json", action="store_true", help="write a JSON object of what was done")
+
+
+def run(options: Namespace) -> int:
+    """Claim the postings of every source in the store, one source after another, and return 0."""
+    into = place_of(options.into, options)
+    with Progress(sys.stderr) as progress, ExitStack() as stack:
+        sources = [stack.enter_context(_opened(name, into.identity, options)) for name in options.sources]
+        header = header_in(into, options, sources[0].header, sources[0].name)
+        for source in sources[1:]:
+            if differences := header.fingerprints_differ(source.header):
+                raise StoreMismatch(
+                    f"{sources[0].name} and {source.name} hold fingerprints that cannot be compared with each other:"
+                    f" {'; '.join(differences)}. Nothing was changed"
+                )
+        with taking_in(into, header, DOING) as intake:
+            for source in sources:
+                tell = partial(progress.count, f"merging {source.name}")
+                intake.claim_all(source.postings, source.header, tell)
+    print(told({"postings": intake.claimed, **vars(intake.counts)}, options.json))
+    return 0
+
+
+@contextmanager
+def _opened(name: str, into: str, options: Namespace) -> Iterator[Source]:
+    """Open a source, which must not be the store *into* itself."""
+    place = None if name == reading.STDIN else place_of(name, options)
+    if place is not None and place.identity == into:
+        raise Refused(f"{place.shown} cannot be merged into itself")
+    if place is None or (isinstance(place, FilePlace) and place.is_export()):
+        with reading.opened(name) as given:
+            export = Export(given)
+            yield Source(name, export.header, export)
+            export.tell_of_unknown()
+        return
+    with place.reading() as store:
+        yield Source(place.shown, store.header, (step.posting for step in walk(store)))

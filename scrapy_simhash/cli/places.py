@@ -1,0 +1,254 @@
+"""Places: what on the command line names a store, and how that is opened.
+
+    pages.sqlite                   a file of SQLite
+    redis://host:6379/0#prefix     a store in Redis or Valkey; also rediss:// (TLS) and unix://
+    news                           in a Scrapy project: the store in which that spider remembers
+
+Whatever it is, it is opened as a `Store` whose methods wait, so that no command knows two kinds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from argparse import ArgumentParser, Namespace
+from asyncio import new_event_loop
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from scrapy_simhash.cli.blocking import BlockingStore
+from scrapy_simhash.cli.failures import Failed, Refused, failing
+from scrapy_simhash.cli.input import BYTE_ORDER_MARK
+from scrapy_simhash.cli.interrupts import HeldBack
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.store import AsyncStore, Header, Store
+from scrapy_simhash.store.indexes import BLOCKS
+
+if TYPE_CHECKING:
+    from scrapy_simhash.store.redis import Server
+
+REDIS_URLS = ("redis://", "rediss://", "unix://")
+
+
+class Place(ABC):
+    """Where a store is, or may be made."""
+
+    kind: str
+    """What keeps it, in a word."""
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        """What messages call it; no password."""
+
+    @property
+    def identity(self) -> str:
+        """Tells one place from another, however they were written."""
+        return self.shown
+
+    @property
+    def size(self) -> int | None:
+        """Bytes on the disk, None where that says nothing."""
+        return None
+
+    def check(self, may_be_new: bool = False) -> None:  # noqa: B027 - most places can only be tried
+        """Raise Failed, or Refused, if it can be told without opening it that there is none, or something else."""
+
+    def exists(self) -> bool:
+        """Tell whether to open the store makes none; True where that cannot be told without opening it."""
+        return True
+
+    @abstractmethod
+    def open(self, header: Header | None) -> Store | AsyncStore:
+        """Open the store to be claimed from, for *header*; for None, only to be read.
+
+        Raises StoreError if that is not possible.
+        """
+
+    @contextmanager
+    def reading(self) -> Iterator[Store]:
+        """Open the store, which must be there, and leave it as it is. Raises Failed, or StoreError."""
+        self.check()
+        with _waiting(lambda: self.open(None)) as store:
+            try:
+                yield store
+            finally:
+                store.close()
+
+    def header(self) -> Header | None:
+        """Return the header of the store, None where there is none, or none that can be opened."""
+        with suppress(Failed, StoreError), self.reading() as store:
+            return store.header
+        return None
+
+    @contextmanager
+    def claiming(self, header: Header, doing: str) -> Iterator[Store]:
+        """Open the store, or make one, for fingerprints of *header*, in a run of its own that ends as *doing*."""
+        self.check(may_be_new=True)
+        with _waiting(lambda: self.open(header)) as store:
+            # Some begin their run at the first question only.
+            store.runs()
+            try:
+                yield store
+            except BaseException:
+                # What was claimed is as good as ever.
+                with suppress(StoreUnavailable):
+                    store.close(f"{doing} stopped")
+                raise
+            store.close(doing)
+
+
+class FilePlace(Place):
+    """A file of SQLite."""
+
+    kind = "sqlite"
+
+    def __init__(self, path: Path, blocks: int = BLOCKS) -> None:
+        super().__init__(str(path))
+        self.path = path
+        self._blocks = blocks
+
+    @property
+    def identity(self) -> str:
+        """The whole path, links followed."""
+        return str(self.path.resolve())
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, and of the log that belongs to it."""
+        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def check(self, may_be_new: bool = False) -> None:
+        """See above."""
+        if not may_be_new and not self.path.exists():
+            raise Failed(f"there is no store at {self.shown}")
+        if self.path.is_dir():
+            raise Failed(f"{self.shown} is a folder: name the file of a store")
+        if self.is_export():
+            raise Refused(
+                f"{self.shown} is no store but JSON, as exports are: import it into a store, or merge it with others"
+            )
+
+    def exists(self) -> bool:
+        """See above."""
+        return self.path.exists()
+
+    def is_export(self) -> bool:
+        """Tell whether a file is there that begins as exports do. Raises Failed, or StoreError, if it can't be read.
+
+        A pipe, which shows its beginning only once, can be nothing else. What may be a store is not opened here: that
+        would cost SQLite its locks on it, if it is open in this process.
+        """
+        from scrapy_simhash.store.sqlite import is_database
+
+        with failing(f"read {self.path}"):
+            if not self.path.is_file():
+                return self.path.exists() and not self.path.is_dir()
+            if is_database(self.path):
+                return False
+            with self.path.open("rb") as file:
+                return file.read(len(BYTE_ORDER_MARK) + 1).removeprefix(BYTE_ORDER_MARK)[:1] == b"{"
+
+    def header(self) -> Header | None:
+        """See above; whatever the size of the store, at once."""
+        from scrapy_simhash.store.sqlite import header_at
+
+        with suppress(Failed, StoreError):
+            self.check()
+            return header_at(self.path)
+        return None
+
+    def open(self, header: Header | None) -> Store:
+        """See above."""
+        from scrapy_simhash.store.sqlite import SqliteStore
+
+        if header is None:
+            return SqliteStore(self.path, read_only=True)
+        return SqliteStore(self.path, header, self._blocks)
+
+
+class RedisPlace(Place):
+    """A store in Redis or Valkey, under a prefix."""
+
+    kind = "redis"
+
+    def __init__(self, server: Server, prefix: str, blocks: int = BLOCKS, expire: int = 0) -> None:
+        super().__init__(f"{server}#{prefix}")
+        self._server = server
+        self._prefix = prefix
+        self._blocks = blocks
+        self._expire = expire
+
+    @property
+    def identity(self) -> str:
+        """The server, its database, and the prefix."""
+        return f"{self._server.identity}#{self._prefix}"
+
+    def open(self, header: Header | None) -> AsyncStore:
+        """See above."""
+        from scrapy_simhash.store.redis import RedisStore
+
+        if header is None:
+            store = RedisStore(self._server, self._prefix, None, read_only=True)
+        else:
+            store = RedisStore(self._server, self._prefix, header, blocks=self._blocks, expire=self._expire)
+        # Now, and not at the first question: what is wrong is wrong before anything is read.
+        store.check()
+        return store
+
+
+def add_place(parser: ArgumentParser) -> None:
+    """Add the one store that a command is about."""
+    parser.add_argument(
+        "place",
+        metavar="PLACE",
+        nargs="?",
+        help="the store: a file of SQLite, or a URL like redis://host:6379/0; in a Scrapy project also the name of a"
+        " spider, which nobody needs where there is one only",
+    )
+    add_prefix(parser)
+
+
+def add_prefix(parser: ArgumentParser) -> None:
+    """Add what stores in Redis need besides."""
+    parser.add_argument(
+        "--prefix",
+        metavar="PREFIX",
+        help="what the keys of a store in Redis begin with; the same as #PREFIX at the end of its URL",
+    )
+
+
+def place_of(name: str | None, options: Namespace) -> Place:
+    """Return the place that *name* means. Raises Refused if it means none."""
+    if name is not None and name.startswith(REDIS_URLS):
+        from scrapy_simhash.store.redis import Server
+
+        url, _, fragment = name.partition("#")
+        server, prefix = Server(url), unquote(fragment) or options.prefix
+        if not prefix:
+            raise Refused(f"a store in Redis has a prefix: add --prefix PREFIX, or #PREFIX to {server}")
+        return RedisPlace(server, prefix)
+    if options.project is not None:
+        place: Place | None = options.project.place_of(name)
+        if place is not None:
+            return place
+    if name is None:
+        raise Refused("name a store: a file, or a URL like redis://host:6379/0#prefix")
+    return FilePlace(Path(name))
+
+
+@contextmanager
+def _waiting(open_store: Callable[[], Store | AsyncStore]) -> Iterator[Store]:
+    """Open a store as one whose methods wait; closing it is up to whoever uses it."""
+    store = open_store()
+    if not isinstance(store, AsyncStore):
+        yield store
+        return
+    loop, interrupts = new_event_loop(), HeldBack()
+    try:
+        yield BlockingStore(store, loop, interrupts)
+    finally:
+        interrupts.release()
+        loop.close()

@@ -1,0 +1,322 @@
+"""Postings as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/export-format.rst``.
+
+The first line says what the fingerprints were made and compared by; each further line is one posting::
+
+    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-1", "width": 64, ..., "settings": {...}}
+    {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
+
+Nothing outside ASCII, so that no editor and no pipe changes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from scrapy_simhash.cli.failures import Refused, failing
+from scrapy_simhash.cli.input import Input
+from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.crawl.times import parsed, written
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.store import Header, Posting
+from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.parts import Part, packed
+
+FORMAT = "scrapy-simhash postings"
+VERSION = 2
+#: Bytes of a line beyond which it is no posting: a URL takes some thousands.
+LONGEST = 1 << 20
+#: Bytes of a key, or of a scope, that every store keeps.
+LONGEST_NAME = 0xFFFF
+
+#: Names in the line of a posting. What is in ``duplicate_of`` an import finds out by itself.
+_KNOWN = frozenset(
+    (
+        "key",
+        "url",
+        "scope",
+        "value",
+        "sketch",
+        "exact",
+        "text_hash",
+        "seen",
+        "handed_on",
+        "parts",
+        "duplicate_of",
+    )
+)
+_VALUE = re.compile(r"[0-9a-fA-F]{16}")
+_KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_T = TypeVar("_T")
+
+
+def header_line(header: Header) -> str:
+    """Return the first line of an export."""
+    line = {
+        "format": FORMAT,
+        "version": VERSION,
+        "scheme": header.scheme,
+        "width": header.width,
+        "profile": header.profile,
+        "settings": header.settings,
+    }
+    return f"{json.dumps(line)}\n"
+
+
+def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
+    """Return the line of *posting*; *duplicate_of* is for people, and what is as usual is left out."""
+    fingerprint = posting.fingerprint
+    line: dict[str, Any] = {
+        "key": posting.key.hex(),
+        "url": posting.url,
+        "scope": posting.scope,
+        "value": fingerprint.hex,
+    }
+    if fingerprint.sketch:
+        line["sketch"] = b64encode(fingerprint.sketch).decode("ascii")
+    if posting.is_exact:
+        line["exact"] = True
+    if posting.text_hash is not None:
+        line["text_hash"] = f"{posting.text_hash:016x}"
+    line["seen"] = written(posting.seen)
+    if not posting.is_handed_on:
+        line["handed_on"] = False
+    if posting.parts:
+        line["parts"] = {
+            part.name: {"version": part.version, "data": b64encode(part.data).decode("ascii")}
+            for part in posting.parts
+        }
+    if duplicate_of is not None:
+        line["duplicate_of"] = duplicate_of
+    return f"{json.dumps(line)}\n"
+
+
+def parsed_header(text: str) -> Header:
+    """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
+
+    >>> parsed_header(header_line(Header("web-1", scope="host"))).scope
+    'host'
+    """
+    try:
+        line = _object(text)
+    except ValueError:
+        line = {}
+    if line.get("format") != FORMAT:
+        raise ValueError(
+            f'is not the first line of an export, which begins with {{"format": "{FORMAT}".'
+            " A feed of pages is imported with --html-field or --text-field"
+        )
+    version = line.get("version")
+    if version != VERSION:
+        raise ValueError(
+            f"is the first line of an export of version {version!r}, and this program reads version {VERSION}:"
+            " install a later one"
+        )
+    scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
+    for name, known in (("width", Header.width), ("profile", Header.profile)):
+        if (found := _field(line, name, _number)) != known:
+            raise ValueError(f"has {name} {found}, and this program knows {known}: install a later one")
+    try:
+        header = Header.of(Config.from_settings({**settings, **blocks_for(settings)}), scheme)
+    except SettingError as error:
+        raise ValueError(f"is wrong: {error}") from None
+    if different := sorted(set(settings) ^ set(header.settings)):
+        raise ValueError(f"has too few or too many settings: {', '.join(map(repr, different))}")
+    return header
+
+
+def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
+    """Return ``SIMHASH_BLOCKS`` for the *settings* of a header, which has none: any above the distance will do.
+
+    >>> from scrapy_simhash.rule import ClassicRule
+    >>> blocks_for(Header(rule=ClassicRule(9)).settings), blocks_for(Header().settings)
+    ({'SIMHASH_BLOCKS': 10}, {})
+    """
+    distance = settings.get(setting_name("max_distance"))
+    return {setting_name("blocks"): max(BLOCKS, distance + 1)} if isinstance(distance, int) else {}
+
+
+def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
+    """Return the posting in a line. Raises ValueError, which says what is wrong.
+
+    Names that this release does not know are left out, and counted in *unknown*.
+
+    >>> posting = Posting(b"a", "https://example.com/", "", Fingerprint(5))
+    >>> parsed_posting(posting_line(posting)) == posting
+    True
+    >>> parsed_posting('{"key": "61"}')
+    Traceback (most recent call last):
+        ...
+    ValueError: has no 'url'
+    """
+    line = _object(text)
+    if unknown is not None:
+        unknown.update(line.keys() - _KNOWN)
+    key, url, scope = _field(line, "key", _key), _field(line, "url", _text), _field(line, "scope", _scope)
+    value = _field(line, "value", _value)
+    sketch = _field(line, "sketch", _sketch, b"")
+    return Posting(
+        key,
+        url,
+        scope,
+        Fingerprint(value, sketch=sketch),
+        _field(line, "exact", _truth, False),
+        _field(line, "text_hash", _value, None),
+        _field(line, "seen", _seen),
+        _field(line, "handed_on", _truth, True),
+        _field(line, "parts", _parts, ()),
+    )
+
+
+class Export:
+    """An export that is read: its header first, then posting after posting, once."""
+
+    def __init__(self, given: Input) -> None:
+        """Read the header. Raises Refused, with the number of the line, if it is none, and Failed if it can't."""
+        self._given = given
+        #: Names that this release does not know, and in how many lines they were so far.
+        self.unknown: Counter[str] = Counter()
+        self._lines = enumerate(iter(self._line, b""), 1)
+        self.header = self._parsed(parsed_header, *next(self._lines, (1, b"")))
+
+    def __iter__(self) -> Iterator[Posting]:
+        """Yield the postings. Raises Refused for the first line that is none, with its number."""
+        for number, line in self._lines:
+            yield self._parsed(partial(parsed_posting, unknown=self.unknown), number, line)
+
+    def tell_of_unknown(self) -> None:
+        """Say on standard error which names this release does not know, once all is read."""
+        for name, lines in sorted(self.unknown.items()):
+            print(
+                f"warning: {self._given.name}: left out {name!r} of {lines:,} lines: this release does not know it",
+                file=sys.stderr,
+            )
+
+    def _line(self) -> bytes:
+        with failing(f"read {self._given.source}"):
+            return self._given.stream.readline(LONGEST)
+
+    def _parsed(self, parse: Callable[[str], _T], number: int, line: bytes) -> _T:
+        try:
+            if len(line) == LONGEST:
+                raise ValueError(f"has more than {LONGEST:,} bytes")
+            return parse(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except UnicodeDecodeError:
+            problem = "is not UTF-8"
+        except ValueError as error:
+            problem = str(error)
+        raise Refused(f"{self._given.name}:{number}: the line {problem}")
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    """Return the JSON object in *text*, or raise ValueError."""
+    try:
+        line = json.loads(text)
+    # Braces in thousands are more than the decoder's stack holds.
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+    if not isinstance(line, dict):
+        raise ValueError("is not a JSON object")
+    return line
+
+
+_REQUIRED: Any = object()
+
+
+def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], default: _T = _REQUIRED) -> _T:
+    """Return what *parse* makes of a field, or raise ValueError, which names it."""
+    if name not in line:
+        if default is _REQUIRED:
+            raise ValueError(f"has no {name!r}")
+        return default
+    try:
+        return parse(line[name])
+    except ValueError as error:
+        raise ValueError(f"has in {name!r} what {error}") from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("is not a string")
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("is not an object")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("is neither true nor false")
+    return value
+
+
+def _key(value: Any) -> bytes:
+    if not isinstance(value, str) or not _KEY.fullmatch(value):
+        raise ValueError("is not hexadecimal, two digits a byte")
+    return _short(bytes.fromhex(value))
+
+
+def _scope(value: Any) -> str:
+    _short(_text(value).encode("utf-8", "surrogatepass"))
+    return str(value)
+
+
+def _short(name: bytes) -> bytes:
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"has more than {LONGEST_NAME:,} bytes")
+    return name
+
+
+def _value(value: Any) -> int:
+    if not isinstance(value, str) or not _VALUE.fullmatch(value):
+        raise ValueError("is not 16 hexadecimal digits")
+    return int(value, 16)
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError("is not a whole number")
+    return value
+
+
+def _parts(value: Any) -> tuple[Part, ...]:
+    parts = tuple(_part(name, part) for name, part in _mapping(value).items())
+    packed(parts)
+    return parts
+
+
+def _part(name: str, value: Any) -> Part:
+    part = _mapping(value)
+    try:
+        data = b64decode(_text(part.get("data")), validate=True)
+    except ValueError:
+        raise ValueError(f"is no part {name!r}: its data is not base64") from None
+    return Part(name, _field(part, "version", _number), data)
+
+
+def _sketch(value: Any) -> bytes:
+    try:
+        # What is outside ASCII is a ValueError as well.
+        sketch = b64decode(_text(value), validate=True)
+    except ValueError:
+        sketch = b""
+    if len(sketch) != SKETCH_BYTES:
+        raise ValueError(f"is not {SKETCH_BYTES} bytes in base64")
+    return sketch
+
+
+def _seen(value: Any) -> int:
+    # What has no date is a number, of 64 bits.
+    if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+        return value
+    return parsed(value)

@@ -1,0 +1,131 @@
+"""A Scrapy project, in which a store is known by the spider that remembers in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.store_factory import DEFAULT_SERVER, kind_of_store, open_store, sqlite_path
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.store import AsyncStore, Header, Store
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
+
+#: What files of SQLite are called.
+_SUFFIXES = (".sqlite", ".sqlite3", ".db")
+
+
+class OwnPlace(Place):
+    """A store of somebody's own class, which ``SIMHASH_STORE`` names."""
+
+    def __init__(self, crawler: Crawler, kind: str) -> None:
+        super().__init__(f"the store of spider {crawler.spidercls.name!r}")
+        self.kind = kind
+        self._crawler = crawler
+
+    def open(self, header: Header | None) -> Store | AsyncStore:
+        """See above; *header* is that of the settings, which the class gets from them."""
+        config = replace(Config.from_settings(self._crawler.settings), reset=False)
+        store = open_store(self._crawler, config, read_only=header is None)
+        if header is not None:
+            store.header.check(header, self.shown)
+        return store
+
+
+class Project:
+    """The project that ``scrapy`` was called in, with *settings* of its own and of the command line."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._crawlers: dict[Place, Crawler] = {}
+
+    def place_of(self, name: str | None) -> Place | None:
+        """Return the place in which the spider *name* remembers, or the only spider there is for None.
+
+        None for the name of a file. Raises Refused if it is not clear what is meant, or if the spider forgets all,
+        and SettingError if a setting is wrong.
+        """
+        loader = load_object(self._settings["SPIDER_LOADER_CLASS"])
+        spiders = loader.from_settings(self._settings.frozencopy())
+        names = spiders.list()
+        if name is None:
+            if len(names) != 1:
+                raise Refused(
+                    f"name a store, or one of the project's spiders: {', '.join(names) or 'it has none'}"
+                )
+            (name,) = names
+        elif name not in names:
+            if not _is_file(name):
+                # A misspelt spider would be remembered for in a new file, and nobody would ever look there.
+                raise Refused(
+                    f"{name!r} is neither a spider of this project ({', '.join(names) or 'it has none'}) nor a file;"
+                    f" ./{name} is one in any case"
+                )
+            return None
+        crawler = Crawler(spiders.load(name), self._settings)
+        place = _place_of(crawler, name)
+        self._crawlers[place] = crawler
+        return place
+
+    def config_for(self, place: Place) -> Config:
+        """Return the settings by which pages for *place* are read: those of its spider, if it has one."""
+        return Config.from_settings(self._crawler_for(place).settings)
+
+    def header_for(self, place: Place) -> Header | None:
+        """Return the header that the spider remembering at *place* wants, None if no spider is known to."""
+        if place not in self._crawlers:
+            return None
+        return header_for(self.config_for(place))
+
+    def key_of(self, place: Place) -> Callable[[Request], bytes]:
+        """Return the method that says what the page of a request is known by: the project's fingerprinter."""
+        crawler = self._crawler_for(place)
+        kind = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
+        method: Callable[[Request], bytes] = build_from_crawler(kind, crawler).fingerprint
+        return method
+
+    def _crawler_for(self, place: Place) -> Crawler:
+        return self._crawlers.get(place) or Crawler(Spider, self._settings)
+
+
+def _is_file(name: str) -> bool:
+    """Tell whether *name* is that of a file: it is there, or it looks like one of a store, or like a path.
+
+    >>> _is_file("both.sqlite"), _is_file("./both"), _is_file("both"), _is_file("both.example")
+    (True, True, False, False)
+    """
+    path = Path(name)
+    return "/" in name or os.sep in name or path.suffix in _SUFFIXES or path.exists()
+
+
+def _place_of(crawler: Crawler, spider: str) -> Place:
+    settings = crawler.settings
+    config = Config.from_settings(settings)
+    kind = kind_of_store(config, settings)
+    if kind == "memory":
+        raise Refused(
+            f"spider {spider!r} forgets what it has seen when it is closed: set SIMHASH_DIR, JOBDIR or"
+            " SIMHASH_REDIS_URL, or name a store"
+        )
+    if kind == "sqlite":
+        return FilePlace(sqlite_path(config, settings, spider), config.blocks)
+    if kind == "redis":
+        from scrapy_simhash.store.redis import Server, server_from_settings
+
+        server = server_from_settings(settings) or Server(DEFAULT_SERVER)
+        return RedisPlace(
+            server, config.redis_prefix % {"spider": spider}, config.blocks, config.redis_expire
+        )
+    return OwnPlace(crawler, kind)

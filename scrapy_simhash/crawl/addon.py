@@ -1,0 +1,44 @@
+"""Addon: one settings line that enables everything."""
+
+from __future__ import annotations
+
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
+from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
+from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
+
+#: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
+#: after retries and redirects, and the response seen is the very object that the spider gets.
+DOWNLOADER_MIDDLEWARE_ORDER = 40
+#: After HttpError (50), so that errors stay its business; before all that looks at items and requests.
+SPIDER_MIDDLEWARE_ORDER = 75
+#: Before what stores items, which stands at 100 and above by custom; what cleans them belongs before it.
+ITEM_PIPELINE_ORDER = 50
+
+
+class Addon:
+    """``ADDONS = {"scrapy_simhash.Addon": 500}``.
+
+    Adds the two middlewares, and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is set, unless the project has given
+    them an order, or None, of its own.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
+        # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
+        config = Config.from_settings(settings)
+        if not config.enabled:
+            raise NotConfigured("SIMHASH_ENABLED is off")
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", SimhashDownloaderMiddleware, DOWNLOADER_MIDDLEWARE_ORDER
+        )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER
+        )
+        if config.item_fields:
+            settings.setdefault_in_component_priority_dict(
+                "ITEM_PIPELINES", SimhashItemPipeline, ITEM_PIPELINE_ORDER
+            )

@@ -1,0 +1,203 @@
+"""Consequences: what follows from a verdict, before the spider sees the page."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy_simhash import names
+from scrapy_simhash.action import Action
+from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
+from scrapy_simhash.crawl.depths import Depths
+from scrapy_simhash.crawl.flood_guard import FloodGuard
+from scrapy_simhash.crawl.html import tree_of
+from scrapy_simhash.crawl.judge import Judgement
+from scrapy_simhash.crawl.meta import write_marks
+from scrapy_simhash.crawl.report import Report
+from scrapy_simhash.crawl.requested_action import Wishes
+from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
+from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
+from scrapy_simhash.policy import Case, Decision, Policy, Spared, is_done
+from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+
+logger = logging.getLogger(__name__)
+
+
+class Consequences:
+    """Decides what is done about a page, and makes known what was found: in meta, flags, stats, and by a signal."""
+
+    def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter, is_crawl: bool) -> None:
+        config = fingerprinter.config
+        self._crawler = crawler
+        self._config = config
+        self._is_crawl = is_crawl
+        self._policy = Policy(config)
+        self._wishes = Wishes(crawler, config)
+        self._depths = Depths(crawler.settings)
+        self._clusters = ClusterReporter(crawler, config)
+        self._report = Report.open(crawler, config)
+        self._fingerprinter = fingerprinter
+        self._floods = FloodGuard(crawler, config, fingerprinter)
+        self._has_shown_duplicate = False
+        self._has_told_of_start = False
+        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+
+    def draw(self, judgement: Judgement, request: Request, response: Response) -> Decision:
+        """Do all that follows from a verdict, and return what is done about the page."""
+        verdict, reading, _ = judgement
+        stats = stats_of(self._crawler)
+        canonical, decision = None, Decision(None)
+        try:
+            self._wishes.check(request, response.url)
+            # Of other pages no more is asked than which page of a cluster is to be preferred one day.
+            if verdict.is_duplicate or is_done(verdict):
+                hints = read_hints(tree_of(response), response.url, _link_headers(response))
+                canonical = hints.canonical
+                verdict = _with_evidence(verdict, hints, request, response)
+                decision = self._decide(verdict, hints, request, response)
+            elif verdict.cluster is not None and self._clusters.asks_for_canonical:
+                canonical = read_canonical(tree_of(response), response.url, _link_headers(response))
+            if reading is not None:
+                verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
+        except Exception:
+            stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+            self._faults.tell("Could not tell what is to be done about %(about)s: nothing is", response)
+        preferred = self._clusters.judged(verdict, response.url, canonical)
+        write_marks(verdict, decision, request, preferred)
+        count_verdict(stats, verdict)
+        count_decision(stats, decision)
+        if decision.spared is Spared.START and not self._has_told_of_start:
+            self._has_told_of_start = True
+            self._tell_of_start_pages(verdict, response)
+        if verdict.is_duplicate:
+            self._announce(verdict, preferred, request, response)
+        if self._report is not None:
+            self._report.write(
+                verdict,
+                url=response.url,
+                preferred=preferred,
+                action=decision.action,
+                spared=decision.spared,
+                http_status=response.status,
+                depth=self._depths.of(request),
+                referer=request.headers.get(b"Referer"),
+            )
+        self._floods.judged(verdict, reading, request, response)
+        return decision
+
+    def refuses(self, request: Request) -> bool:
+        """Tell whether *request* is not to be sent, since it would bring back the page of a flood."""
+        return self._floods.refuses(request)
+
+    def spider_opened(self) -> None:
+        """Begin the report."""
+        if self._report is not None:
+            self._report.begin()
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Tell of the clusters, and end the report."""
+        self._clusters.spider_closed(spider)
+        if self._report is not None:
+            self._report.close()
+
+    def _decide(self, verdict: Verdict, hints: Hints, request: Request, response: Response) -> Decision:
+        decision = self._policy.decide(
+            Case(
+                verdict,
+                response.url,
+                self._depths.of(request),
+                partial(self._protections, verdict, hints, response),
+                self._wishes.on_copy(verdict, request, response) if verdict.is_duplicate else None,
+                self._wishes.on_unchanged(verdict, request, response) if is_done(verdict) else None,
+            )
+        )
+        # Who looks at a single page wants to see it.
+        return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
+
+    def _protections(
+        self, verdict: Verdict, hints: Hints, response: Response, wanted: Collection[str]
+    ) -> Iterable[str]:
+        root = tree_of(response)
+        return protections(
+            root,
+            response.url,
+            verdict.duplicate_of or response.url,
+            hints,
+            verdict.hints,
+            wanted,
+            None if verdict.is_exact else partial(self._fingerprinter.extract, root),
+        )
+
+    def _tell_of_start_pages(self, verdict: Verdict, response: Response) -> None:
+        """Say once why a spider that has all its URLs from start() loses less than its settings ask for."""
+        others = [name for name in self._config.protect if name != Spared.START.value]
+        logger.info(
+            "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
+            " followed. To treat start pages like other pages, set SIMHASH_PROTECT = %(others)r. Further ones are"
+            " counted in the stat %(stat)s",
+            {
+                "url": response.url,
+                "why": "is unchanged" if verdict.duplicate_of is None else f"repeats {verdict.duplicate_of}",
+                "others": others,
+                "stat": f"{names.STAT_SPARED}/{Spared.START.value}",
+            },
+            extra={"spider": self._crawler.spider},
+        )
+
+    def _announce(
+        self, verdict: Verdict, preferred: str | None, request: Request, response: Response
+    ) -> None:
+        if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
+            response.flags.append(names.FLAG)
+        if self._config.debug or not self._has_shown_duplicate:
+            hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            logger.debug(
+                "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s, similarity"
+                " %(similarity).2f)%(hint)s",
+                {
+                    "url": response.url,
+                    "original": verdict.duplicate_of,
+                    "status": verdict.status.value,
+                    "distance": verdict.distance,
+                    "similarity": verdict.similarity or 0.0,
+                    "hint": hint,
+                },
+                extra={"spider": self._crawler.spider},
+            )
+            self._has_shown_duplicate = True
+        self._crawler.signals.send_catch_log(
+            near_duplicate_found,
+            request=request,
+            response=response,
+            verdict=verdict,
+            preferred=preferred,
+            spider=self._crawler.spider,
+        )
+
+
+def _link_headers(response: Response) -> list[str]:
+    return [header.decode("latin-1") for header in response.headers.getlist(b"Link")]
+
+
+def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: Response) -> Verdict:
+    if verdict.duplicate_of is None:
+        return verdict
+    redirects = request.meta.get("redirect_urls", ())
+    return _with_hints(verdict, evidence(hints, response.url, verdict.duplicate_of, redirects))
+
+
+def _with_hints(verdict: Verdict, hints: tuple[str, ...]) -> Verdict:
+    return replace(verdict, hints=verdict.hints + hints) if hints else verdict

@@ -1,0 +1,165 @@
+"""Drops: what is dropped because of its page is counted, logged and made known, so that nothing goes unnoticed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import DropItem, IgnoreRequest
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.log import logformatter_adapter
+
+from scrapy_simhash import names
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.verdict import Reason
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+logger = logging.getLogger(__name__)
+
+#: Why a page is dropped that repeats no other, by its reason.
+UNCHANGED = {
+    Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
+    Reason.HANDED_ON.value: "was handed on with the same text by another live crawler",
+}
+
+
+class NearDuplicate(IgnoreRequest):
+    """A page was dropped because it repeats another one, or is unchanged. An errback, if there is one, gets it."""
+
+    def __init__(self, response: Response, duplicate_of: str | None, distance: int | None) -> None:
+        why = _why(response) if duplicate_of is None else f"repeats {duplicate_of}"
+        super().__init__(f"{response.url} {why} (distance {distance})")
+        self.response = response
+        self.duplicate_of = duplicate_of
+        self.distance = distance
+
+
+class NearDuplicatePageItem(DropItem):
+    """An item was dropped because its page, at ``url``, repeats the one at ``duplicate_of``.
+
+    ``duplicate_of`` is None if the page repeats no other, and the callback has asked for it in ``simhash_done``.
+    """
+
+    def __init__(self, response: Response, log_level: str | None = None) -> None:
+        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
+        self.url = response.url
+        self.duplicate_of: str | None = response.meta.get(names.META_DUPLICATE_OF)
+        self.distance: int | None = response.meta.get(names.META_DISTANCE)
+
+
+class UnchangedPageItem(DropItem):
+    """An item was dropped because its page, at ``url``, is unchanged.
+
+    It was delivered by an earlier crawl, or, with ``SIMHASH_REVISIT_LIVE``, by another live crawler.
+    """
+
+    def __init__(self, response: Response, log_level: str | None = None) -> None:
+        super().__init__(f"its page {response.url} {_why(response)}", log_level=log_level)
+        self.url = response.url
+
+
+class Drops:
+    """Told of every page, item and request that is dropped because of its page.
+
+    Each is counted. An item is dropped as Scrapy drops it: logged by the crawl's log formatter, and made known by the
+    signal ``item_dropped``, which Scrapy's own stats count. Of pages and requests the first is logged, or all.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self._crawler = crawler
+        self._config = config
+        self._has_shown: set[str] = set()
+        self._being_told: set[Deferred[Any]] = set()
+        crawler.signals.connect(self.finish, signal=signals.spider_closed)
+
+    def page(self, response: Response) -> NearDuplicate:
+        """Return the exception for a page that is dropped."""
+        self._count(names.STAT_PAGES_DROPPED, names.STAT_PAGES_DROPPED_UNCHANGED, response)
+        self._show("Dropped the page %(page)s: it %(why)s%(hint)s", response)
+        meta = response.meta
+        return NearDuplicate(response, meta.get(names.META_DUPLICATE_OF), meta.get(names.META_DISTANCE))
+
+    def request(self, request: Request, response: Response) -> None:
+        """Note that a request is dropped."""
+        self._count(names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED, response)
+        message = "Dropped the request for %(request)s: its page %(page)s %(why)s%(hint)s"
+        self._show(message, response, request=request.url)
+
+    def item(self, item: Any, response: Response) -> None:
+        """Note that an item is dropped. Handlers of the signal may be coroutines; `finish` waits for them."""
+        self._count(names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED, response)
+        reason = UnchangedPageItem if self._is_unchanged(response) else NearDuplicatePageItem
+        error = reason(response, self._config.item_log_level)
+        spider = self._crawler.spider
+        if spider is None or self._crawler.logformatter is None:
+            raise RuntimeError("the crawler has no spider yet")
+        try:
+            entry = self._crawler.logformatter.dropped(item, error, response, spider)
+            if entry is not None:
+                logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
+        except Exception:  # of somebody's own LOG_FORMATTER: raised here, it would cost the page its links
+            logger.exception("LOG_FORMATTER failed for a dropped item", extra={"spider": spider})
+        told = self._send(item=item, response=response, spider=spider, exception=error)
+        self._being_told.add(told)
+        told.addBoth(lambda _: self._being_told.discard(told))
+
+    async def finish(self) -> None:
+        """Wait until all handlers have been told of all items."""
+        for told in tuple(self._being_told):
+            await maybe_deferred_to_future(told)
+
+    def _send(self, **arguments: Any) -> Deferred[Any]:
+        manager = self._crawler.signals
+        if hasattr(manager, "send_catch_log_async"):
+            return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
+        return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
+
+    def _count(self, stat: str, stat_unchanged: str, response: Response) -> None:
+        stats = stats_of(self._crawler)
+        stats.inc_value(stat)
+        if self._is_unchanged(response):
+            stats.inc_value(stat_unchanged)
+
+    def _is_unchanged(self, response: Response) -> bool:
+        """Tell whether the reason is that the page is unchanged.
+
+        One that is unchanged and repeats another page was dropped as a near-duplicate, if such pages are dropped.
+        """
+        meta = response.meta
+        if _sameness(response) is None:
+            return False
+        by_setting = (meta.get(names.META_EXACT) and self._config.exact_action) or self._config.action
+        return names.META_DUPLICATE_OF not in meta or meta.get(names.META_ACTION, by_setting) == "mark"
+
+    def _show(self, message: str, response: Response, **more: str) -> None:
+        if self._config.debug or message not in self._has_shown:
+            self._has_shown.add(message)
+            hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            logger.debug(
+                message,
+                {"page": response.url, "why": _why(response), "hint": hint, **more},
+                extra={"spider": self._crawler.spider},
+            )
+
+
+def _why(response: Response) -> str:
+    """Return what is said of a page that is dropped; both if it repeats another one and is unchanged."""
+    meta = response.meta
+    original = meta.get(names.META_DUPLICATE_OF)
+    said = [None if original is None else f"repeats {original}", _sameness(response)]
+    return " and ".join(filter(None, said)) or f"has {names.META_DONE} {meta.get(names.META_DONE)}"
+
+
+def _sameness(response: Response) -> str | None:
+    """Return how a page has kept its text if that is a reason to drop it: it is settled, or was handed on."""
+    reason = response.meta.get(names.META_REASON)
+    if reason == Reason.UNCHANGED.value and not response.meta.get(names.META_SETTLED):
+        return None
+    return UNCHANGED.get(str(reason))

@@ -1,0 +1,258 @@
+"""Items: marks, or drops, those that repeat an item that came before."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import DropItem, NotConfigured
+
+from scrapy_simhash import names
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
+from scrapy_simhash.crawl.item_marks import ItemMarks
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.store_outage import Outage
+from scrapy_simhash.crawl.store_session import Keeping
+from scrapy_simhash.crawl.summary import counted, summary_of_items
+from scrapy_simhash.crawl.times import written
+from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.items.fingerprint import item_header
+from scrapy_simhash.items.in_flight import OnTheWay
+from scrapy_simhash.items.judge import ItemJudge, Ruling
+from scrapy_simhash.signals import near_duplicate_item_found
+from scrapy_simhash.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+#: What the store of items is called beside that of pages.
+PART = "items"
+
+
+class NearDuplicateItem(DropItem):
+    """An item was dropped because it repeats another one."""
+
+    def __init__(self, verdict: Verdict, log_level: str | None = None) -> None:
+        self.duplicate_of = verdict.duplicate_of
+        self.distance = verdict.distance
+        self.similarity = verdict.similarity
+        super().__init__(f"repeats {_evidence(verdict)}", log_level=log_level)
+
+
+class SimhashItemPipeline:
+    """Compares items by the fields in ``SIMHASH_ITEM_FIELDS``. Without a drop, each goes on as it is, or marked."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        config = Config.from_settings(crawler.settings)
+        if not config.enabled:
+            raise NotConfigured("SIMHASH_ENABLED is off")
+        if not config.item_fields:
+            raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
+        # What a field says does not depend on the site it was found on; and no item is dropped as a revisit.
+        self.config = replace(config, scope="crawl", across_scopes=False, revisit_live=0)
+        self.crawler = crawler
+        self._keeping = Keeping(crawler, self.config, header=item_header(self.config), part=PART)
+        self._drops = self._keeping.is_crawl and config.item_action == "drop"
+        self._store = self._keeping.detector.store
+        self._judge = ItemJudge(
+            self.config, self._keeping.detector, remembers=self._keeping.remembers, drops=self._drops
+        )
+        self._outage = Outage("item", names.STAT_ITEM_STORE_ERRORS)
+        self._on_the_way = OnTheWay()
+        self._faults = Faults(crawler, logger, names.STAT_ITEM_ERRORS)
+        self._marks = (
+            ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK", names.STAT_ITEM_UNMARKED)
+            if config.item_mark is not None
+            else None
+        )
+        self._has_shown_duplicate = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the pipeline of *crawler*.
+
+        What stops the crawl: SettingError for a bad setting, StoreError for a store that cannot be used.
+        """
+        pipeline = cls(crawler)
+        crawler.signals.connect(pipeline.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(pipeline.item_scraped, signal=signals.item_scraped)
+        crawler.signals.connect(pipeline.item_lost, signal=signals.item_error)
+        crawler.signals.connect(pipeline.item_lost, signal=signals.item_dropped)
+        return pipeline
+
+    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    def process_item(self, item: Any, spider: Spider | None = None) -> Any | Coroutine[Any, Any, Any]:
+        """Return *item*, or raise NearDuplicateItem; with a store to be waited for, a coroutine that does.
+
+        Whatever goes wrong in here costs a stat and a warning, never the item.
+        """
+        if self._judge.must_wait:
+            return self._process_waiting(item)
+        try:
+            ruling = self._judge.judge(item)
+        except Exception as error:
+            self._give_up(error, item)
+            return item
+        return self._settle(ruling, item)
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Log one line that says what will be done, and one that says where items are kept, if they are."""
+        action = self.config.item_action
+        logger.info(
+            "Items are compared by %(fields)s; action: %(action)s",
+            {
+                "fields": ", ".join(f"{field} ({weight})" for field, weight in self.config.item_fields),
+                "action": action if self._keeping.is_crawl else "mark, for this is a look at single pages",
+            },
+            extra={"spider": spider},
+        )
+        self._keeping.log("Items", spider)
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log one line that says what was found."""
+        stats = stats_of(self.crawler)
+        logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
+        all_items = (*_STAT_OF.values(), names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS)
+        items = sum(stats.get_value(stat, 0) for stat in all_items)
+        if items and items == stats.get_value(names.STAT_ITEM_SKIPPED, 0):
+            logger.warning(
+                "None of %(items)s has text in SIMHASH_ITEM_FIELDS (%(fields)s): check the field names",
+                {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
+                extra={"spider": spider},
+            )
+        elif items and self.config.item_key is not None and not self._judge.has_met_key:
+            logger.warning(
+                "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so that an item that comes again is a"
+                " copy of itself: check the field name",
+                {"items": counted(items, "item"), "key": self.config.item_key},
+                extra={"spider": spider},
+            )
+
+    def item_scraped(self, item: Any) -> None:
+        """Note that no later pipeline can lose *item* any more."""
+        self._on_the_way.arrive(item)
+
+    def item_lost(self, item: Any, exception: Exception | None = None) -> None:
+        """Note that a later pipeline failed, or dropped *item*: what repeats it is not to be dropped for its sake."""
+        # Those that are dropped because of their page have never been here.
+        if isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
+            return
+        # What cannot be read has been counted when it could not be judged.
+        with suppress(Exception):
+            key = self._on_the_way.lose(item, self._judge.key_of)
+            if key is not None:
+                self._judge.lose(key)
+
+    async def _process_waiting(self, item: Any) -> Any:
+        try:
+            ruling = await self._judge.judge_waiting(item)
+        except Exception as error:
+            self._give_up(error, item)
+            return item
+        return self._settle(ruling, item)
+
+    def _settle(self, ruling: Ruling, item: Any) -> Any:
+        """Return *item*, its verdict made known; raise NearDuplicateItem if it is to be dropped."""
+        verdict = ruling.verdict
+        self._count(_STAT_OF[verdict.status])
+        if verdict.status is Status.SKIPPED:
+            self._mark(item, None)
+            return item
+        self._outage.answered(self.crawler.spider)
+        stats_of(self.crawler).set_value(names.STAT_ITEM_INDEX_SIZE, self._store.index_size)
+        if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
+            self._count(names.STAT_ITEM_EXACT)
+        if verdict.is_duplicate:
+            self._announce(verdict, item)
+        if verdict.is_duplicate and self._drops:
+            if ruling.is_dispensable:
+                self._count(names.STAT_ITEM_DROPPED)
+                raise NearDuplicateItem(verdict, self.config.item_log_level)
+            self._count(names.STAT_ITEM_SPARED)
+        if ruling.key is not None:
+            self._on_the_way.add(item, ruling.key)
+        self._mark(item, _mark_of(verdict))
+        return item
+
+    def _mark(self, item: Any, mark: dict[str, Any] | None) -> None:
+        if self._marks is not None:
+            self._marks.write(item, mark)
+
+    def _announce(self, verdict: Verdict, item: Any) -> None:
+        # Scrapy logs each item that is dropped.
+        if not self._drops and (self.config.debug or not self._has_shown_duplicate):
+            self._has_shown_duplicate = True
+            hint = "" if self.config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            logger.debug(
+                "An item repeats %(evidence)s%(hint)s",
+                {"evidence": _evidence(verdict), "hint": hint},
+                extra={"spider": self.crawler.spider},
+            )
+        self.crawler.signals.send_catch_log(
+            near_duplicate_item_found, item=item, verdict=verdict, spider=self.crawler.spider
+        )
+
+    def _give_up(self, error: Exception, item: Any) -> None:
+        """Count an item that could not be judged; call it where the exception is handled."""
+        if isinstance(error, StoreError):
+            self._outage.failed(error, self.crawler.spider)
+            self._count(names.STAT_ITEM_STORE_ERRORS)
+            self._mark(item, None)
+            # It may have been stored all the same: then it matters if a later pipeline loses it.
+            with suppress(Exception):
+                key = self._judge.key_of(item)
+                if key is not None:
+                    self._on_the_way.add(item, key)
+            return
+        self._count(names.STAT_ITEM_ERRORS)
+        self._faults.tell(
+            "Could not tell whether a %(about)s repeats another item: it goes on unmarked",
+            type(item).__qualname__,
+        )
+
+    def _count(self, stat: str) -> None:
+        stats_of(self.crawler).inc_value(stat)
+
+
+_STAT_OF = {
+    Status.NEW: names.STAT_ITEM_NEW,
+    Status.NEAR_DUPLICATE: names.STAT_ITEM_NEAR_DUPLICATES,
+    Status.REVISIT: names.STAT_ITEM_REVISITS,
+    Status.SKIPPED: names.STAT_ITEM_SKIPPED,
+}
+
+
+def _mark_of(verdict: Verdict) -> dict[str, Any] | None:
+    """Return the mark of an item; None if it repeats no other, and did not come before."""
+    if verdict.status not in (Status.NEAR_DUPLICATE, Status.REVISIT):
+        return None
+    mark = {
+        "status": verdict.status.value,
+        "duplicate_of": verdict.duplicate_of,
+        "distance": verdict.distance,
+        "similarity": verdict.similarity and round(verdict.similarity, 3),
+        "cluster": verdict.cluster,
+        "exact": verdict.is_exact,
+    }
+    if verdict.status is Status.REVISIT:
+        mark["reason"] = verdict.reason and verdict.reason.value
+        mark["last_seen"] = None if verdict.last_seen is None else written(verdict.last_seen)
+    return mark
+
+
+def _evidence(verdict: Verdict) -> str:
+    if verdict.is_exact:
+        return f"{verdict.duplicate_of} (exactly)"
+    return f"{verdict.duplicate_of} (distance {verdict.distance}, similarity {verdict.similarity or 0.0:.2f})"

@@ -1,0 +1,176 @@
+"""Judge: a response in, a verdict out, at once or when it has been waited for; never an exception."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy.http import HtmlResponse
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_simhash import names
+from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.store_outage import Outage
+from scrapy_simhash.crawl.threads import run_in_thread
+from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.verdict import Reason, Status, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+#: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
+#: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
+_INCOMPLETE = frozenset(("dataloss", "download_stopped"))
+#: How sitemaps and feeds begin, whatever their servers call them. Their addresses are no text to compare. (What comes
+#: before has one reading only, or a page of nothing else could hold up the crawl.)
+_FEED = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
+    re.DOTALL | re.IGNORECASE,
+)
+_FEED_HEAD = 2_000
+
+
+class Judgement(NamedTuple):
+    """A verdict and what it rests on."""
+
+    verdict: Verdict
+    reading: Reading | None = None
+    """None for a page that was not read."""
+    key: bytes | None = None
+    """Which page the store was asked about; None if it was not asked."""
+
+
+class Judge:
+    """Runs the detector on responses. Whatever goes wrong costs a stat and a warning, never the page."""
+
+    def __init__(self, crawler: Crawler, detector: NearDuplicateDetector, *, remembers: bool) -> None:
+        """*remembers* says whether pages are claimed; else they are only looked up."""
+        self._crawler = crawler
+        self._detector = detector
+        self._remembers = remembers
+        self._config = detector.config
+        self._outage = Outage()
+        # Counted with the verdict.
+        self._faults = Faults(crawler, logger, names.STAT_ERRORS)
+
+    def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
+        """Return why *response* is not to be judged, None when it is. Looks at no text, so nothing is parsed."""
+        if request.callback is NO_CALLBACK:
+            return Reason.NO_CALLBACK
+        if request.meta.get(names.META_ENABLED, True) is False:
+            return Reason.OPTED_OUT
+        if not 200 <= response.status < 300:
+            return Reason.STATUS
+        if not isinstance(response, HtmlResponse) or _FEED.match(response.body[:_FEED_HEAD]):
+            return Reason.NOT_HTML
+        if not _INCOMPLETE.isdisjoint(response.flags):
+            return Reason.TRUNCATED
+        if self._config.maxsize and len(response.body) > self._config.maxsize:
+            return Reason.TOO_LARGE
+        return None
+
+    def must_wait(self, response: Response) -> bool:
+        """Tell whether *response* is to be judged with waiting, while the crawl goes on."""
+        return self._is_large(response) or is_async(self._detector.store)
+
+    def judge(self, request: Request, response: Response) -> Judgement:
+        """Return the verdict on *response*, the answer to *request*."""
+        try:
+            root = tree_of(response)
+            if root is None:
+                return _NOT_HTML
+            return self._conclude(self._read(root, response), request, response)
+        except Exception as error:
+            return self._give_up(error, response)
+
+    async def judge_waiting(self, request: Request, response: Response) -> Judgement:
+        """Return the verdict on *response*: a large page is read in a thread, a store elsewhere is waited for.
+
+        Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
+        are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
+        """
+        try:
+            # Parsed here, where the spider would have it parsed: the tree is the spider's, and lxml keeps a
+            # dictionary of names for each thread that parses, so nodes from elsewhere do not mix with its others.
+            root = tree_of(response)
+            if root is None:
+                return _NOT_HTML
+            if self._is_large(response):
+                reading = await self._read_in_thread(root, response)
+            else:
+                reading = self._read(root, response)
+            if not is_async(self._detector.store):
+                # Here again, and to the end without another await: look-up and insert are one step.
+                return self._conclude(reading, request, response)
+            key = self.key_of(request)
+            verdict = await self._detector.conclude_async(
+                reading, response.url, key=key, remember=self._remembers
+            )
+            self._note_answer(verdict)
+            return Judgement(verdict, reading, key)
+        except Exception as error:
+            return self._give_up(error, response)
+
+    def key_of(self, request: Request) -> bytes:
+        """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
+        fingerprinter = self._crawler.request_fingerprinter
+        if fingerprinter is None:
+            raise RuntimeError("the crawler has no request fingerprinter yet")
+        return fingerprinter.fingerprint(request)
+
+    def _is_large(self, response: Response) -> bool:
+        return 0 < self._config.thread_size < len(response.body)
+
+    def _conclude(self, reading: Reading, request: Request, response: Response) -> Judgement:
+        key = self.key_of(request)
+        verdict = self._detector.conclude(reading, response.url, key=key, remember=self._remembers)
+        self._note_answer(verdict)
+        return Judgement(verdict, reading, key)
+
+    def _note_answer(self, verdict: Verdict) -> None:
+        # A page that says nothing asks nothing, whatever the store would answer.
+        if verdict.status is not Status.SKIPPED:
+            self._outage.answered(self._crawler.spider)
+
+    def _read(self, root: Any, response: Response) -> Reading:
+        return self._detector.fingerprinter.read(root, content_language=language_of(response))
+
+    async def _read_in_thread(self, root: Any, response: Response) -> Reading:
+        stats_of(self._crawler).inc_value(names.STAT_THREADED)
+
+        # asyncio cannot carry each exception out of a thread: of StopIteration it makes a page that never comes,
+        # before Python 3.12.
+        def read() -> Reading | Exception:
+            try:
+                return self._read(root, response)
+            except Exception as error:
+                return error
+
+        # Nobody else has the tree while the thread reads it: the response is handed on when all is done. (Two
+        # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
+        reading = await run_in_thread(read)
+        if isinstance(reading, Exception):
+            raise reading
+        return reading
+
+    def _give_up(self, error: Exception, response: Response) -> Judgement:
+        """Return the verdict on a page that could not be judged; call it where the exception is handled."""
+        if isinstance(error, StoreError):
+            self._outage.failed(error, self._crawler.spider)
+            return Judgement(Verdict(Status.UNKNOWN, reason=Reason.STORE))
+        self._faults.tell(
+            "Could not tell whether %(about)s is a near-duplicate: it goes on unmarked", response
+        )
+        return Judgement(Verdict(Status.UNKNOWN))
+
+
+_NOT_HTML = Judgement(Verdict(Status.SKIPPED, reason=Reason.NOT_HTML))

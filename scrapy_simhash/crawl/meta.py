@@ -1,0 +1,59 @@
+"""Marks: the verdict in the meta of a request, as plain values, which a disk queue can pickle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy_simhash import names
+from scrapy_simhash.crawl.times import written
+from scrapy_simhash.policy import Decision
+from scrapy_simhash.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+
+def write_marks(verdict: Verdict, decision: Decision, request: Request, preferred: str | None = None) -> None:
+    """Put *verdict* and *decision* into the meta of *request*; what is None is left out.
+
+    *preferred* is the URL of the cluster that is to be preferred, as far as is known.
+    """
+    meta = request.meta
+    meta[names.META_STATUS] = verdict.status.value
+    if verdict.cluster is not None:
+        meta[names.META_CLUSTER] = verdict.cluster
+    if verdict.fingerprint is not None:
+        meta[names.META_VALUE] = verdict.fingerprint.value
+    if verdict.rank is not None:
+        meta[names.META_RANK] = verdict.rank
+    # Most pages are new and have no more to say.
+    if verdict.status is not Status.NEW or verdict.hints or verdict.elsewhere or preferred:
+        meta.update({name: value for name, value in _more(verdict, preferred).items() if value is not None})
+    if decision.action is not None:
+        meta[names.META_DONE] = str(decision.action)
+    if decision.spared is not None:
+        meta[names.META_SPARED] = decision.spared.value
+
+
+def _more(verdict: Verdict, preferred: str | None) -> dict[str, Any]:
+    """Return what only a page has that is not new, or that has hints, a copy elsewhere or a preferred URL."""
+    return {
+        names.META_REASON: verdict.reason and verdict.reason.value,
+        names.META_DUPLICATE_OF: verdict.duplicate_of,
+        names.META_DISTANCE: verdict.distance,
+        names.META_SIMILARITY: verdict.similarity and round(verdict.similarity, 3),
+        names.META_LAST_SEEN: None if verdict.last_seen is None else written(verdict.last_seen),
+        names.META_SETTLED: verdict.is_settled if verdict.status is Status.REVISIT else None,
+        names.META_EXACT: verdict.is_exact if verdict.is_duplicate else None,
+        names.META_HINTS: list(verdict.hints) or None,
+        names.META_ELSEWHERE: verdict.elsewhere,
+        names.META_PREFERRED: preferred,
+    }
+
+
+def erase_marks(request: Request) -> None:
+    """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
+    meta = request.meta
+    if not names.META_OUT.isdisjoint(meta):
+        for name in names.META_OUT:
+            meta.pop(name, None)

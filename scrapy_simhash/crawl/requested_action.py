@@ -1,0 +1,130 @@
+"""Wishes: what the request, the settings, or somebody's own class ask for."""
+
+from __future__ import annotations
+
+import logging
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from scrapy_simhash import names
+from scrapy_simhash.action import ACTIONS, Action
+from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.policy import Wish
+from scrapy_simhash.values import ACTION_SETTINGS
+from scrapy_simhash.verdict import Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class Decider(Protocol):
+    """A class of one's own that says what is to be done; ``SIMHASH_ACTION`` or its like names its import path."""
+
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
+        """Return what is to be done about *response*: a word that ``SIMHASH_ACTION`` takes, or a list of them.
+
+        Called for each page in question, once, before the spider sees it; ``response.request`` is not set yet.
+        """
+        ...
+
+
+class Wishes:
+    """Finds out what is asked for. A wish that cannot be understood is counted, warned of once, and not followed."""
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self._crawler = crawler
+        self._by_setting = {
+            name: self._load(name, getattr(config, name))
+            for name in ACTION_SETTINGS
+            if getattr(config, name) is not None
+        }
+        self._has_warned: set[str] = set()
+
+    def check(self, request: Request, url: str) -> None:
+        """Count and warn of words of *request* that name no action, on whatever page: it must not wait for a copy."""
+        for key in (names.META_ACTION, names.META_REVISIT_ACTION):
+            if request.meta.get(key) is not None and self._asked(request, key) is None:
+                self._complain(
+                    key,
+                    f"{key} must be one of {', '.join(ACTIONS)}, or several of them, got {request.meta[key]!r} for"
+                    f" {url}: the setting is used",
+                )
+
+    def on_copy(self, verdict: Verdict, request: Request, response: Response) -> Wish:
+        """Return what is asked for, since the page repeats another one."""
+        name = "exact_action" if verdict.is_exact and "exact_action" in self._by_setting else "action"
+        return self._wish(names.META_ACTION, name, verdict, request, response)
+
+    def on_unchanged(self, verdict: Verdict, request: Request, response: Response) -> Wish:
+        """Return what is asked for, since the page is as it was."""
+        return self._wish(names.META_REVISIT_ACTION, "revisit_action", verdict, request, response)
+
+    def _wish(self, key: str, name: str, verdict: Verdict, request: Request, response: Response) -> Wish:
+        asked = self._asked(request, key)
+        if asked is not None:
+            return Wish(asked, is_explicit=True)
+        by_setting = self._by_setting[name]
+        if isinstance(by_setting, Action):
+            return Wish(by_setting)
+        setting = setting_name(name)
+        try:
+            answer = by_setting.decide(verdict, request, response)
+        except Exception as error:
+            self._complain(
+                setting, f"{setting} failed for {response.url}, which is only marked: {error!r}", error
+            )
+            return Wish(Action.MARK)
+        try:
+            return Wish(answer if isinstance(answer, Action) else Action.named(answer))
+        except ValueError:
+            self._complain(
+                setting,
+                f"{setting} must answer with one of {', '.join(ACTIONS)}, or several of them, got {answer!r} for"
+                f" {response.url}, which is only marked",
+            )
+            return Wish(Action.MARK)
+
+    def _asked(self, request: Request, key: str) -> Action | None:
+        words = request.meta.get(key)
+        if words is None:
+            return None
+        try:
+            return Action.named(words)
+        except (ValueError, TypeError):
+            return None
+
+    def _load(self, name: str, value: str) -> Action | Decider:
+        try:
+            return Action.named(value)
+        except ValueError:
+            pass  # what is no word is an import path, Config has seen to that
+        setting = setting_name(name)
+        try:
+            found = load_object(value)
+            made = build_from_crawler(found, self._crawler) if isinstance(found, type) else None
+        except (ImportError, NameError, ValueError, TypeError) as error:
+            raise SettingError(f"{setting}: cannot load {value!r}: {error}") from error
+        if not isinstance(made, Decider):
+            raise SettingError(f"{setting} must name a class with the method decide(), got {value!r}")
+        if iscoroutinefunction(made.decide):
+            raise SettingError(f"{setting} must name a class whose decide() is no coroutine, got {value!r}")
+        return made
+
+    def _complain(self, about: str, message: str, error: Exception | None = None) -> None:
+        stats_of(self._crawler).inc_value(names.STAT_BAD_ACTION)
+        logger.log(
+            logging.DEBUG if about in self._has_warned else logging.WARNING,
+            message,
+            exc_info=error,
+            extra={"spider": self._crawler.spider},
+        )
+        self._has_warned.add(about)

@@ -1,0 +1,45 @@
+"""Outage: one warning when the store stops answering, one line when it answers again, whatever is in between."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy_simhash import names
+from scrapy_simhash.crawl.summary import counted
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+logger = logging.getLogger(__name__)
+
+
+class Outage:
+    """Told of every answer and every failure; says only what changes."""
+
+    def __init__(self, what: str = "page", stat: str = names.STAT_STORE_ERRORS) -> None:
+        """*what*, in the singular, goes on meanwhile, and is counted in *stat*."""
+        self._what = what
+        self._stat = stat
+        self._missed = 0
+
+    def failed(self, error: Exception, spider: Spider | None) -> None:
+        """Note that one goes on without an answer."""
+        self._missed += 1
+        if self._missed == 1:
+            logger.warning(
+                "%(what)s go on unmarked (status unknown), counted in the stat %(stat)s, until the store answers"
+                " again: %(error)s",
+                {"what": f"{self._what.capitalize()}s", "stat": self._stat, "error": error},
+                extra={"spider": spider},
+            )
+
+    def answered(self, spider: Spider | None) -> None:
+        """Note an answer."""
+        if self._missed:
+            logger.info(
+                "The store answers again; %(missed)s went on unmarked meanwhile",
+                {"missed": counted(self._missed, self._what)},
+                extra={"spider": spider},
+            )
+            self._missed = 0

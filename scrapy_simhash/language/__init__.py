@@ -1,7 +1,0 @@
-"""What a language is made of: characters, tokens, stopwords. The ground that text/ and features/ stand on."""
-
-from scrapy_simhash.language.detect import detect, primary_subtag
-from scrapy_simhash.language.stopwords import languages, stopwords
-from scrapy_simhash.language.tokens import normalize, tokenize
-
-__all__ = ["detect", "languages", "normalize", "primary_subtag", "stopwords", "tokenize"]

@@ -1,0 +1,106 @@
+"""The words, limits and weights of the pure Python modules, gathered for the kernel, which has none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from secrets import randbits
+from types import SimpleNamespace
+
+from scrapy_simhash.page.compiled.characters import char_block
+from scrapy_simhash.page.features import weight
+from scrapy_simhash.page.features.extract import LEAST_PROSE
+from scrapy_simhash.page.features.text import LEAST_TOKENS
+from scrapy_simhash.page.fingerprint.fold import TIE_MASK
+from scrapy_simhash.page.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
+from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
+from scrapy_simhash.page.language import languages, normalize, stopwords
+from scrapy_simhash.page.language.detect import BORNE_OUT, SAMPLE, SCRIPT_SHARE, SCRIPTS, VOTE_FLOOR
+from scrapy_simhash.page.language.tokens import MOST_MARKS
+from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
+from scrapy_simhash.page.text.document import Zone
+
+#: text/main_text.py, compiled.
+FILTERS = "scrapy_simhash.page.compiled._main_text"
+#: The stopword lists, by the number the kernel knows them by. In the order that settles a tie.
+LANGUAGES = tuple(sorted(languages()))
+#: The languages that a script names, by number.
+SCRIPT_LANGUAGES = tuple(code for code, _ in SCRIPTS)
+#: Zones, by number.
+ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
+
+# What is known about a tag, as bits above its region, and about a word of a class attribute: as page.h has them.
+_KNOWN, _UNSEEN, _INLINE, _HEADING, _SPEAKS, _NEVER_HIDDEN, _PARAGRAPH, _CELL, _LINK, _BREAK, _TITLE = (
+    1 << bit for bit in range(3, 14)
+)
+_CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
+
+
+def definition() -> SimpleNamespace:
+    """Return all that the kernel must be told, by the names it asks for.
+
+    Raises ImportError where the filters of :mod:`scrapy_simhash.page.text.main_text` are not compiled: in the kernel
+    the columns that they read are arrays.
+    """
+    return SimpleNamespace(
+        char_block=char_block,
+        normalize=normalize,
+        # The kernel asks for no text without a digit.
+        has_price=lambda text: offer.PRICE.search(text) is not None,
+        classify=import_module(FILTERS).classify,
+        weight=lambda zone, is_word, count: weight(ZONES[zone], count, is_word),
+        tags=_bits(
+            {
+                _UNSEEN: tags.UNSEEN,
+                _INLINE: tags.INLINE,
+                _HEADING: tags.HEADINGS,
+                _SPEAKS: tags.SPEAKS_FOR_ITSELF,
+                _NEVER_HIDDEN: outline.NEVER_HIDDEN,
+                _PARAGRAPH: tags.PARAGRAPHS,
+                _CELL: tags.CELLS,
+                _LINK: ["a"],
+                _BREAK: ["br"],
+                _TITLE: ["title"],
+                **{
+                    int(region): [tag for tag in tags.TAG_REGION if tags.TAG_REGION[tag] == region]
+                    for region in tags.Region
+                },
+            }
+        ),
+        roles={role: _KNOWN | region for role, region in tags.ROLE_REGION.items()},
+        names=_bits(
+            {
+                _CHROME: tags.CHROME_WORDS,
+                _HEADER: tags.HEADER_WORDS,
+                _NEUTRAL: tags.NEUTRAL_WORDS,
+                _HIDING: tags.HIDDEN_WORDS,
+            }
+        ),
+        stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
+        languages=len(LANGUAGES),
+        scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPT_LANGUAGES],
+        sentence_marks=sorted(columns.SENTENCE_MARKS),
+        linked=main_text.LINKED,
+        unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
+        most_marks=MOST_MARKS,
+        max_path_depth=outline.MAX_PATH_DEPTH,
+        sample=SAMPLE,
+        script_share=SCRIPT_SHARE,
+        vote_floor=VOTE_FLOOR,
+        borne_out=BORNE_OUT,
+        least_prose=LEAST_PROSE,
+        least_tokens=LEAST_TOKENS,
+        tie_mask=TIE_MASK,
+        seeds=(randbits(64), randbits(64) | 1),
+        occurrence_scatter=OCCURRENCE_SCATTER,
+        mark_scatter=MARK_SCATTER,
+    )
+
+
+def _bits(sets: dict[int, Iterable[str]]) -> dict[str, int]:
+    """Return for each word the bits of the sets it is in."""
+    known: dict[str, int] = {}
+    for bit, words in sets.items():
+        for word in words:
+            known[word] = known.get(word, 0) | bit
+    return known

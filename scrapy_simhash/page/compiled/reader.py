@@ -1,0 +1,68 @@
+"""CompiledReader: pages and texts through the kernel, as the pure modules read them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import NamedTuple
+
+from lxml import etree
+
+from scrapy_simhash.page.compiled.definition import LANGUAGES, SCRIPT_LANGUAGES, ZONES, definition
+from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
+from scrapy_simhash.page.text import Document
+from scrapy_simhash.page.text.document import Paragraph
+from scrapy_simhash.page.text.main_text import REASONS
+
+
+class FoldSettings(NamedTuple):
+    """What changes the fingerprint of a text: settings of :class:`~scrapy_simhash.config.Config`."""
+
+    shingle_size: int
+    min_shingles: int
+    mask_digits: bool
+    with_sketch: bool
+
+
+class Read(NamedTuple):
+    """What the kernel makes of a page: a fingerprint in parts, and the hash of its text."""
+
+    value: int | None
+    features: int
+    sketch: bytes
+    text_hash: int | None
+    """Of pages only: nobody asks for that of a plain text."""
+
+
+class CompiledReader:
+    """The kernel with its word lists and limits. Each method returns None for what it leaves to the pure path.
+
+    A *language* is an ISO 639-1 code from outside the page: what the markup declares goes before it.
+    """
+
+    def __init__(self, native: ModuleType) -> None:
+        numbers = {code: number for number, code in enumerate(LANGUAGES)}
+        self._reader = native.Reader(native.Rules(definition()), numbers, WRITTEN_IN_HAN)
+
+    def document(self, root: etree._Element, language: str | None) -> Document | None:
+        """Return what :func:`scrapy_simhash.page.text.extract` makes of a tree."""
+        found = self._reader.extract(root, language)
+        if found is None:
+            return None
+        title, (declared, source, place), subject, rows = found
+        paragraphs = tuple(
+            Paragraph(text, tokens, ZONES[zone], path, links, stopwords, REASONS[reason])
+            for text, tokens, zone, path, links, stopwords, reason in rows
+        )
+        offer = tuple(" ".join(paragraph.tokens) for paragraph in paragraphs if paragraph.zone == "offer")
+        named = declared if source == 0 else (LANGUAGES, SCRIPT_LANGUAGES)[source - 1][place]
+        return Document(title, named, offer or subject, paragraphs)
+
+    def read(self, root: etree._Element, language: str | None, settings: FoldSettings) -> Read | None:
+        """Return what the pure path makes of a tree, in one step."""
+        found = self._reader.read_tree(root, language, settings)
+        return None if found is None else Read(*found)
+
+    def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
+        """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""
+        found = self._reader.read_texts(texts, language, settings)
+        return [None if read is None else Read(*read) for read in found]

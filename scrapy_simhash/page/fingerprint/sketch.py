@@ -1,0 +1,109 @@
+"""Sketch: 128 bytes beside the 64 bits, for a second look at a candidate.
+
+Distance says how likely two pages are alike; a sketch estimates *how* alike, and whether they are about the
+same thing::
+
+    112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: what share of them two pages have in common
+     16 bytes   8 numbers of 16 bits the subject's words: whether two pages name the same subject
+
+Every shingle falls into one bin, and the least of a bin stands for it. A bin holds 0 when it is empty, else one of
+three marks of its shingle.
+
+Source: one permutation hashing (Li, Owen, Zhang 2012) with its estimator for empty bins; b-bit minhash (Li,
+König 2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from struct import Struct
+
+from scrapy_simhash.page.fingerprint.hashing import digest
+
+BINS = 448
+MINHASH_BYTES = BINS * 2 // 8
+SUBJECT_WORDS = 8
+SKETCH_BYTES = MINHASH_BYTES + 2 * SUBJECT_WORDS
+
+_MARKS = 3
+#: Mixes the rank of a shingle before it becomes a mark: the least ranks have many leading zeros.
+SCATTER = 0x9E3779B1
+# More than any rank.
+_EMPTY = 1 << 32
+# A lane of 64 bits for each bin, and a 1 at the lowest bit of each.
+_LANES = Struct(f">{BINS}Q")
+_EVERY_LANE = int.from_bytes(_LANES.pack(*[1] * BINS), "big")
+_SUBJECT = Struct(f">{SUBJECT_WORDS}H")
+_DIGITS = bytes.maketrans(bytes(range(4)), b"0123")
+_EVERY_BIN = int.from_bytes(b"\x55" * MINHASH_BYTES, "big")
+
+
+def sketch(shingles: Iterable[int], subject: Iterable[str]) -> bytes:
+    """Return the 128-byte sketch of a page from the 64-bit hashes of its *shingles* and its *subject*'s tokens.
+
+    Order does not matter, nor do repetitions: hash a second occurrence differently if it shall count. About
+    0.15 µs a shingle in pure Python, and 25 µs.
+    """
+    least = [_EMPTY] * BINS
+    for shingle in shingles:
+        place = (shingle >> 32) * BINS >> 32
+        rank = shingle & 0xFFFFFFFF
+        if rank < least[place]:
+            least[place] = rank
+    return _marks(least) + _words(subject)
+
+
+def _marks(least: Sequence[int]) -> bytes:
+    """Return the mark of the *least* rank in each bin, 0 where it is ``_EMPTY``, 2 bits each.
+
+    All are computed at once, in lanes of one wide integer: nothing spills over from one lane into the next.
+    """
+    ranks = int.from_bytes(_LANES.pack(*least), "big")
+    scattered = ranks * SCATTER & 0xFFFFFFFF * _EVERY_LANE
+    marks = (scattered * _MARKS >> 32 & 0xFFFFFFFF * _EVERY_LANE) + _EVERY_LANE - (ranks >> 32 & _EVERY_LANE)
+    digits = marks.to_bytes(_LANES.size, "big")[7::8].translate(_DIGITS)
+    return int(digits, 4).to_bytes(MINHASH_BYTES, "big")
+
+
+def similarity(a: bytes, b: bytes) -> float:
+    """Return the estimated share of shingles that two pages have in common (Jaccard), 0-1.
+
+    Two pages without a shingle have nothing in common. The standard error is about 0.02 at a true similarity of
+    0.8, whatever the number of shingles.
+    """
+    bins_a, bins_b = int.from_bytes(a[:MINHASH_BYTES], "big"), int.from_bytes(b[:MINHASH_BYTES], "big")
+    filled_a, filled_b = _filled(bins_a), _filled(bins_b)
+    both = (filled_a & filled_b).bit_count()
+    either = (filled_a | filled_b).bit_count()
+    if not either:
+        return 0.0
+    alike = both - (filled_a & filled_b & _filled(bins_a ^ bins_b)).bit_count()
+    # Of the bins that two different shingles hold, one in three is alike by chance.
+    # In whole numbers up to the division: equal sketches are 1, and not a rounding error less or more.
+    return max(0, _MARKS * alike - both) / ((_MARKS - 1) * either)
+
+
+def _filled(bins: int) -> int:
+    """Return a 1 at the lower bit of every bin that is not 0."""
+    return (bins | bins >> 1) & _EVERY_BIN
+
+
+def same_subject(a: bytes, b: bytes) -> bool:
+    """Tell whether the words of the shorter subject are, all but one in seven, words of the other.
+
+    A page without a subject contradicts none.
+    """
+    words_a, words_b = _numbers(a), _numbers(b)
+    if not words_a or not words_b:
+        return True
+    return 7 * len(words_a & words_b) >= 6 * min(len(words_a), len(words_b))
+
+
+def _words(subject: Iterable[str]) -> bytes:
+    """Return up to eight of the subject's words as sorted 16-bit numbers; 0 stands for none."""
+    numbers = sorted({int.from_bytes(digest(word)[:2], "big") or 1 for word in subject})[:SUBJECT_WORDS]
+    return b"".join(number.to_bytes(2, "big") for number in numbers).ljust(2 * SUBJECT_WORDS, b"\0")
+
+
+def _numbers(sketch: bytes) -> set[int]:
+    return set(_SUBJECT.unpack_from(sketch, MINHASH_BYTES)) - {0}

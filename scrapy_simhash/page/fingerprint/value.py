@@ -1,0 +1,56 @@
+"""Fingerprint: what is left of a page when it is compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from struct import Struct, error
+
+from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
+
+_HEAD = Struct(">QI")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The 64-bit simhash of a page, and a sketch of it; two are equal when their values are.
+
+    >>> fingerprint = Fingerprint(0x1F, features=120)
+    >>> fingerprint.hex, int(fingerprint)
+    ('000000000000001f', 31)
+    >>> Fingerprint.from_bytes(fingerprint.to_bytes()).features
+    120
+    """
+
+    value: int
+    """0 to 2**64 - 1."""
+    features: int = field(default=0, compare=False)
+    """How many distinct features were folded, 0 to 2**32 - 1."""
+    sketch: bytes = field(default=b"", compare=False, repr=False)
+    """128 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value < 1 << 64:
+            raise ValueError(f"value must be in 0 .. 2**64 - 1, got {self.value}")
+        if len(self.sketch) not in (0, SKETCH_BYTES):
+            raise ValueError(f"sketch must be empty or {SKETCH_BYTES} bytes long, got {len(self.sketch)}")
+
+    def __int__(self) -> int:
+        return self.value
+
+    @property
+    def hex(self) -> str:
+        """The value as 16 hexadecimal digits, most significant first."""
+        return f"{self.value:016x}"
+
+    def to_bytes(self) -> bytes:
+        """Return value (8 bytes), number of features (4), both big endian, and the sketch: 12 or 140 bytes."""
+        return _HEAD.pack(self.value, self.features) + self.sketch
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Fingerprint:
+        """Return the fingerprint that to_bytes() wrote. Raises ValueError for anything else."""
+        try:
+            value, features = _HEAD.unpack_from(data)
+        except error as cause:
+            raise ValueError(f"a fingerprint takes {_HEAD.size} bytes or more, got {len(data)}") from cause
+        return cls(value, features, bytes(data[_HEAD.size :]))

@@ -1,0 +1,97 @@
+"""Columns: the blocks of a page as numbers, a list for each kind of number.
+
+The filters of :mod:`~scrapy_simhash.page.text.main_text` read and write nothing else. So the same code runs over
+these lists and, compiled, over the arrays of the kernel, which ``kernel/_native.pxd`` declares by the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from scrapy_simhash.page.text.offer import has_price
+from scrapy_simhash.page.text.outline import Outline
+from scrapy_simhash.page.text.tags import CELLS, PARAGRAPHS
+
+#: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
+SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
+
+
+class _Place(NamedTuple):
+    """What the path of a block says."""
+
+    is_h1: bool
+    is_paragraph: bool
+    is_cell: bool
+    rank: int
+
+
+class Columns:
+    """The blocks of a page, each list with an entry a block.
+
+    *tokens* are those of each block, *known* the stopwords of the page's language, empty without a list.
+    """
+
+    def __init__(
+        self, page: Outline, tokens: Sequence[Sequence[str]], known: Collection[str] = frozenset()
+    ) -> None:
+        blocks = page.blocks
+        self.blocks = len(blocks)
+        """How many there are."""
+        self.spans = page.spans
+        self.span_count = len(page.spans)
+        self.has_stopwords = bool(known)
+        """Whether there is a stopword list for the language."""
+        self._texts = [block.text for block in blocks]
+        self.lengths = list(map(len, self._texts))
+        """Characters."""
+        self.link_lengths = [block.link_length for block in blocks]
+        """Characters inside links, at most those of the block."""
+        self.tokens = list(map(len, tokens))
+        """How many tokens."""
+        self.stopwords = (
+            [sum(map(known.__contains__, block)) for block in tokens] if known else [0] * len(blocks)
+        )
+        """How many of them are stopwords."""
+        self.is_heading = [block.zone == "heading" for block in blocks]
+        """Inside ``h1`` to ``h6``."""
+        places = {path: _place(path) for path in {block.path for block in blocks}}
+        found = [places[block.path] for block in blocks]
+        self.is_h1 = [place.is_h1 for place in found]
+        """Directly in an ``h1``."""
+        self.is_paragraph = [place.is_paragraph for place in found]
+        """Directly in one of :data:`~scrapy_simhash.page.text.tags.PARAGRAPHS`."""
+        self.is_cell = [place.is_cell for place in found]
+        """Directly in a cell of a table."""
+        self.ranks = [place.rank for place in found]
+        """The lower, the higher a heading stands."""
+
+        # What the filters fill in.
+        self.is_link = [False] * len(blocks)
+        self.is_prose = [False] * len(blocks)
+        self.is_offer = [False] * len(blocks)
+        self.reasons = [0] * len(blocks)
+        """Which filter left the block out, 0 for none."""
+
+        # What they may use for a while: the first has an entry more than there are blocks.
+        self.sums = [0] * (len(blocks) + 1)
+        self.marks = [0] * len(blocks)
+        self.places = [0] * len(blocks)
+
+    def has_price(self, i: int) -> bool:
+        """Tell whether there is a price in block *i*."""
+        return has_price(self._texts[i])
+
+    def has_sentence_mark(self, i: int) -> bool:
+        """Tell whether there is a mark in block *i* that ends a sentence."""
+        return not SENTENCE_MARKS.isdisjoint(self._texts[i])
+
+    def ends_in_letter(self, i: int) -> bool:
+        """Tell whether the last character of block *i* is a letter or a digit."""
+        return self._texts[i][-1].isalnum()
+
+
+def _place(path: str) -> _Place:
+    tag = path.rpartition("/")[2]
+    level = path.rpartition("/h")[2][:1]
+    return _Place(path.endswith("/h1"), tag in PARAGRAPHS, tag in CELLS, ord(level) if level else 0)

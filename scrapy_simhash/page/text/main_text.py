@@ -1,0 +1,352 @@
+# cython: language_level=3, infer_types=True, boundscheck=False, wraparound=False, initializedcheck=False
+"""Which blocks are the main text: decided by structure first, density second, for every block with a reason.
+
+The aim is a text that stays the same when the template around it changes: better a plain filter that treats two
+skins of a page alike than a clever one that is right on one of them. The filters, in order:
+
+1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement... is left out,
+   unless it holds so much of the page's prose that the name must be wrong. A page header likewise, unless
+   it is the header of the main text.
+2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
+   does not, the smallest element that holds nearly all prose takes that part.
+3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
+4. ``edge`` and ``inset``: the furniture of an article, that is bylines, dates, counters, captions and inset
+   advertisements. One template of a site shows them and the next does not. They are told by where they stand, since
+   nothing else is common to them. A page that makes an offer keeps its furniture.
+5. When this leaves too little, the filters are taken back, the last one first.
+
+A page makes an *offer* when it shows a price outside of sentences. Variants of a product share their description
+word for word and differ in a size and a price: nine words in ten agree, and yet a shop sells them apart. What tells
+them is the name and the price, so those blocks become a zone of their own, which features/ weighs more.
+"""
+
+# Cython compiles this file too, as scrapy_simhash/page/compiled/_main_text. There a column is an array of C: it is
+# read and written by index only, and has no length. compiled/_main_text.pxd gives C types to the constants and the
+# functions below. One that is missing there works all the same, but costs the compiled filters more time.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_simhash.page.text.tags import Region
+
+if TYPE_CHECKING:
+    # Those of text/columns.py, as its .pyi says; where this file is compiled, those of the kernel.
+    from scrapy_simhash.kernel._native import Columns
+
+#: Why a block is left out, by the number that stands in ``Columns.reasons``.
+REASONS = (None, "chrome", "outside", "links", "edge", "inset")
+KEPT = 0
+CHROME = 1
+OUTSIDE = 2
+LINKS = 3
+EDGE = 4
+INSET = 5
+
+MAIN_REGION = int(Region.MAIN)
+HEADER_REGION = int(Region.HEADER)
+LIKELY_CHROME_REGION = int(Region.LIKELY_CHROME)
+CHROME_REGION = int(Region.CHROME)
+
+#: A block with this share of link characters is a link.
+LINKED = 0.6
+#: Tokens and share of stopwords from which a block is prose; tokens without a stopword list or a sentence mark.
+PROSE_TOKENS = 12
+PROSE_DENSITY = 0.15
+LONG_TOKENS = 40
+
+#: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
+CHROME_LIMIT = 0.5
+#: The share of the prose left that a marked main text must hold to be believed.
+MAIN_SHARE = 0.4
+#: The share of the prose that the element which stands in for a marked main text must hold.
+DOMINANT_SHARE = 0.85
+#: Shorter rows of links are left where text surrounds them: "see also" in an article.
+LINK_ROW = 3
+
+#: Characters up to which a block with a price is an offer: a price in a sentence is a remark.
+OFFER_LENGTH = 60
+#: Characters of prose beyond which a page is an article, whatever is advertised beside it.
+LONGEST_DESCRIPTION = 2_000
+
+#: From this share of prose on, a text counts as an article, and its furniture is left out.
+PROSE_SHARE = 0.6
+#: Characters up to which a block may be an inset.
+INSET_LENGTH = 250
+
+# Which filter is taken back when fewer characters than this are left. Chrome comes back only when next to
+# nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
+FALLBACKS = ((INSET, 80), (EDGE, 80), (LINKS, 80), (OUTSIDE, 80), (CHROME, 1))
+LONG_ENOUGH = max(least for _, least in FALLBACKS)
+
+
+def classify(page: Columns) -> None:
+    """Fill in which blocks of *page* are links, prose or an offer, and the reason why one is left out.
+
+    O(blocks + spans).
+    """
+    _find_links_and_prose(page)
+    _leave_out_chrome(page)
+    if not _keep_marked_main(page):
+        _keep_dominant(page)
+    _leave_out_link_rows(page)
+    if not _find_offer(page):
+        _leave_out_furniture(page)
+    if _kept_length(page) >= LONG_ENOUGH:
+        return
+    for reason, least in FALLBACKS:
+        if _kept_length(page) < least:
+            _take_back(page, reason)
+
+
+def _kept_length(page: Columns) -> int:
+    """Return the characters that are kept."""
+    length = 0
+    for i in range(page.blocks):
+        if page.reasons[i] == KEPT:
+            length += page.lengths[i]
+    return length
+
+
+def _list_kept(page: Columns) -> int:
+    """Fill ``page.places`` with the blocks that are kept, and return how many there are."""
+    kept = 0
+    for i in range(page.blocks):
+        if page.reasons[i] == KEPT:
+            page.places[kept] = i
+            kept += 1
+    return kept
+
+
+def _take_back(page: Columns, reason: int) -> None:
+    for i in range(page.blocks):
+        if page.reasons[i] == reason:
+            page.reasons[i] = KEPT
+
+
+def _find_links_and_prose(page: Columns) -> None:
+    """Tell which blocks are mostly links, and which read like sentences.
+
+    The first heading of a page may link to the page itself. Where the language has no stopword list, sentence marks
+    stand in for stopwords.
+    """
+    for i in range(page.blocks):
+        page.is_link[i] = page.link_lengths[i] >= LINKED * page.lengths[i] and not page.is_h1[i]
+        if page.tokens[i] < PROSE_TOKENS or page.is_heading[i] or page.is_link[i]:
+            continue
+        if page.has_stopwords:
+            page.is_prose[i] = page.stopwords[i] / page.tokens[i] >= PROSE_DENSITY
+        else:
+            page.is_prose[i] = page.tokens[i] >= LONG_TOKENS or page.has_sentence_mark(i)
+
+
+def _sum_up(page: Columns) -> int:
+    """Fill ``page.sums``, and return the last of them: running sums of the unlinked characters that are kept.
+
+    So a span holds ``sums[span.stop] - sums[span.start]``.
+    """
+    total = 0
+    for i in range(page.blocks):
+        page.sums[i] = total
+        if page.reasons[i] == KEPT:
+            total += page.lengths[i] - page.link_lengths[i]
+    page.sums[page.blocks] = total
+    return total
+
+
+def _leave_out_chrome(page: Columns) -> None:
+    kept = _sum_up(page)
+    whole = 0
+    for i in range(page.blocks):
+        whole += page.lengths[i]
+    # A footer by its tag is believed on a page of links, where it holds the only sentence.
+    limit_by_tag: float = CHROME_LIMIT * whole
+    limit: float = CHROME_LIMIT * kept
+    main_stop = -1
+    chrome_stop = -1
+    for span in page.spans[: page.span_count]:
+        if span.region == MAIN_REGION:
+            main_stop = max(main_stop, span.stop)
+            continue
+        if span.start < chrome_stop:
+            continue
+        if span.region == HEADER_REGION:
+            if span.start < main_stop:
+                continue
+        elif span.region != CHROME_REGION and span.region != LIKELY_CHROME_REGION:
+            continue
+        held = page.sums[span.stop] - page.sums[span.start]
+        if held > (limit_by_tag if span.region == CHROME_REGION else limit):
+            continue
+        for i in range(span.start, span.stop):
+            page.reasons[i] = CHROME
+        chrome_stop = span.stop
+
+
+def _keep_marked_main(page: Columns) -> bool:
+    """Leave out what lies outside the marked main text; tell whether there is one to be believed."""
+    least: float = MAIN_SHARE * _sum_up(page)
+    most = 0
+    for span in page.spans[: page.span_count]:
+        if span.region == MAIN_REGION:
+            most = max(most, page.sums[span.stop] - page.sums[span.start])
+    if most == 0:
+        return False
+    for i in range(page.blocks):
+        page.marks[i] = 0
+    # The first of the largest, if that is enough by itself, else all of them.
+    for span in page.spans[: page.span_count]:
+        held = page.sums[span.stop] - page.sums[span.start]
+        if span.region != MAIN_REGION or held == 0 or (most >= least and held < most):
+            continue
+        for i in range(span.start, span.stop):
+            page.marks[i] = 1
+        if most >= least:
+            break
+    inside = 0
+    for i in range(page.blocks):
+        if page.marks[i]:
+            inside += page.sums[i + 1] - page.sums[i]
+    if inside < least:
+        return False
+    for i in range(page.blocks):
+        if not page.marks[i] and page.reasons[i] == KEPT:
+            page.reasons[i] = OUTSIDE
+    return True
+
+
+def _keep_dominant(page: Columns) -> None:
+    """Leave out what lies outside the smallest element that holds nearly all prose and the main heading."""
+    least: float = DOMINANT_SHARE * _sum_up(page)
+    if least <= 0:
+        return
+    heading = _main_heading(page)
+    start = stop = -1
+    has_heading = False
+    # Two spans that each hold more than half are nested: the last to open is the smallest.
+    for span in page.spans[: page.span_count]:
+        if page.sums[span.stop] - page.sums[span.start] < least:
+            continue
+        if span.start <= heading < span.stop:
+            has_heading = True
+        elif has_heading:
+            continue
+        start = span.start
+        stop = span.stop
+    if stop < 0:
+        return
+    for i in range(page.blocks):
+        if page.reasons[i] == KEPT and not start <= i < stop:
+            page.reasons[i] = OUTSIDE
+
+
+def _main_heading(page: Columns) -> int:
+    """Return the first of the highest headings that are kept and are no link to the home page, -1 for none."""
+    best = -1
+    for i in range(page.blocks):
+        if page.reasons[i] != KEPT or not page.is_heading[i] or page.is_link[i]:
+            continue
+        if best < 0 or page.ranks[i] < page.ranks[best]:
+            best = i
+    return best
+
+
+def _leave_out_link_rows(page: Columns) -> None:
+    kept = _list_kept(page)
+    length = _kept_length(page)
+    for i in range(page.blocks):
+        page.marks[i] = 0
+    in_rows = 0
+    start = 0
+    while start < kept:
+        is_link = page.is_link[page.places[start]]
+        stop = start + 1
+        while stop < kept and page.is_link[page.places[stop]] == is_link:
+            stop += 1
+        if is_link and (start == 0 or stop == kept or stop - start >= LINK_ROW):
+            for k in range(start, stop):
+                page.marks[page.places[k]] = 1
+                in_rows += page.lengths[page.places[k]]
+        start = stop
+    # A page that says less than its links do is about its links: a table of contents, a list of stories.
+    if in_rows > length - in_rows:
+        return
+    for i in range(page.blocks):
+        if page.marks[i]:
+            page.reasons[i] = LINKS
+
+
+def _find_offer(page: Columns) -> bool:
+    """Tell which of the kept blocks are the offer of the page: the first heading and every price.
+
+    There is none without a price outside sentences, or with more prose than a description has.
+    """
+    prose = 0
+    heading = -1
+    for i in range(page.blocks):
+        if page.reasons[i] != KEPT:
+            continue
+        if page.is_prose[i]:
+            prose += page.lengths[i]
+        if heading < 0 and page.is_heading[i]:
+            heading = i
+    if prose > LONGEST_DESCRIPTION:
+        return False
+    has_price = False
+    for i in range(page.blocks):
+        if page.reasons[i] != KEPT or page.is_prose[i] or page.lengths[i] > OFFER_LENGTH:
+            continue
+        if page.has_price(i):
+            page.is_offer[i] = has_price = True
+    if has_price and heading >= 0:
+        page.is_offer[heading] = True
+    return has_price
+
+
+def _leave_out_furniture(page: Columns) -> None:
+    """Leave out what stands around and between the paragraphs of an article; nothing unless it is one.
+
+    An article is mostly prose. ``edge`` is what stands before its first and after its last sentence. Where the
+    sentences stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it is a
+    heading or a cell of a table.
+    """
+    kept = _list_kept(page)
+    whole = in_sentences = in_paragraphs = 0
+    first = last = first_paragraph = last_paragraph = -1
+    for k in range(kept):
+        i = page.places[k]
+        whole += page.lengths[i]
+        if not page.is_prose[i]:
+            continue
+        in_sentences += page.lengths[i]
+        last = i
+        if first < 0:
+            first = i
+        if page.is_paragraph[i]:
+            in_paragraphs += page.lengths[i]
+            last_paragraph = i
+            if first_paragraph < 0:
+                first_paragraph = i
+    least: float = PROSE_SHARE * whole
+    has_paragraphs = first_paragraph >= 0 and in_paragraphs >= least
+    if has_paragraphs:
+        first = first_paragraph
+        last = last_paragraph
+    elif first < 0 or in_sentences < least:
+        return
+    for k in range(kept):
+        i = page.places[k]
+        if not first <= i <= last:
+            page.reasons[i] = EDGE
+            continue
+        if not has_paragraphs or page.is_paragraph[i] or page.is_heading[i] or page.lengths[i] > INSET_LENGTH:
+            continue
+        # The neighbours; the block itself where there is none.
+        before = page.places[max(k - 1, 0)]
+        after = page.places[min(k + 1, kept - 1)]
+        if page.is_cell[i]:
+            is_inset = not ((before != i and page.is_cell[before]) or (after != i and page.is_cell[after]))
+        else:
+            # A heading by its looks alone has prose below it and ends without a full stop.
+            is_inset = after == i or not page.is_prose[after] or not page.ends_in_letter(i)
+        if is_inset:
+            page.reasons[i] = INSET

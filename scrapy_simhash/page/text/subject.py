@@ -1,0 +1,70 @@
+"""The subject of a page: the words that say what it is about, as its title and its headings agree.
+
+Pages of one template may share nine words in ten and still be two pages: the manuals of two functions, two
+releases, two towns. What they do not share is their subject. A title alone will not do, since it names the site as
+well (``maximum - NumPy manual``), nor a heading, since skins move it about; the part in which they agree will.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.text.main_text import LINKED
+
+if TYPE_CHECKING:
+    from scrapy_simhash.page.text.document import Paragraph
+
+#: What parts the name of a page from that of its site.
+_SEPARATOR = re.compile(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")
+_TAGS = ("h1", "h2", "h3")
+#: A heading that these filters have left out names no subject.
+UNNAMED = ("chrome", "links")
+
+
+def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
+    """Return the tokens of the subject; empty for a page with neither title nor heading.
+
+    The part of *title* that is also a heading; else the longest heading of two words or more that the title
+    holds; else the first of the highest headings of the main text; else the title. Numbering in front
+    (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the name and the prices, each as one: a size
+    larger is another thing. O(characters of title and headings).
+    """
+    offer = [" ".join(part.tokens) for part in paragraphs if part.zone == "offer"]
+    return tuple(offer) if offer else _named(title, paragraphs)
+
+
+def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
+    """Return the subject of a page that makes no offer."""
+    whole = _unnumbered(tokenize(normalize(title)))
+    headings = [(part, _unnumbered(part.tokens)) for part in paragraphs if _tag(part) in _TAGS]
+    names = {tokens for _, tokens in headings if tokens}
+    for segment in (title, *_SEPARATOR.split(title)):
+        tokens = _unnumbered(tokenize(normalize(segment)))
+        if tokens in names:
+            return tokens
+    held = [tokens for tokens in names if len(tokens) > 1 and set(tokens) <= set(whole)]
+    if held:
+        return max(held, key=lambda tokens: (len(tokens), tokens))
+    own = [
+        (_tag(part), tokens)
+        for part, tokens in headings
+        if tokens and part.boilerplate not in UNNAMED and part.link_density < LINKED
+    ]
+    if own:
+        return min(own, key=lambda heading: heading[0])[1]
+    return whole
+
+
+def _tag(paragraph: Paragraph) -> str:
+    return paragraph.path.rpartition("/")[2]
+
+
+def _unnumbered(tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return *tokens* without digits and single letters in front, as long as something is left."""
+    words = list(tokens)
+    while len(words) > 1 and (words[0].isdecimal() or (len(words[0]) == 1 and words[0].isascii())):
+        del words[0]
+    return tuple(words)

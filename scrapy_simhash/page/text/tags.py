@@ -1,0 +1,151 @@
+"""What tags, roles and class names say about the text inside: vocabulary only, no decisions.
+
+The words are those that site builders use for parts of a page, gathered from HTML, WAI-ARIA, and the habits
+of common publishing systems. A word is only ever a hint: :mod:`~scrapy_simhash.page.text.main_text` weighs it.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+#: Not text a reader sees, or the parts of a form.
+UNSEEN = frozenset(
+    "applet area audio base button canvas datalist dialog embed fieldset frame frameset iframe input keygen"
+    " label legend link map math meta meter noembed noframes object optgroup option output param"
+    " progress script select slot source style svg template textarea title track video".split()
+)
+
+#: Tags that run inside a line; any other one starts a paragraph, unknown and custom tags included.
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd mark nobr picture q"
+    " rb rp rt rtc ruby s samp small span strike strong sub sup time tt u var wbr".split()
+)
+
+#: Tags whose class names are about their looks: a listing of class ``toolbar: false`` is no toolbar.
+SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
+
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+#: Tags that say "this is a piece of the text"; other containers may hold anything.
+PARAGRAPHS = frozenset("blockquote caption dd dt figcaption li p pre summary".split())
+CELLS = frozenset(("td", "th"))
+
+
+class Region(IntEnum):
+    """What an element claims to hold: by its tag or role, or more doubtfully by its class or id."""
+
+    PLAIN = 0
+    MAIN = 1
+    HEADER = 2
+    LIKELY_CHROME = 3
+    CHROME = 4
+    HIDDEN = 5
+
+
+# Most elements are; the look-up of an enumeration's member costs more than that of a name.
+_PLAIN = Region.PLAIN
+
+TAG_REGION = {
+    "nav": Region.CHROME,
+    "menu": Region.CHROME,
+    "footer": Region.CHROME,
+    "aside": Region.LIKELY_CHROME,
+    "noscript": Region.LIKELY_CHROME,  # a plea for JavaScript, or all a crawler sees of such a page
+    "header": Region.HEADER,
+    "main": Region.MAIN,
+    "article": Region.MAIN,
+}
+
+ROLE_REGION = {
+    "alert": Region.CHROME,
+    "alertdialog": Region.CHROME,
+    "banner": Region.HEADER,
+    "complementary": Region.CHROME,
+    "contentinfo": Region.CHROME,
+    "dialog": Region.CHROME,
+    "directory": Region.CHROME,
+    "doc-toc": Region.CHROME,
+    "menu": Region.CHROME,
+    "menubar": Region.CHROME,
+    "navigation": Region.CHROME,
+    "search": Region.CHROME,
+    "tablist": Region.CHROME,
+    "toolbar": Region.CHROME,
+    "article": Region.MAIN,
+    "main": Region.MAIN,
+}
+
+CHROME_WORDS = frozenset(
+    "ad ads adsense advert advertisement adverts advertising aside banner beacon breadcrumb breadcrumbs"
+    " comment comments commentlist consent cookie cookiebar cookies copyright disclaimer disqus foot footer"
+    " gdpr headerlink hotlinks leaderboard login masthead menu menubar metabar mobilenav modal nav navbar"
+    " navi navigation navlinks newsletter outbrain overlay pager pagination paginator permalink popup prevnext"
+    " promo promoted promotion recirc recommend recommendation recommendations recommended related"
+    " respond rss share sharebar sharing sidebar sidenav signin signup sitemap skip skiplink social"
+    " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
+    " toolbar topbar topnav trending widget widgets".split()
+)
+HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
+HIDDEN_WORDS = frozenset(
+    ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
+)
+
+#: What may stand beside a header word: an element of class "header-files" is about header files.
+NEUTRAL_WORDS = frozenset(
+    "area bar block box c container content global inner l layout main outer page section site the top wrap"
+    " wrapper".split()
+)
+# The attributes that tell anything about the text inside.
+_TELLING = frozenset("class hidden id itemprop role style".split())
+
+#: Words up to which an id names a part of the page; a longer one is made of a heading's words.
+_ID_WORDS = 2
+
+_SPLIT = re.compile(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])")
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASCII | re.IGNORECASE)
+
+
+@lru_cache(maxsize=8192)
+def region_of_names(names: str) -> Region:
+    """Return what a ``class`` attribute, or a short ``id``, claims.
+
+    >>> region_of_names("l-sidebarRight dark").name, region_of_names("story").name
+    ('LIKELY_CHROME', 'PLAIN')
+    """
+    tokens = names.split()
+    if not HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
+        return Region.HIDDEN
+    claim = Region.PLAIN
+    for token in tokens:
+        words = {word.lower() for word in _SPLIT.split(token) if word}
+        if not CHROME_WORDS.isdisjoint(words):
+            return Region.LIKELY_CHROME
+        if not HEADER_WORDS.isdisjoint(words) and words <= HEADER_WORDS | NEUTRAL_WORDS:
+            claim = Region.HEADER
+    return claim
+
+
+def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
+    """Return what an element claims to hold: by its role, else its tag, else the strongest of its names.
+
+    *attributes* are (name, value) pairs as lxml's ``items()`` gives them.
+    """
+    claim = TAG_REGION.get(tag, _PLAIN)
+    names = _PLAIN
+    for name, value in attributes:
+        if name not in _TELLING:
+            continue
+        if name == "class" or name == "id":
+            if tag not in SPEAKS_FOR_ITSELF and (name == "class" or len(_SPLIT.split(value)) <= _ID_WORDS):
+                named = region_of_names(value)
+                if named > names:
+                    names = named
+        elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
+            return Region.HIDDEN
+        elif name == "role":
+            claim = ROLE_REGION.get(value, claim)
+        elif name == "itemprop" and value == "articleBody":
+            claim = Region.MAIN
+    return names if claim is _PLAIN or names is Region.HIDDEN else claim

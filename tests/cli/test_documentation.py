@@ -1,0 +1,96 @@
+"""The pages about the command say what it does: every option has its entry, every example gives what it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.cli.main import COMMANDS, STORE_COMMANDS, command_of
+from tests.docs.reader import DOCS, ROOT, blocks, sections
+
+REFERENCE = DOCS / "reference" / "command-line.rst"
+HOW_TO = DOCS / "how-to"
+#: Where the options stand that several commands have.
+COMMON = {
+    **dict.fromkeys(("find", "find-all", "find-clusters"), "What the searches have in common"),
+    **dict.fromkeys(STORE_COMMANDS, "Places of stores"),
+}
+PROGRAMS = {"scrapy-simhash": "scrapy_simhash", "scrapy": "scrapy"}
+#: A Scrapy project with a spider that remembers.
+PROJECT = {
+    "scrapy.cfg": "[settings]\ndefault = archive.settings\n",
+    "archive/__init__.py": "",
+    "archive/settings.py": 'SPIDER_MODULES = ["archive.spiders"]\nSIMHASH_DIR = "simhash"\n',
+    "archive/spiders/__init__.py": "",
+    "archive/spiders/news.py": 'import scrapy\nclass News(scrapy.Spider):\n    name = "news"\n',
+}
+
+
+def options_of(command: str) -> set[str]:
+    """Return the options, long and short, that *command* has beside ``--help``."""
+    parser = ArgumentParser(add_help=False)
+    command_of(command).add_arguments(parser)
+    return {option for action in parser._actions for option in action.option_strings}
+
+
+def documented_options(text: str) -> set[str]:
+    entries = re.findall(r"^(``-.*)\n    \S", text, flags=re.MULTILINE)
+    return set(re.findall(r"``(--?[\w-]+)", " ".join(entries)))
+
+
+def test_the_reference_has_every_command_with_its_options_and_no_other() -> None:
+    parts = sections(REFERENCE)
+    for command in COMMANDS:
+        own = documented_options(parts[command])
+        common = documented_options(parts[COMMON[command]]) if command in COMMON else set()
+        assert bool(common) == (command in COMMON)
+        assert own.isdisjoint(common)
+        assert own | common == options_of(command)
+    named = set(parts) & {name for name in parts if re.fullmatch(r"[a-z-]+", name)}
+    assert named == set(COMMANDS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its shell is another one")
+@pytest.mark.parametrize("page", ["hashes.rst", "moving-data.rst"])
+def test_what_a_how_to_types_gives_what_it_shows(page: str, tmp_path: Path) -> None:
+    for name, module in PROGRAMS.items():
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n', "utf-8")
+        program.chmod(0o755)
+    folder = tmp_path / "folder"
+    files = {block.caption: block.text for block in blocks(HOW_TO / page, "text")}
+    for path, text in {**PROJECT, **files}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+    }
+    shown = "".join(block.text for block in blocks(HOW_TO / page, "console"))
+    commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)
+    assert len(commands) > 5
+    for command, expected in commands:
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            check=True,
+            encoding="utf-8",
+            timeout=60,
+        )
+        assert (command, shape(done.stdout), done.stderr) == (command, shape(expected), "")
+
+
+def shape(shown: str) -> str:
+    """Return what is *shown* without what is another time, or in another folder, something else."""
+    shown = re.sub(r"(20\d\d-\d\d-\d\dT[\d:]+Z) to (20[\dT:-]+Z): import", "then to then: import", shown)
+    return re.sub(r"^/\S*(/\.scrapy\S+) \(sqlite, [\d,]+ bytes\)", r"\1", shown, flags=re.MULTILINE)

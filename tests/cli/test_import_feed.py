@@ -1,0 +1,284 @@
+"""Pages of a feed become the same postings as in a crawl."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.utils.request import fingerprint
+
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.page.text import plain_text
+from scrapy_simhash.rule import ClassicRule
+from scrapy_simhash.store import Header, MemoryStore, Posting
+from scrapy_simhash.store.sqlite import SqliteStore
+
+Capture = pytest.CaptureFixture[str]
+
+TEXT = " ".join(f"At {hour} the ferry number {hour * 7} left harbour with apples." for hour in range(30))
+FERRY, PILOT, SHORT = f"<title>Ferry</title><p>{TEXT}", f"<p>{TEXT[::-1]}", "<p>See you soon at home."
+PAGES: list[dict[str, Any]] = [
+    {"url": "https://example.com/ferry", "html": FERRY},
+    {"url": "https://example.com/ferry?b=1&a=2", "html": f"{FERRY}<p>Printed."},
+    {"url": "https://example.com/ferry?a=2&b=1", "html": f"{FERRY}<p>Printed."},
+    {"url": "https://example.com/pilot", "html": PILOT},
+    {"url": "https://example.com/short", "html": SHORT},
+    {"url": "https://example.com/short/2", "html": SHORT},
+    {"url": "https://example.com/silent", "html": "<p>"},
+    {"url": "https://example.com/failed", "html": None},
+    {"name": "no page at all"},
+]
+COUNTED = "records: 9, new: 2, near-duplicates: 2, revisits: 1, short: 2, skipped: 2\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return str(tmp_path / "pages.sqlite")
+
+
+def feed(folder: Path, pages: list[dict[str, Any]] = PAGES) -> str:
+    """Write a feed and return its path."""
+    path = folder / "pages.jsonl"
+    path.write_text("".join(f"{json.dumps(page)}\n" for page in pages), "ascii")
+    return str(path)
+
+
+def run(capfd: Capture, *arguments: str) -> str:
+    status = main(["import", *arguments])
+    said = capfd.readouterr()
+    assert (status, said.err) == (0, "")
+    return said.out
+
+
+def refused(capfd: Capture, *arguments: str) -> str:
+    assert main(["import", *arguments]) == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    return said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
+
+
+def postings(place: str) -> list[Posting]:
+    with closing(SqliteStore(place, read_only=True)) as store:
+        return list(store)
+
+
+def header_of(place: str) -> Header:
+    with closing(SqliteStore(place, read_only=True)) as store:
+        return store.header
+
+
+def test_pages_are_counted_by_what_became_of_them(place: str, tmp_path: Path, capfd: Capture) -> None:
+    arguments = [place, "--input", feed(tmp_path), "--html-field", "html"]
+    assert run(capfd, *arguments) == COUNTED
+    assert json.loads(run(capfd, *arguments, "--json")) == {
+        "records": 9,
+        "new": 0,
+        "near_duplicates": 0,
+        "revisits": 5,
+        "short": 2,
+        "skipped": 2,
+    }
+
+
+def test_a_page_is_known_by_its_request_and_read_as_the_detector_reads_it(
+    place: str, tmp_path: Path, capfd: Capture
+) -> None:
+    run(capfd, place, "--input", feed(tmp_path), "--html-field", "html")
+    detector = NearDuplicateDetector()
+    for page in PAGES:
+        if page.get("html"):
+            detector.check(page["html"], page["url"], key=fingerprint(Request(page["url"])))
+    assert isinstance(detector.store, MemoryStore)
+    assert [one._replace(seen=0, is_handed_on=False) for one in postings(place)] == [
+        one._replace(seen=0, is_handed_on=False) for one in detector.store
+    ]
+    assert header_of(place) == header_for(Config())
+
+
+def test_a_feed_of_which_nothing_is_stored_makes_no_file(place: str, tmp_path: Path, capfd: Capture) -> None:
+    pages = [page for page in PAGES if not page.get("html") or page["html"] == "<p>"]
+    large = {"url": "https://example.com/large", "html": FERRY}
+    source = feed(tmp_path, [*pages, large])
+    arguments = [place, "-i", source, "--html-field", "html", "--set", "SIMHASH_MAXSIZE=100"]
+    assert run(capfd, *arguments) == (
+        "records: 4, new: 0, near-duplicates: 0, revisits: 0, short: 1, skipped: 3\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["pages.jsonl"]
+    feed(tmp_path, [*pages, large, PAGES[3]])
+    run(capfd, *arguments[:-2])
+    assert [one.url for one in postings(place)] == [large["url"], PAGES[3]["url"]]
+
+
+def test_plain_text_is_read_as_such(place: str, tmp_path: Path, capfd: Capture) -> None:
+    pages = [{"link": "https://example.com/", "body": f"{TEXT}\n\n<p>no markup</p>"}]
+    run(capfd, place, "-i", feed(tmp_path, pages), "--text-field", "body", "--url-field", "link")
+    reading = NearDuplicateDetector().fingerprinter.read_document(plain_text(pages[0]["body"]))
+    (one,) = postings(place)
+    assert (one.url, one.fingerprint, one.text_hash) == (
+        pages[0]["link"],
+        reading.fingerprint,
+        reading.text_hash,
+    )
+
+
+def test_a_field_may_say_when_a_page_was_fetched(place: str, tmp_path: Path, capfd: Capture) -> None:
+    times = ["2026-09-21T14:13:20Z", 1_790_000_000.7, "1790000000"]
+    pages = [{**page, "at": at} for page, at in zip(PAGES[:2] + PAGES[3:4], times, strict=True)]
+    arguments = ["-i", feed(tmp_path, [*pages, {**PAGES[4], "at": ""}]), "--html-field", "html"]
+    run(capfd, place, *arguments, "--time-field", "at")
+    *dated, undated = postings(place)
+    assert {one.seen for one in dated} == {1_790_000_000}
+    assert undated.seen > 1_600_000_000, "it was now"
+
+
+@pytest.mark.parametrize("ending", ["json", "csv"])
+def test_feeds_of_other_formats_are_read(ending: str, place: str, tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / f"pages.{ending}"
+    if ending == "json":
+        path.write_text(json.dumps(PAGES[:2]), "utf-8")
+    else:
+        path.write_text('url,html\nhttps://example.com/1,"<p>a"\nhttps://example.com/2,\n', "utf-8")
+    counted = run(capfd, place, "--input", str(path), "--html-field", "html")
+    assert counted.startswith("records: 2, ")
+    assert refused(capfd, place, "-i", str(path), "--html-field", "html", "--format", "jsonlines")
+
+
+def test_a_feed_may_come_through_a_pipe(place: str) -> None:
+    command = [sys.executable, "-m", "scrapy_simhash", "import", place, "--html-field", "html"]
+    lines = "".join(f"{json.dumps(page)}\n" for page in PAGES)
+    done = subprocess.run(command, input=lines, capture_output=True, encoding="utf-8", check=True)
+    assert (done.stdout, done.stderr) == (COUNTED, "")
+
+
+# --- Settings.
+
+
+def test_a_new_store_is_for_the_settings_that_are_given(place: str, tmp_path: Path, capfd: Capture) -> None:
+    arguments = [place, "-i", feed(tmp_path), "--html-field", "html"]
+    run(capfd, *arguments, "-s", "SIMHASH_SCOPE=host", "--set", "SIMHASH_MIN_SHINGLES=30")
+    assert header_of(place) == Header(SCHEME, scope="host", min_shingles=30)
+    assert {one.scope for one in postings(place)} == {"example.com"}
+
+
+def test_a_store_that_is_there_says_how_pages_are_read(place: str, tmp_path: Path, capfd: Capture) -> None:
+    its = Header(SCHEME, ClassicRule(9), scope="domain", mask_digits=True)
+    SqliteStore(place, its).close()
+    run(capfd, place, "-i", feed(tmp_path), "--html-field", "html")
+    assert header_of(place) == its
+    assert not any(one.fingerprint.sketch for one in postings(place))
+    assert {one.scope for one in postings(place)} == {"example.com"}
+    complaint = refused(
+        capfd, place, "-i", feed(tmp_path), "--html-field", "html", "-s", "SIMHASH_SCOPE=host"
+    )
+    assert "SIMHASH_SCOPE 'domain' there, 'host' here. Nothing was changed" in complaint
+
+
+def test_a_setting_of_another_rule_is_warned_of_and_stops_nothing(
+    place: str, tmp_path: Path, capfd: Capture
+) -> None:
+    arguments = [place, "-i", feed(tmp_path), "--html-field", "html"]
+    assert main(["import", *arguments, "-s", "SIMHASH_BLOCKS=2"]) == 0
+    assert capfd.readouterr().err == (
+        "warning: SIMHASH_BLOCKS (2) has no effect with SIMHASH_RULE = 'similarity':"
+        " remove it, or set SIMHASH_RULE = 'classic'\n"
+    )
+    assert header_of(place) == Header(SCHEME)
+
+
+def test_a_page_beyond_the_size_is_skipped(place: str, tmp_path: Path, capfd: Capture) -> None:
+    arguments = [place, "-i", feed(tmp_path, PAGES[:1]), "--html-field", "html", "-s", "SIMHASH_MAXSIZE=50"]
+    assert run(capfd, *arguments).endswith("short: 0, skipped: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("SIMHASH_SCOP=host", "SIMHASH_SCOP is not a setting of scrapy-simhash; did you mean SIMHASH_SCOPE?"),
+        ("LOG_LEVEL=INFO", "LOG_LEVEL is not a setting of scrapy-simhash"),
+        ("SIMHASH_SCOPE", "--set takes NAME=VALUE, got 'SIMHASH_SCOPE'"),
+        (
+            "SIMHASH_SCOPE=web",
+            "SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'web'",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_refused(
+    setting: str, message: str, place: str, tmp_path: Path, capfd: Capture
+) -> None:
+    arguments = [place, "-i", feed(tmp_path), "--html-field", "html", "-s", setting]
+    assert refused(capfd, *arguments) == message
+    assert not Path(place).exists()
+
+
+# --- What is wrong.
+
+GOOD = PAGES[0]
+WRONG = [
+    ({**GOOD, "url": "example.com"}, "'example.com' is no URL: Missing scheme in request url: example.com"),
+    ({**GOOD, "url": "http://\ud800"}, "'http://\\ud800' is no URL: "),
+    ({**GOOD, "url": 7}, "the field 'url' is a number, not a text"),
+    ({**GOOD, "html": [FERRY]}, "the field 'html' is a list, not a text"),
+    ({**GOOD, "html": {}}, "the field 'html' is an object, not a text"),
+    ({**GOOD, "html": True}, "the field 'html' is true or false, not a text"),
+    (
+        {**GOOD, "at": "noon"},
+        "the field 'at' is neither a number of seconds nor a date like 2026-09-21T14:13:20Z",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "message"), WRONG)
+def test_a_wrong_record_is_refused_by_its_line_and_what_came_before_it_stays(
+    record: dict[str, Any], message: str, place: str, tmp_path: Path, capfd: Capture
+) -> None:
+    source = feed(tmp_path, [GOOD, record, PAGES[3]])
+    complaint = refused(capfd, place, "-i", source, "--html-field", "html", "--time-field", "at")
+    assert complaint.startswith(f"{source}:2: {message}")
+    assert complaint.endswith("; the 1 postings before it are stored: it can be repeated from the beginning")
+    assert len(postings(place)) == 1
+
+
+def test_a_wrong_first_line_makes_no_store(place: str, tmp_path: Path, capfd: Capture) -> None:
+    source = tmp_path / "pages.jsonl"
+    source.write_text("<p>no JSON", "utf-8")
+    assert refused(capfd, place, "-i", str(source), "--html-field", "html") == (
+        f"{source}:1: the line is not JSON"
+    )
+    assert not Path(place).exists()
+
+
+def test_fields_that_no_record_has_are_a_mistake(place: str, tmp_path: Path, capfd: Capture) -> None:
+    source = feed(tmp_path, [{"url": "https://example.com/", "body": "é"}] * 2)
+    assert refused(capfd, place, "-i", source, "--html-field", "html") == (
+        f"no record has the fields 'url' and 'html'; {source}:1 has [\"url\", \"body\"]; nothing was stored"
+    )
+
+
+def test_a_feed_without_records_is_none(place: str, tmp_path: Path, capfd: Capture) -> None:
+    counted = run(capfd, place, "-i", os.devnull, "--html-field", "html")
+    assert counted == "records: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0, skipped: 0\n"
+
+
+@pytest.mark.parametrize("option", ["--url-field", "--time-field", "--format"])
+def test_what_is_for_feeds_only_is_told(option: str, place: str, capfd: Capture) -> None:
+    value = "json" if option == "--format" else "at"
+    assert refused(capfd, place, option, value, "-i", os.devnull) == (
+        f"{option} is for a feed: say by --html-field or --text-field where its pages are"
+    )
+
+
+def test_a_page_is_html_or_text(place: str, capfd: Capture) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["import", place, "--html-field", "a", "--text-field", "b"])
+    assert caught.value.code == 2
+    assert "argument --text-field: not allowed with argument --html-field" in capfd.readouterr().err

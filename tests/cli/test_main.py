@@ -1,0 +1,374 @@
+"""The command as it is typed: a process of its own, with real files, pipes and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.cli import find_all
+from scrapy_simhash.cli.main import COMMANDS, main
+from tests.docs.reader import PACKAGE, ROOT
+
+COMMAND = (sys.executable, "-m", "scrapy_simhash")
+#: Without a buffer argparse itself passes over what it cannot print.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
+linux_only = pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+
+#: The example of the documents, its fingerprint without bit 0, and three that no float holds.
+INPUT = b"""\
+5456993838078482869
+5457064206285785525
+18446744073709551615
+5456993838078482868
+
+18446744073709551614
+9007199254740993
+18446744073709551614
+"""
+PAIRS = [
+    [5456993838078482868, 5456993838078482869],
+    [5456993838078482869, 5457064206285785525],
+    [18446744073709551614, 18446744073709551615],
+]
+
+
+def run(*arguments: str | Path, read: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run the command on what is to be *read* from standard input."""
+    return subprocess.run(
+        [*COMMAND, *arguments], input=read, capture_output=True, check=False, env=ENVIRONMENT, timeout=60
+    )
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+# --- What goes in and comes out.
+
+
+def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
+    done = run("find-all", *"--blocks 6 --distance 3 --input - --output -".split(), read=INPUT)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert sorted(map(json.loads, done.stdout.splitlines())) == PAIRS
+    # Byte for byte: a blank after the comma, a line feed after every array, the last one too.
+    assert b"[18446744073709551614, 18446744073709551615]\n" in done.stdout
+    assert done.stdout.endswith(b"]\n")
+
+
+def test_clusters_from_pipe_to_pipe_with_short_options() -> None:
+    done = run("find-clusters", *"-b 4 -d 3 -i - -o -".split(), read=INPUT)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == (
+        b"[5456993838078482868, 5456993838078482869, 5457064206285785525]\n"
+        b"[18446744073709551614, 18446744073709551615]\n"
+    )
+
+
+def test_queries_from_a_pipe_against_a_file(tmp_path: Path) -> None:
+    (tmp_path / "stored.txt").write_bytes(INPUT)
+    done = run("find", "--stored", tmp_path / "stored.txt", read=b"0xffffffffffffffff\r\n252645135\r\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == (
+        b'{"query": 18446744073709551615, "matches": [[18446744073709551615, 0], [18446744073709551614, 1]]}\n'
+        b'{"query": 252645135, "matches": []}\n'
+    )
+
+
+def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
+    both = tmp_path / "hashes.txt"
+    both.write_bytes(INPUT)
+    done = run("find-all", "--input", both, "--output", both)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert sorted(map(json.loads, both.read_bytes().splitlines())) == PAIRS
+    assert names(tmp_path) == ["hashes.txt"]
+
+
+# --- What is wrong: status 2, a message, and nothing written.
+
+
+@pytest.mark.parametrize("command", [["find-all"], ["find-clusters"], ["find", "--stored", os.devnull]])
+def test_a_wrong_line_leaves_standard_output_empty(command: list[str]) -> None:
+    done = run(*command, read=INPUT + b"oops\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"scrapy-simhash: <stdin>:9: 'oops' is neither a decimal number nor one like 0xff\n"
+
+
+def test_a_wrong_line_leaves_the_old_output_and_no_other_file(tmp_path: Path) -> None:
+    hashes, pairs = tmp_path / "hashes.txt", tmp_path / "pairs"
+    hashes.write_bytes(b"1\n2\n" + b"9" * 30)
+    pairs.write_bytes(b"old")
+    done = run("find-all", "--input", hashes, "--output", pairs)
+    assert (done.returncode, done.stdout) == (2, b"")
+    message = f"scrapy-simhash: {hashes}:3: '{'9' * 30}' is more than 64 bits hold\n"
+    assert done.stderr.decode().splitlines() == message.splitlines()
+    assert (names(tmp_path), pairs.read_bytes()) == (["hashes.txt", "pairs"], b"old")
+
+
+WRONG_USAGE = [
+    ([], "the following arguments are required: command"),
+    (["find-some"], "invalid choice: 'find-some'"),
+    (["find-all", "--fast"], "unrecognized arguments: --fast"),
+    (["find-all", "hashes.txt"], "unrecognized arguments: hashes.txt"),
+    (["find-all", "--distance", "65"], "-d/--distance: must be a number of bits from 0 to 64, got '65'"),
+    (["find-all", "--distance"], "-d/--distance: expected one argument"),
+    (["find"], "the following arguments are required: --stored"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG_USAGE)
+def test_wrong_usage_is_status_2_with_a_word_on_what_is_right(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("usage: scrapy-simhash")
+    assert message in said.err
+
+
+@pytest.mark.parametrize("command", [["find-all"], ["find-clusters"], ["find", "--stored", os.devnull]])
+def test_blocks_that_make_no_plan_are_refused_before_anything_is_read(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--blocks", "3", "--input", "/not/there"]) == 2
+    assert capsys.readouterr().err == (
+        "scrapy-simhash: --blocks must be greater than --distance (3) and at most 64, got 3\n"
+    )
+
+
+# --- What fails: status 1, and one sentence.
+
+
+def test_an_input_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    done = run("find-all", "--input", tmp_path / "missing.txt", "--output", tmp_path / "pairs")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert re.fullmatch(
+        rb"scrapy-simhash: cannot read .*missing\.txt: No such file or directory\r?\n", done.stderr
+    )
+    assert names(tmp_path) == []
+
+
+@posix_only
+def test_a_folder_is_no_input(tmp_path: Path) -> None:
+    done = run("find-all", "--input", tmp_path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == f"scrapy-simhash: cannot read {tmp_path}: Is a directory\n"
+
+
+@linux_only
+def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "hashes.txt").write_bytes(INPUT)
+    arguments = ["find-all", "--input", str(tmp_path / "hashes.txt")]
+    done = run(*arguments, "--output", "/dev/full")
+    assert done.stderr == b"scrapy-simhash: cannot write /dev/full: No space left on device\n"
+    assert done.returncode == 1
+    with Path("/dev/full").open("wb") as full:
+        for further in ([*arguments], ["--help"], ["plan", "--pages", "10M"]):
+            process = started(*further, stdout=full.fileno())
+            _, complained = process.communicate(timeout=60)
+            assert complained == b"scrapy-simhash: cannot write standard output: No space left on device\n"
+            assert process.returncode == 1
+
+
+@posix_only
+@pytest.mark.parametrize(("closed", "doing"), [(0, "read standard input"), (1, "write standard output")])
+def test_a_closed_standard_stream_is_not_taken_for_a_file(tmp_path: Path, closed: int, doing: str) -> None:
+    # The first file to be opened gets the number of the stream that is closed.
+    (tmp_path / "hashes.txt").write_bytes(INPUT)
+    source = "-" if closed == 0 else str(tmp_path / "hashes.txt")
+    close = f"exec {closed}>&-; exec" if closed else "exec <&-; exec"
+    done = subprocess.run(
+        ["sh", "-c", f'{close} "$@"', "sh", *COMMAND, "find-all", "--input", source],
+        capture_output=True,
+        check=False,
+        env=ENVIRONMENT,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == f"scrapy-simhash: cannot {doing}: it is closed\n"
+    assert (tmp_path / "hashes.txt").read_bytes() == INPUT
+
+
+def test_too_little_memory_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert failing_search(MemoryError, monkeypatch, tmp_path / "pairs") == 1
+    assert names(tmp_path) == []
+    assert capsys.readouterr().err == "scrapy-simhash: there is not enough memory\n"
+
+
+# --- Interrupts, and readers that go.
+
+
+def failing_search(fault: type[BaseException], monkeypatch: pytest.MonkeyPatch, output: Path) -> int:
+    """Return the status of a search that raises *fault* after its first pair."""
+
+    def pairs(*_: object) -> Iterator[tuple[int, int, int]]:
+        yield 1, 3, 1
+        raise fault
+
+    monkeypatch.setattr(find_all, "pairs", pairs)
+    return main(["find-all", "--input", os.devnull, "--output", str(output)])
+
+
+def test_an_interrupt_of_the_search_leaves_the_old_output_and_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pairs").write_bytes(b"old")
+    assert failing_search(KeyboardInterrupt, monkeypatch, tmp_path / "pairs") == 130
+    assert capsys.readouterr().err == ""
+    assert (names(tmp_path), (tmp_path / "pairs").read_bytes()) == (["pairs"], b"old")
+
+
+#: Starts a program with the signals of a terminal, whatever this process ignores.
+AS_IN_A_TERMINAL = """
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def started(
+    *arguments: str | Path, stdin: int = subprocess.PIPE, stdout: int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", AS_IN_A_TERMINAL, *COMMAND, *arguments],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+
+
+@posix_only
+@pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_while_it_reads_leaves_the_old_output_and_no_other_file(
+    tmp_path: Path, number: str, status: int
+) -> None:
+    (tmp_path / "pairs").write_bytes(b"old")
+    with started("find-all", "--output", tmp_path / "pairs") as process:
+        assert process.stdin is not None
+        # More than a pipe holds: when all of it is gone, the command reads, and waits for more.
+        process.stdin.write(b"12345\n" * 200_000)
+        process.stdin.flush()
+        assert len(names(tmp_path)) == 2
+        process.send_signal(getattr(signal, number))
+        said, complained = process.communicate(timeout=60)
+    assert (process.returncode, said, complained) == (status, b"", b"")
+    assert (names(tmp_path), (tmp_path / "pairs").read_bytes()) == (["pairs"], b"old")
+
+
+@posix_only
+def test_a_signal_that_was_ignored_before_stays_ignored() -> None:
+    # As nohup does it.
+    ignoring = ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")
+    with subprocess.Popen(
+        [*ignoring, *COMMAND, "find-all"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"12345\n" * 200_000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGHUP)
+        said, _ = process.communicate(b"12344\n", timeout=60)
+    assert (process.returncode, said) == (0, b"[12344, 12345]\n")
+
+
+#: Hashes two bits apart, so that they make two thousand pairs: more than a pipe holds.
+CROWD = b"".join(b"%d\n" % (2**63 - 1 ^ 1 << bit) for bit in range(63))
+
+
+@posix_only
+def test_an_interrupt_while_it_writes_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "hashes.txt").write_bytes(CROWD)
+    with started("find-all", "--input", tmp_path / "hashes.txt") as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        _, complained = process.communicate(timeout=60)
+    assert (process.returncode, complained) == (130, b"")
+
+
+@posix_only
+@pytest.mark.parametrize(
+    "arguments",
+    [["find-all"], ["--help"], ["plan", "--pages", "10M"], ["find-all", "--output", "/dev/stdout"]],
+)
+def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "hashes.txt").write_bytes(CROWD)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with (tmp_path / "hashes.txt").open("rb") as hashes:
+        process = started(*arguments, stdin=hashes.fileno(), stdout=writing)
+        os.close(writing)
+        _, complained = process.communicate(timeout=60)
+    assert (process.returncode, complained) == (141, b"")
+
+
+# --- Help, version, and what it costs to start.
+
+
+def test_the_help_names_every_command() -> None:
+    done = run("--help")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert re.findall(r"^    ([\w-]+)", done.stdout.decode(), re.MULTILINE) == list(COMMANDS)
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    import scrapy_simhash
+
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert not caught.value.code
+    assert capsys.readouterr().out == f"scrapy-simhash {scrapy_simhash.__version__}\n"
+
+
+def test_the_command_is_installed_under_its_name() -> None:
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert '[project.scripts]\nscrapy-simhash = "scrapy_simhash.cli.main:main"\n' in text
+
+
+#: Without what the shop window shows.
+LIGHT = """
+import contextlib, io, sys, types
+before = set(sys.modules)
+package = types.ModuleType("scrapy_simhash")
+package.__path__ = [sys.argv[1]]
+sys.modules["scrapy_simhash"] = package
+from scrapy_simhash.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main(["--help"])
+print(*(sys.modules.keys() - before))
+"""
+
+
+def test_the_help_imports_neither_the_index_nor_any_library() -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", LIGHT, PACKAGE], capture_output=True, check=True, encoding="utf-8"
+    )
+    imported = set(done.stdout.split())
+    assert {name for name in imported if name.startswith("scrapy_simhash.")} == {
+        "scrapy_simhash.cli.main",
+        "scrapy_simhash.cli",
+        "scrapy_simhash.cli.failures",
+        "scrapy_simhash.exceptions",
+    }
+    assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}
+
+
+def test_a_file_without_its_option_is_told_where_it_goes() -> None:
+    done = run("find-all", "hashes.txt")
+    assert done.returncode == 2
+    assert b"usage: scrapy-simhash find-all" in done.stderr
+    assert b"unrecognized arguments: hashes.txt (a file to read follows --input)" in done.stderr

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from io import BytesIO
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash import Fingerprint
+from scrapy_simhash.cli import postings
+from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.input import Input
+from scrapy_simhash.cli.postings import (
+    Export,
+    header_line,
+    parsed_header,
+    parsed_posting,
+    posting_line,
+)
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.rule import ClassicRule, SimilarityRule
+from scrapy_simhash.store import Header, Part, Posting
+from tests.store.cases import whole
+
+
+def read(*lines: str | bytes) -> Export:
+    content = b"".join(line if isinstance(line, bytes) else line.encode() for line in lines)
+    return Export(Input(BytesIO(content), "pages.jsonl", "pages.jsonl"))
+
+
+def as_one(text: str) -> str:
+    """Return *text* with the two halves of a character put together, as they can't be told from it in JSON."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"])).map(as_one)
+ANY_VALUE = st.integers(0, 2**64 - 1)
+ANY_POSTING = st.builds(
+    Posting,
+    st.binary(max_size=40),
+    ANY_TEXT,
+    ANY_TEXT,
+    st.builds(
+        Fingerprint,
+        ANY_VALUE,
+        sketch=st.just(b"") | st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES),
+    ),
+    st.booleans(),
+    st.none() | ANY_VALUE,
+    st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32),
+    st.booleans(),
+    st.sampled_from([(), (Part("links", 1, b"/a"), Part("own", 65_535, b""))]),
+)
+
+
+@given(ANY_POSTING, st.none() | ANY_TEXT)
+def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
+    posting: Posting, original: str | None
+) -> None:
+    line = posting_line(posting, original)
+    assert line.isascii()
+    assert line.endswith("}\n")
+    assert len(line.splitlines()) == 1
+    assert whole(parsed_posting(line)) == whole(posting)
+    assert json.loads(line).get("duplicate_of") == original
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        Header("web-1"),
+        Header("web-9", SimilarityRule(20, 0.5), 3, 1, True, "host"),
+        Header("web-1", ClassicRule()),
+        Header("web-1", ClassicRule(63)),
+    ],
+)
+def test_a_header_comes_back_as_it_was(header: Header) -> None:
+    assert parsed_header(header_line(header)) == header
+
+
+def test_lines_are_as_they_are_documented() -> None:
+    assert header_line(Header("web-1")) == (
+        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-1", "width": 64, "profile": 0,'
+        ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 10, "SIMHASH_MIN_SIMILARITY": 0.8,'
+        ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
+        ' "SIMHASH_SCOPE": "crawl"}}\n'
+    )
+    least = Posting(b"\x01\xab", "https://example.com/\udc80é", "", Fingerprint(0xBEEF))
+    assert posting_line(least) == (
+        '{"key": "01ab", "url": "https://example.com/\\udc80\\u00e9", "scope": "", "value": "000000000000beef",'
+        ' "seen": "1970-01-01T00:00:00Z"}\n'
+    )
+    most = Posting(
+        *(b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * SKETCH_BYTES), True, 2, 1_790_000_000, False),
+        (Part("links", 3, b"/a"),),
+    )
+    sketch = b64encode(most.fingerprint.sketch).decode()
+    assert posting_line(most, "v") == (
+        f'{{"key": "61", "url": "u", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
+        ' "exact": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "handed_on": false,'
+        ' "parts": {"links": {"version": 3, "data": "L2E="}}, "duplicate_of": "v"}\n'
+    )
+
+
+def test_an_export_is_its_header_and_its_postings() -> None:
+    found = [Posting(b"a", "u", "", Fingerprint(1)), Posting(b"b", "v", "", Fingerprint(2))]
+    lines = [header_line(Header("web-1")), *map(posting_line, found)]
+    export = read(*lines)
+    assert (export.header, list(export)) == (Header("web-1"), found)
+    # What another program wrote: other blanks, other names, a byte order mark, no last line end.
+    others = [json.dumps({"later": 1, **json.loads(line)}, separators=(",", ":")) for line in lines]
+    other = read(b"\xef\xbb\xbf", "\r\n".join(others))
+    assert list(other) == found
+    assert other.unknown == {"later": 2}
+
+
+POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
+HEADER = json.loads(header_line(Header("web-1")))
+MISSING = object()
+
+
+def changed(line: dict[str, Any], name: str, value: object) -> str:
+    line = {**line, name: value}
+    if value is MISSING:
+        del line[name]
+    return json.dumps(line)
+
+
+WRONG_POSTINGS = [
+    ("", "is not JSON"),
+    ("{", "is not JSON"),
+    ("[" * 100_000, "is not JSON"),
+    ('"text"', "is not a JSON object"),
+    (json.dumps(HEADER), "has no 'key'"),
+    *((changed(POSTING, name, MISSING), f"has no '{name}'") for name in ("url", "scope", "value", "seen")),
+    (changed(POSTING, "key", "abc"), "has in 'key' what is not hexadecimal, two digits a byte"),
+    (changed(POSTING, "key", "0x"), "has in 'key' what is not hexadecimal"),
+    (changed(POSTING, "key", "ab" * 65_536), "has in 'key' what has more than 65,535 bytes"),
+    (changed(POSTING, "url", None), "has in 'url' what is not a string"),
+    (changed(POSTING, "scope", 3), "has in 'scope' what is not a string"),
+    (changed(POSTING, "scope", "é" * 40_000), "has in 'scope' what has more than 65,535 bytes"),
+    (changed(POSTING, "value", 7), "has in 'value' what is not 16 hexadecimal digits"),
+    (changed(POSTING, "value", "0" * 17), "has in 'value' what is not 16 hexadecimal digits"),
+    (changed(POSTING, "value", "٠" * 16), "has in 'value' what is not 16 hexadecimal digits"),
+    (changed(POSTING, "sketch", "AAAA"), "has in 'sketch' what is not 128 bytes in base64"),
+    (changed(POSTING, "sketch", "é"), "has in 'sketch' what is not 128 bytes in base64"),
+    (changed(POSTING, "sketch", None), "has in 'sketch' what is not 128 bytes in base64"),
+    (changed(POSTING, "exact", 1), "has in 'exact' what is neither true nor false"),
+    (changed(POSTING, "text_hash", None), "has in 'text_hash' what is not 16 hexadecimal digits"),
+    (changed(POSTING, "seen", "yesterday"), "has in 'seen' what is neither a number of seconds nor a date"),
+    (changed(POSTING, "seen", 2**63), "has in 'seen' what is not within the years 1 to 9999"),
+    (changed(POSTING, "seen", True), "has in 'seen' what is neither a number of seconds nor a date"),
+    (changed(POSTING, "parts", []), "has in 'parts' what is not an object"),
+    (changed(POSTING, "parts", {"a": {"version": 1, "data": "!"}}), "has in 'parts' what is no part 'a'"),
+    (changed(POSTING, "parts", {"a": {"data": ""}}), "has in 'parts' what has no 'version'"),
+    (changed(POSTING, "parts", {"a": {"version": 70_000, "data": ""}}), "has in 'parts' what a part needs"),
+    (changed(POSTING, "handed_on", "no"), "has in 'handed_on' what is neither true nor false"),
+]
+
+
+@pytest.mark.parametrize(("line", "problem"), WRONG_POSTINGS)
+def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line: str, problem: str) -> None:
+    export = read(header_line(Header("web-1")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
+    steps = iter(export)
+    assert next(steps).url == "u"
+    with pytest.raises(Refused) as caught:
+        next(steps)
+    assert str(caught.value).startswith(f"pages.jsonl:3: the line {problem}")
+
+
+SETTINGS = HEADER["settings"]
+WRONG_HEADERS = [
+    ("", "is not the first line of an export"),
+    ("url,html", "is not the first line of an export"),
+    (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
+    (changed(HEADER, "version", 1), "is the first line of an export of version 1, and this program reads ve"),
+    (changed(HEADER, "version", MISSING), "is the first line of an export of version None"),
+    (changed(HEADER, "width", 128), "has width 128, and this program knows 64: install a later one"),
+    (changed(HEADER, "profile", 1), "has profile 1, and this program knows 0: install a later one"),
+    (changed(HEADER, "width", "64"), "has in 'width' what is not a whole number"),
+    (changed(HEADER, "scheme", 1), "has in 'scheme' what is not a string"),
+    (changed(HEADER, "settings", []), "has in 'settings' what is not an object"),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_ACTION": "mark"}),
+        "has too few or too many settings: 'SIMHASH_ACTION'",
+    ),
+    (changed(HEADER, "settings", {}), "has too few or too many settings: 'SIMHASH_CANDIDATE_DISTANCE', "),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_MAX_DISTANCE": 3}),
+        "has too few or too many settings: 'SIMHASH_MAX_DISTANCE'",
+    ),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_RULE": "classic"}),
+        "has too few or too many settings: 'SIMHASH_CANDIDATE_DISTANCE', 'SIMHASH_MAX_DISTANCE', ",
+    ),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_RULE": "strict"}),
+        "is wrong: SIMHASH_RULE must be one of similarity, classic, got 'strict'",
+    ),
+    (
+        changed(HEADER, "settings", {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": 64}),
+        "is wrong: SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64",
+    ),
+    (
+        changed(HEADER, "settings", {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": []}),
+        "is wrong: SIMHASH_MAX_DISTANCE must be a whole number, got []",
+    ),
+    (
+        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_SCOPE": "planet"}),
+        "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'planet'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "problem"), WRONG_HEADERS)
+def test_a_wrong_header_is_refused(line: str, problem: str) -> None:
+    with pytest.raises(Refused) as caught:
+        read(line, "\n")
+    assert str(caught.value).startswith(f"pages.jsonl:1: the line {problem}")
+
+
+def test_what_is_no_text_is_refused_by_its_line() -> None:
+    with pytest.raises(Refused, match=r"^pages.jsonl:2: the line is not UTF-8$"):
+        list(read(header_line(Header()), b"\xff\n"))
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postings, "LONGEST", 1000)
+    with pytest.raises(Refused, match=r"^pages.jsonl:2: the line has more than 1,000 bytes$"):
+        list(read(header_line(Header()), b"1" * 2000))

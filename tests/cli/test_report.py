@@ -1,0 +1,372 @@
+"""The command that reads reports: figures of all pages, the story of one, and lines that are none."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import pytest
+
+from scrapy_simhash import Reason, Status, Verdict
+from scrapy_simhash.action import Action
+from scrapy_simhash.cli.explanation import DONE, FATES, SKIPPED, SPARED, explained
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
+from scrapy_simhash.crawl.report import KEYS, Report
+from scrapy_simhash.policy import Spared
+from tests.docs.reader import DOCS, blocks
+
+Capture = pytest.CaptureFixture[str]
+#: URL, verdict, and what else is written of a page.
+Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
+
+SITE = "https://example.com"
+PILOT = f"{SITE}/boats/night-pilot"
+LIST = f"{SITE}/boats?page=1"
+DROPPED: Mapping[str, Any] = {
+    "preferred": PILOT,
+    "action": Action.DROP_ITEMS,
+    "http_status": 200,
+    "depth": 2,
+    "referer": PILOT,
+}
+MARKED: Mapping[str, Any] = {"preferred": LIST, "action": Action.MARK, "spared": Spared.PAGINATION}
+
+
+def copy(of: str, cluster: int, **values: Any) -> Verdict:
+    return Verdict(
+        Status.NEAR_DUPLICATE,
+        duplicate_of=of,
+        cluster=cluster,
+        **{"distance": 0, "similarity": 1.0, **values},
+    )
+
+
+#: The report of the how-to page.
+PAGES: Sequence[Told] = (
+    (LIST, Verdict(Status.NEW, cluster=0, rank=0), {}),
+    (PILOT, Verdict(Status.NEW, cluster=1, rank=0), {}),
+    (
+        f"{SITE}/print/night-pilot",
+        copy(PILOT, 1, rank=1, is_exact=True, hints=("canonical",)),
+        DROPPED,
+    ),
+    (f"{SITE}/boats?page=2", copy(LIST, 0, rank=1, distance=3, similarity=0.87), MARKED),
+    (f"{PILOT}?from=mail", copy(PILOT, 1, rank=2, distance=1, similarity=0.98), DROPPED),
+    (f"{SITE}/boats.svg", Verdict(Status.SKIPPED, reason=Reason.NOT_HTML), {}),
+    (f"{SITE}/tides", Verdict(Status.SKIPPED, reason=Reason.STATUS), {"http_status": 404}),
+    (
+        PILOT,
+        Verdict(Status.REVISIT, cluster=1, reason=Reason.UNCHANGED, distance=0, last_seen=1_790_000_000),
+        {"preferred": PILOT},
+    ),
+)
+
+
+def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
+    clock = iter(range(1_790_000_000, 1_800_000_000))
+    report = Report(path, clock=lambda: next(clock))
+    report.begin()
+    for url, verdict, values in pages:
+        report.write(verdict, url=url, **values)
+    report.close()
+    return str(path)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> str:
+    return written(tmp_path / "report.jsonl")
+
+
+def run(capsys: Capture, *arguments: str) -> str:
+    """Run a command that works, and return what it writes."""
+    status = main(["report", *arguments])
+    said = capsys.readouterr()
+    assert (status, said.err) == (0, "")
+    return said.out
+
+
+def refused(capsys: Capture, *arguments: str) -> tuple[int, str]:
+    status = main(["report", *arguments])
+    said = capsys.readouterr()
+    assert said.out == ""
+    return status, said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
+
+
+def facts(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(capsys, *arguments, "--json"))
+    return found
+
+
+# --- All pages.
+
+
+def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) -> None:
+    assert facts(capsys, report) == {
+        "pages": 8,
+        "status": {"near_duplicate": 3, "new": 2, "skipped": 2, "revisit": 1},
+        "reason": {"not_html": 1, "status": 1, "unchanged": 1},
+        "action": {"drop_items": 2, "mark": 1},
+        "spared": {"pagination": 1},
+        "clusters": 2,
+        "largest_clusters": [
+            {"cluster": 1, "pages": 3, "first": PILOT, "preferred": PILOT},
+            {"cluster": 0, "pages": 2, "first": LIST, "preferred": LIST},
+        ],
+        "bad_lines": {"count": 0, "lines": []},
+    }
+
+
+def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, capsys: Capture) -> None:
+    revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
+    path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
+    assert facts(capsys, path)["largest_clusters"][0]["pages"] == 3
+
+
+def test_what_is_preferred_is_what_was_said_last(tmp_path: Path, capsys: Capture) -> None:
+    later = f"{SITE}/p"
+    pages: list[Told] = [*PAGES, (later, copy(PILOT, 1), {"preferred": later})]
+    path = written(tmp_path / "report.jsonl", pages)
+    assert facts(capsys, path)["largest_clusters"][0]["preferred"] == later
+    assert f"  4 pages like {PILOT}\n    preferred {later}\n" in run(capsys, path)
+    # Also when the first page, which repeats none, says it.
+    pages.append((PILOT, PAGES[-1][1], {"preferred": f"{SITE}/q"}))
+    assert facts(capsys, written(Path(path), pages))["largest_clusters"][0]["preferred"] == f"{SITE}/q"
+
+
+def test_only_the_largest_clusters_are_shown(tmp_path: Path, capsys: Capture) -> None:
+    pages: list[Told] = [
+        (f"{SITE}/{number}?{n}", copy(f"{SITE}/{number}", number), {})
+        for number in range(SHOWN_CLUSTERS + 2)
+        for n in range(number + 1)
+    ]
+    found = facts(capsys, written(tmp_path / "report.jsonl", pages))
+    assert found["clusters"] == SHOWN_CLUSTERS + 2
+    assert [cluster["pages"] for cluster in found["largest_clusters"]] == [*range(SHOWN_CLUSTERS + 3, 3, -1)]
+
+
+def test_an_empty_report_has_no_pages(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "report.jsonl").write_bytes(b"")
+    assert run(capsys, str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
+
+
+def test_standard_input_is_read(report: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = SimpleNamespace(buffer=io.BytesIO(Path(report).read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert facts(capsys, "-")["pages"] == len(PAGES)
+
+
+# --- Lines that are none.
+
+BAD = [
+    b'{"url": "https://example.com/a", "sta',
+    b'{"url": "https://example.com/a"}',
+    b'{"url": 7, "status": "new"}',
+    b'{"url": "a", "status": "new", "action": 7}',
+    b'{"url": "a", "status": "new", "hints": "canonical"}',
+    b"[1]",
+    b"null",
+    b"\xff\xfe",
+    b"[" * 100_000,
+]
+
+
+@pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
+def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
+    line: bytes, report: str, capsys: Capture
+) -> None:
+    good = Path(report).read_bytes().splitlines()
+    Path(report).write_bytes(b"\n".join([*good[:3], line, b"", *good[3:]]))
+    found = facts(capsys, report)
+    assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
+    assert run(capsys, report).endswith("\nnot understood    1 (line 4)\n")
+    assert run(capsys, report, "--url", PILOT).endswith("\nnot understood    1 (line 4)\n")
+
+
+def test_only_the_first_bad_lines_are_named(report: str, capsys: Capture) -> None:
+    with Path(report).open("ab") as file:
+        file.write(b"oops\n" * (NAMED_LINES + 1))
+    first = len(PAGES) + 1
+    assert facts(capsys, report)["bad_lines"] == {
+        "count": NAMED_LINES + 1,
+        "lines": [*range(first, first + NAMED_LINES)],
+    }
+    assert run(capsys, report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
+
+
+def test_a_file_without_any_line_of_a_report_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "items.jsonl").write_text('\n{"title": "a"}\n{"title": "b"}\n')
+    path = str(tmp_path / "items.jsonl")
+    assert refused(capsys, path) == (2, f"{path}:2: no line of a report, nor is any other line here")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: Capture) -> None:
+    path = str(tmp_path / "missing.jsonl")
+    status, complaint = refused(capsys, path)
+    assert (status, complaint) == (1, f"cannot read {path}: No such file or directory")
+
+
+def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text('{"url": "http://a.example/", "status": "odd", "weight": [1]}\n')
+    assert facts(capsys, str(path))["status"] == {"odd": 1}
+    assert run(capsys, str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
+
+
+# --- One page.
+
+
+def test_every_visit_of_a_page_is_told(report: str, capsys: Capture) -> None:
+    found = facts(capsys, report, "--url", PILOT)
+    assert (found["url"], found["copies"]) == (PILOT, 2)
+    assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
+    assert [*found["visits"][0]] == [*KEYS, "explanation"]
+    assert ["2 other pages repeat it" in visit["explanation"] for visit in found["visits"]] == [True, False]
+    told = run(capsys, report, "--url", PILOT).splitlines()
+    assert told == [f"{visit['time']}: {visit['explanation']}" for visit in found["visits"]]
+
+
+def test_a_page_that_is_not_there_is_refused(report: str, capsys: Capture) -> None:
+    assert refused(capsys, report, "--url", f"{SITE}/b") == (2, f"{report} has no page '{SITE}/b'")
+
+
+def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
+    assert refused(capsys, path, "--url", PILOT) == (
+        2,
+        f"{path} has no page '{PILOT}', only 2 that repeat it",
+    )
+
+
+ORIGINAL = {"url": "http://a.example/copy", "status": "near_duplicate", "duplicate_of": "http://a.example/"}
+REPEATS = "http://a.example/copy repeats http://a.example/, which was seen first: "
+EXPLANATIONS = [
+    (
+        {**ORIGINAL, "distance": 2, "similarity": 0.98, "exact": False, "action": "drop_page"},
+        f"{REPEATS}the texts are nearly the same (distance 2, similarity 0.98). It was dropped: its callback did not"
+        " run.",
+    ),
+    (
+        {**ORIGINAL, "exact": True, "action": "mark"},
+        f"{REPEATS}title and main text are the same to the letter. It was marked, nothing of it was dropped.",
+    ),
+    (
+        {**ORIGINAL, "distance": 0, "reason": "short_text"},
+        f"{REPEATS}both have too little text for a fingerprint, and say exactly the same.",
+    ),
+    (
+        {**ORIGINAL, "action": "drop_items", "spared": "listing", "hints": ["address", "redirect"]},
+        f"{REPEATS}the texts are nearly the same. Markup and addresses have hints about the two: address, redirect."
+        " Its items were dropped. It was spared what else was asked for (listing): the links of a page that lists"
+        " others are followed.",
+    ),
+    (
+        {**ORIGINAL, "preferred": "http://a.example/"},
+        f"{REPEATS}the texts are nearly the same. Of its cluster http://a.example/ is to be preferred, as far as was"
+        " known then.",
+    ),
+    (
+        {**ORIGINAL, "preferred": ORIGINAL["url"]},
+        f"{REPEATS}the texts are nearly the same. Of its cluster it is to be preferred, as far as was known then.",
+    ),
+    (
+        {
+            **ORIGINAL,
+            "status": "revisit",
+            "reason": "small_change",
+            "distance": 1,
+            "similarity": 0.9,
+            "last_seen": "2026-09-21T14:13:20Z",
+        },
+        "http://a.example/copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It"
+        " repeats http://a.example/, which was seen first: the texts are nearly the same (similarity 0.9).",
+    ),
+    (
+        {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},
+        "http://a.example/ was new: no page before it said nearly the same. In another scope"
+        " http://b.example/ said the same first.",
+    ),
+    (
+        {"url": "http://a.example/", "status": "skipped", "reason": "status", "http_status": 404},
+        "http://a.example/ was not compared: its HTTP status is 404.",
+    ),
+    (
+        {"url": "http://a.example/", "status": "unknown", "reason": "store"},
+        "http://a.example/ went on unjudged: the store did not answer.",
+    ),
+    (
+        {"url": "http://a.example/", "status": "unknown"},
+        "http://a.example/ went on unjudged: something failed, as the log says.",
+    ),
+    # What a later version, or a policy of your own, may call them.
+    (
+        {**ORIGINAL, "action": "drop_images", "spared": "weekend"},
+        f"{REPEATS}the texts are nearly the same. The action was drop_images. It was spared what else was asked for"
+        " (weekend): ask the policy.",
+    ),
+    # It moves no cursor.
+    (
+        {"url": "http://a.example/\x1b[2J\udcff", "status": "skipped", "reason": "\r"},
+        "http://a.example/\\x1b[2J\\udcff was not compared: \\r.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "expected"), EXPLANATIONS)
+def test_a_page_is_explained_in_sentences(page: dict[str, Any], expected: str) -> None:
+    assert explained(page) == expected
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"), [(1, "Another page repeats it."), (1200, "1,200 other pages repeat it.")]
+)
+def test_a_page_that_is_repeated_knows_how_often(copies: int, expected: str) -> None:
+    assert explained({"url": "http://a.example/", "status": "new"}, copies).endswith(expected)
+
+
+def test_there_is_a_sentence_for_every_word() -> None:
+    actions = {str(action) for action in (*Action, Action.DROP_PAGE, Action.MARK)}
+    actions |= {str(Action.DROP_ITEMS | Action.DROP_LINKS)}
+    assert set(DONE) >= actions
+    assert set(SPARED) == {spared.value for spared in Spared}
+    fates = {
+        *(Reason.UNCHANGED, Reason.HANDED_ON, Reason.SMALL_CHANGE),
+        *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
+    }
+    assert set(FATES) == {reason.value for reason in fates}
+    assert set(SKIPPED) == {
+        reason.value for reason in set(Reason) - fates - {Reason.NO_CALLBACK, Reason.STORE}
+    }
+
+
+# --- The page about it.
+
+
+def test_the_how_to_shows_what_the_command_says(
+    report: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(report).parent)
+    shown = "".join(block.text for block in blocks(DOCS / "how-to" / "report.rst", "console"))
+    commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)
+    ours = [(command, out) for command, out in commands if command.startswith("scrapy-simhash report")]
+    assert len(ours) >= 3
+    for command, expected in ours:
+        said = run(capsys, *shlex.split(command)[2:])
+        assert (command, said.split()) == (command, expected.split())
+
+
+def test_the_how_to_shows_a_line_as_it_is(report: str) -> None:
+    (block,) = blocks(DOCS / "how-to" / "report.rst", "json")
+    lines = [json.loads(line) for line in Path(report).read_text("utf-8").splitlines()]
+    assert json.loads(block.text) in lines

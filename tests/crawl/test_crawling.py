@@ -1,0 +1,47 @@
+"""A crawl, or a look at single pages."""
+
+from typing import Any, cast
+
+import pytest
+from scrapy import Spider
+
+from scrapy_simhash.crawl.crawling import is_crawl
+from tests.stand_in import stand_in
+
+
+async def start(self: Any) -> Any:
+    """Stand for the function that a command of Scrapy's puts into the spider class."""
+    yield
+
+
+def with_start(module: str | None) -> Any:
+    crawler = cast("Any", stand_in())
+
+    class MySpider(Spider):
+        name = "mine"
+
+    if module is not None:
+        start.__module__ = module
+        MySpider.start = start  # type: ignore[method-assign]
+    crawler.spider = MySpider()
+    return crawler
+
+
+@pytest.mark.parametrize("module", [None, "project.spiders", "scrapy.spiders.crawl", "commands.fetch"])
+def test_a_spider_that_starts_by_itself_crawls(module: str | None) -> None:
+    assert is_crawl(with_start(module))
+
+
+@pytest.mark.parametrize("command", ["fetch", "parse", "check"])
+def test_a_spider_that_a_command_starts_does_not(command: str) -> None:
+    assert not is_crawl(with_start(f"scrapy.commands.{command}"))
+
+
+def test_a_crawler_that_was_not_told_to_crawl_does_not() -> None:
+    assert not is_crawl(stand_in(is_crawling=False))
+
+
+def test_a_crawler_without_a_spider_crawls_if_it_says_so() -> None:
+    crawler = cast("Any", stand_in())
+    crawler.spider = None
+    assert is_crawl(crawler)

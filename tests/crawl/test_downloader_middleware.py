@@ -1,0 +1,480 @@
+"""The marking middleware, response by response; real crawls are in tests/crawls/."""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Coroutine
+from threading import Barrier, get_ident
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_simhash import (
+    NearDuplicateDetector,
+    PageFingerprinter,
+    SettingError,
+    SimhashDownloaderMiddleware,
+    Status,
+    Verdict,
+    names,
+)
+from tests.crawls.site import article
+from tests.crawls.spiders import BrokenSelector
+from tests.stand_in import simhash_stats, stand_in
+
+URL = "https://example.com/"
+
+
+def middleware(**settings: Any) -> SimhashDownloaderMiddleware:
+    return SimhashDownloaderMiddleware.from_crawler(stand_in(**settings))
+
+
+def page(path: str = "a", body: str | None = None, **arguments: Any) -> HtmlResponse:
+    text = article() if body is None else body
+    return HtmlResponse(URL + path, body=text.encode(), encoding="utf-8", **arguments)
+
+
+def judged(subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any) -> dict[str, Any]:
+    """Return the marks that *response* gets."""
+    request = Request(response.url, **arguments)
+    assert subject.process_response(request, response) is response
+    return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
+
+
+def waiting(
+    subject: SimhashDownloaderMiddleware, request: Request, response: Response
+) -> Coroutine[Any, Any, Response]:
+    """Return what Scrapy gets for a page that is to be read in a thread."""
+    outcome = subject.process_response(request, response)
+    assert inspect.iscoroutine(outcome)
+    return outcome
+
+
+def judged_in_thread(
+    subject: SimhashDownloaderMiddleware, response: Response, **arguments: Any
+) -> dict[str, Any]:
+    """Return the marks that *response* gets, read in a thread."""
+    request = Request(response.url, **arguments)
+    assert asyncio.run(waiting(subject, request, response)) is response
+    return {name.removeprefix("simhash_"): value for name, value in request.meta.items()}
+
+
+SKIPPED: list[tuple[Response, str]] = [
+    (Response(URL, body=b"data"), "not_html"),
+    (TextResponse(URL, body=b"text"), "not_html"),
+    (XmlResponse(URL, body=b"<a/>"), "not_html"),
+    (page(status=404), "status"),
+    (page(status=302), "status"),
+    (page(status=199), "status"),
+    (page(flags=["dataloss"]), "truncated"),
+    (page(flags=["cached", "download_stopped"]), "truncated"),
+    (page(body="<p>" + "x" * 10_001), "too_large"),
+]
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"), [*SKIPPED, (Response(URL), "not_html"), (page(body=""), "short_text")]
+)
+def test_what_is_no_page_is_skipped_with_a_reason(response: Response, reason: str) -> None:
+    subject = middleware(maxsize=10_000)
+    assert judged(subject, response) == {"status": "skipped", "reason": reason}
+    assert simhash_stats(subject.crawler) == {f"skipped/{reason}": 1}
+
+
+CAPTION = "<title>The loft</title><p>The loft in the rain."
+
+
+def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate() -> None:
+    subject = middleware()
+    assert judged(subject, page("a", CAPTION)) == {"status": "skipped", "reason": "short_text"}
+    copy = page("b", CAPTION)
+    assert judged(subject, copy) == {
+        "status": "near_duplicate",
+        "reason": "short_text",
+        "duplicate_of": URL + "a",
+        "distance": 0,
+        "similarity": 1.0,
+        "cluster": 0,
+        "exact": True,
+        "rank": 1,
+        "preferred": URL + "a",
+        "done": "mark",
+    }
+    assert copy.flags == ["near-duplicate"]
+    assert judged(subject, page("c", CAPTION.replace("rain", "snow")))["status"] == "skipped"
+    assert simhash_stats(subject.crawler) == {
+        "skipped/short_text": 2,
+        "processed": 1,
+        "near_duplicates": 1,
+        "near_duplicates/exact": 1,
+        "largest_cluster": 2,
+        "index_size": 0,
+    }
+
+
+def test_meta_says_how_alike_two_pages_are_to_three_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for similarity, written in ((0.87654321, 0.877), (1.0, 1.0), (0.0, 0.0)):
+        verdict = Verdict(Status.NEAR_DUPLICATE, None, URL, 7, similarity, 0)
+        monkeypatch.setattr(NearDuplicateDetector, "conclude", lambda *_, verdict=verdict, **__: verdict)
+        marks = judged(middleware(), page())
+        assert marks["similarity"] == written
+        assert marks["distance"] == 7
+
+
+@pytest.mark.parametrize("flags", [["partial"], ["cached"], ["near-duplicate"]])
+def test_other_flags_are_no_reason_to_skip(flags: list[str]) -> None:
+    assert judged(middleware(), page(flags=flags))["status"] == "new"
+
+
+def test_a_page_of_the_largest_size_is_judged_and_zero_is_no_limit() -> None:
+    size = len(page().body)
+    assert judged(middleware(maxsize=size), page())["status"] == "new"
+    assert judged(middleware(maxsize=size - 1), page())["reason"] == "too_large"
+    assert judged(middleware(maxsize=0), page())["status"] == "new"
+
+
+def test_nothing_is_written_of_a_response_that_is_nobodys_page() -> None:
+    subject = middleware()
+    assert judged(subject, page(), callback=NO_CALLBACK, meta={}) == {}
+    assert simhash_stats(subject.crawler) == {}
+
+
+@pytest.mark.parametrize(("value", "reason"), [(False, "opted_out"), (True, None), (None, None), (0, None)])
+def test_only_false_opts_out(value: object, reason: str | None) -> None:
+    assert judged(middleware(), page(), meta={"simhash": value}).get("reason") == reason
+
+
+@pytest.mark.parametrize("callback", [NO_CALLBACK, None])
+@pytest.mark.parametrize("response", [page(), page(status=500), Response(URL)])
+def test_marks_that_a_request_came_with_are_gone(response: Response, callback: Any) -> None:
+    stale = dict.fromkeys(names.META_OUT, "stale")
+    marks = judged(middleware(), response, callback=callback, meta=stale)
+    assert "stale" not in marks.values()
+
+
+def test_the_same_url_by_another_method_is_another_page() -> None:
+    subject = middleware()
+    assert judged(subject, page())["status"] == "new"
+    assert judged(subject, page(), method="POST", body="q=1")["status"] == "near_duplicate"
+    assert judged(subject, page(), method="POST", body="q=1")["status"] == "revisit"
+
+
+def test_the_tree_is_read_only_and_is_the_one_that_the_spider_gets() -> None:
+    response = page(body="<html><body><nav>x</nav><script>y</script><!-- z -->" + article())
+    root, before = response.selector.root, response.selector.get()
+    judged(middleware(), response)
+    assert response.selector.root is root
+    assert response.selector.get() == before
+
+
+ERRORS = [RuntimeError, RecursionError, MemoryError, KeyError, UnicodeError, StopIteration]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_any_error_of_ours_gives_an_unknown_page(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: object, **keywords: object) -> None:
+        raise error("no verdict today")
+
+    monkeypatch.setattr(NearDuplicateDetector, "conclude", fail)
+    subject = middleware()
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
+    assert simhash_stats(subject.crawler) == {"errors": 2}
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
+
+
+def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
+    subject = middleware()
+    subject.crawler.request_fingerprinter = None  # type: ignore[assignment]
+    assert judged(subject, page()) == {"status": "unknown"}
+
+
+def test_a_page_above_the_size_is_read_in_a_thread_and_zero_is_never() -> None:
+    size = len(page().body)
+    assert judged(middleware(thread_size=size), page())["status"] == "new"
+    assert judged(middleware(thread_size=0), page())["status"] == "new"
+    assert judged_in_thread(middleware(thread_size=size - 1), page())["status"] == "new"
+
+
+@pytest.mark.parametrize(("response", "reason"), SKIPPED)
+def test_what_is_not_judged_is_not_read_in_a_thread_either(response: Response, reason: str) -> None:
+    subject = middleware(maxsize=10_000, thread_size=1)
+    assert judged(subject, response)["reason"] == reason
+    assert judged(subject, page(), meta={"simhash": False})["reason"] == "opted_out"
+    assert judged(subject, page(), callback=NO_CALLBACK) == {}
+    assert "threaded" not in simhash_stats(subject.crawler)
+
+
+def test_in_a_thread_a_page_gets_the_same_marks_flags_and_stats() -> None:
+    near, far = middleware(), middleware(thread_size=1)
+    bodies = (article(), article() + "<p>Buy boats!", article(1), CAPTION, CAPTION, article(), "<p>")
+    for number, body in enumerate(bodies):
+        one, other = page(str(number % 5), body), page(str(number % 5), body)
+        assert judged_in_thread(far, one) == judged(near, other)
+        assert one.flags == other.flags
+    assert simhash_stats(far.crawler) == {**simhash_stats(near.crawler), "threaded": len(bodies)}
+
+
+def test_the_tree_is_made_here_and_read_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    response, read_by = page(body=article() + "<!-- x -->"), []
+    really_read = PageFingerprinter.read
+
+    def read(fingerprinter: PageFingerprinter, html: Any, **arguments: Any) -> Any:
+        read_by.append((get_ident(), html))
+        return really_read(fingerprinter, html, **arguments)
+
+    class Parsed(HtmlResponse):
+        @property
+        def selector(self) -> Any:
+            assert get_ident() == here
+            return response.selector
+
+    here, before = get_ident(), response.selector.get()
+    monkeypatch.setattr(PageFingerprinter, "read", read)
+    subject = middleware(thread_size=1)
+    assert judged_in_thread(subject, Parsed(URL, body=response.body))["status"] == "new"
+    ((thread, root),) = read_by
+    assert thread != here
+    assert root is response.selector.root
+    assert response.selector.get() == before
+
+
+def test_of_equal_pages_in_threads_at_once_one_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    all_of_them = Barrier(4, timeout=20)
+    really_read = PageFingerprinter.read
+
+    def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
+        reading = really_read(fingerprinter, *arguments, **keywords)
+        all_of_them.wait()
+        return reading
+
+    async def process_all() -> None:
+        requests = [Request(URL + path) for path in "abcd"]
+        await asyncio.gather(*(waiting(subject, request, page(request.url[-1])) for request in requests))
+
+    monkeypatch.setattr(PageFingerprinter, "read", read)
+    subject = middleware(thread_size=1)
+    asyncio.run(process_all())
+    assert simhash_stats(subject.crawler) == {
+        "processed": 4,
+        "new": 1,
+        "near_duplicates": 3,
+        "near_duplicates/exact": 3,
+        "largest_cluster": 4,
+        "threaded": 4,
+        "index_size": 1,
+    }
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_any_error_in_the_thread_gives_an_unknown_page(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: object, **keywords: object) -> None:
+        raise error("no reading today")
+
+    monkeypatch.setattr(PageFingerprinter, "read", fail)
+    subject = middleware(thread_size=1)
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        assert [judged_in_thread(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
+    assert simhash_stats(subject.crawler) == {"errors": 2, "threaded": 2}
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
+    assert "no reading today" in caplog.text
+
+
+class Rooted(HtmlResponse):
+    """A response whose tree has another root."""
+
+    root: Any = None
+
+    @property
+    def selector(self) -> Any:
+        return SimpleNamespace(root=self.root)
+
+
+def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NearDuplicateDetector, "conclude", None)
+    subject = middleware(thread_size=1)
+    assert judged_in_thread(subject, BrokenSelector(URL, body=b"<p>text")) == {"status": "unknown"}
+    assert judged_in_thread(subject, page()) == {"status": "unknown"}
+    assert simhash_stats(subject.crawler) == {"errors": 2, "threaded": 1}
+
+
+@pytest.mark.parametrize("root", [None, {"a": 1}, ["a"], "a"])
+def test_json_that_calls_itself_html_is_not_handed_to_a_thread(root: object) -> None:
+    response = Rooted(URL, body=b"{...}")
+    response.root = root
+    subject = middleware(thread_size=1)
+    assert judged_in_thread(subject, response) == {"status": "skipped", "reason": "not_html"}
+    assert simhash_stats(subject.crawler) == {"skipped/not_html": 1}
+
+
+def test_marks_that_came_while_the_page_was_read_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, really_read = Request(URL), PageFingerprinter.read
+
+    def read(fingerprinter: PageFingerprinter, *arguments: Any, **keywords: Any) -> Any:
+        request.meta.update(dict.fromkeys(names.META_OUT, "of another visit"))
+        return really_read(fingerprinter, *arguments, **keywords)
+
+    monkeypatch.setattr(PageFingerprinter, "read", read)
+    asyncio.run(waiting(middleware(thread_size=1), request, page()))
+    assert request.meta["simhash_status"] == "new"
+    assert "of another visit" not in request.meta.values()
+
+
+def test_a_flag_is_set_once_on_a_response_that_comes_twice() -> None:
+    subject, response = middleware(), page("b")
+    judged(subject, page("a"))
+    judged(subject, response)
+    judged(subject, response)
+    assert response.flags == ["near-duplicate"]
+
+
+def test_two_middlewares_share_nothing() -> None:
+    first, second = middleware(), middleware()
+    assert judged(first, page("a"))["status"] == "new"
+    assert judged(second, page("b"))["status"] == "new"
+
+
+def test_switched_off_there_is_no_middleware() -> None:
+    with pytest.raises(NotConfigured, match="SIMHASH_ENABLED is off"):
+        middleware(enabled=False)
+
+
+def test_a_wrong_setting_is_refused() -> None:
+    with pytest.raises(SettingError, match="SIMHASH_BLOCKS"):
+        middleware(rule="classic", blocks=2)
+
+
+@pytest.mark.parametrize(
+    ("is_crawling", "said"),
+    [
+        (True, "action: drop_links; exact copies: drop_page\n"),
+        (False, "action: mark, for this is a look at single pages\n"),
+    ],
+)
+def test_the_first_line_says_what_is_really_done(
+    is_crawling: bool, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawler = stand_in(is_crawling=is_crawling, action="drop_links", exact_action="drop_page")
+    subject = SimhashDownloaderMiddleware.from_crawler(crawler)
+    with caplog.at_level(logging.INFO, "scrapy_simhash"):
+        assert crawler.spider is not None
+        subject.spider_opened(crawler.spider)
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"revisit_action": "drop_items"},
+            "SIMHASH_REVISIT_ACTION (drop_items) does nothing without a store that outlives the crawl:"
+            " set SIMHASH_DIR",
+        ),
+        (
+            {"item_action": "drop", "item_field": "copy"},
+            "SIMHASH_ITEM_ACTION (drop) does nothing without fields to compare: set SIMHASH_ITEM_FIELDS",
+        ),
+        (
+            {"flood_action": "stop_pattern", "flood_size": 0},
+            "SIMHASH_FLOOD_ACTION (stop_pattern) does nothing without a watch: set SIMHASH_FLOOD_SIZE",
+        ),
+        (
+            {"across_scopes": True},
+            "SIMHASH_ACROSS_SCOPES (True) does nothing while all pages are in one scope: set SIMHASH_SCOPE",
+        ),
+        ({"item_action": "drop", "item_fields": "title"}, None),
+        ({"across_scopes": True, "scope": "host"}, None),
+        ({"flood_action": "stop_pattern"}, None),
+        ({}, None),
+    ],
+)
+def test_a_setting_that_cannot_do_anything_is_warned_of(
+    settings: dict[str, Any], said: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    for is_crawling in (True, False):  # single pages are only marked, whatever the settings say
+        caplog.clear()
+        crawler = stand_in(is_crawling=is_crawling, **settings)
+        subject = SimhashDownloaderMiddleware.from_crawler(crawler)
+        assert crawler.spider is not None
+        with caplog.at_level(logging.WARNING, "scrapy_simhash"):
+            subject.spider_opened(crawler.spider)
+        assert [record.getMessage() for record in caplog.records] == ([said] if said and is_crawling else [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "recognised by simhash distance <= 10 and similarity >= 0.8 (scheme web-1, "),
+        (
+            {"candidate_distance": 8, "min_similarity": "0.9"},
+            "by simhash distance <= 8 and similarity >= 0.9 (scheme",
+        ),
+        ({"rule": "classic"}, "recognised by simhash distance <= 3 (scheme web-1, "),
+        ({"rule": "classic", "max_distance": "2"}, "recognised by simhash distance <= 2 (scheme web-1, "),
+    ],
+)
+def test_the_first_line_says_the_rule(
+    settings: dict[str, Any], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    subject = middleware(**settings)
+    with caplog.at_level(logging.INFO, "scrapy_simhash"):
+        assert subject.crawler.spider is not None
+        subject.spider_opened(subject.crawler.spider)
+    assert said in caplog.text
+
+
+def test_the_first_duplicate_is_shown_with_distance_and_similarity(caplog: pytest.LogCaptureFixture) -> None:
+    subject = middleware()
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        judged(subject, page("a"))
+        judged(subject, page("b"))
+    assert f"{URL}b repeats {URL}a (status near_duplicate, distance 0, similarity 1.00)" in caplog.text
+
+
+SITEMAP = "".join(
+    f"<url><loc>https://example.com/the-tale-of-the-ship-{number}</loc></url>" for number in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<urlset>",
+        '<?xml version="1.0"?>\n<?xml-stylesheet href="a.xsl"?>\n<!-- made by a plugin --><urlset xmlns="x">',
+        "\ufeff <?xml version='1.0'?><sitemapindex\n>",
+        "<RSS version=2.0>",
+        "<feed>",
+        "<rdf:RDF >",
+    ],
+)
+def test_a_sitemap_or_feed_that_calls_itself_html_is_skipped(head: str) -> None:
+    assert judged(middleware(), page("a", head + SITEMAP)) == {"status": "skipped", "reason": "not_html"}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<?xml version='1.0'?><html>",
+        "<!-- <urlset> --><html>",
+        "<feeding>",
+        "<p>",
+        "<?php " * 400,
+        "<!--" * 500,
+    ],
+)
+def test_other_pages_are_not_taken_for_feeds(head: str) -> None:
+    assert judged(middleware(), page("a", head)).get("reason") != "not_html"
+
+
+def test_a_head_of_nothing_but_instructions_does_not_hold_up_the_crawl() -> None:
+    # Two to the power of 400 readings, if there were more than one for each.
+    assert judged(middleware(), page("a", "<?a?>" * 400))["status"] == "skipped"

@@ -1,0 +1,98 @@
+"""What was found, in a field of an item."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from scrapy import Field, Item
+
+from scrapy_simhash.crawl.item_marks import ItemMarks
+from tests.stand_in import simhash_stats, stand_in
+
+MARK = {"status": "near_duplicate", "duplicate_of": "/a", "distance": 0, "similarity": 1.0, "cluster": 0}
+
+
+class Declared(Item):
+    seen = Field()
+
+
+class Undeclared(Item):
+    pass
+
+
+@dataclass(frozen=True)
+class Frozen:
+    seen: object = None
+
+
+def test_an_item_that_can_hold_it_has_a_copy_of_its_own() -> None:
+    crawler, values = stand_in(), {"status": "new"}
+    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK", "simhash/unmarked")
+    declared, other = Declared(), {"title": "Kettle"}
+    marks.write(declared, values)
+    marks.write(other, values)
+    values["status"] = "changed"
+    assert declared == {"seen": {"status": "new"}}
+    assert other == {"title": "Kettle", "seen": {"status": "new"}}
+    assert simhash_stats(crawler) == {}
+
+
+@pytest.mark.parametrize("item", [Undeclared(), Frozen(), object(), "text", None])
+def test_one_that_cannot_is_counted_and_warned_of_once(
+    item: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawler = stand_in()
+    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK", "simhash/unmarked")
+    marks.write(item, MARK)
+    marks.write(item, MARK)
+    assert simhash_stats(crawler) == {"unmarked": 2}
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"SIMHASH_ITEM_MARK is 'seen', but {type(item).__qualname__} has no such field, or is frozen. Such items are"
+        " not marked (stat simhash/unmarked): declare the field in the class, and do not freeze it"
+    )
+
+
+def test_a_field_with_nothing_to_say_is_none_and_a_frozen_default_is_left_alone() -> None:
+    crawler = stand_in()
+    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK", "simhash/unmarked")
+    plain, declared, frozen = {"title": "Kettle"}, Declared(), Frozen()
+    for item in (plain, declared, frozen):
+        marks.write(item, None)
+    assert plain == {"title": "Kettle", "seen": None}
+    assert declared == {"seen": None}
+    assert frozen == Frozen(None)
+    assert simhash_stats(crawler) == {}
+
+
+def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    crawler = stand_in()
+    marks = ItemMarks(crawler, "seen", "SIMHASH_ITEM_MARK", "simhash/unmarked")
+    values: list[object] = ["mine", "", 0, [], {"status": "mine"}]
+    for value in values:
+        item = {"seen": value}
+        marks.write(item, None)
+        marks.write(item, MARK)
+        assert item == {"seen": value}
+    assert simhash_stats(crawler) == {"unmarked": 5}
+    (record,) = caplog.records
+    assert "SIMHASH_ITEM_MARK is 'seen', but items (dict) have a value of their own" in record.getMessage()
+
+
+def test_an_item_that_makes_up_fields_when_asked_is_marked() -> None:
+    item: dict[str, Any] = defaultdict(list)
+    ItemMarks(stand_in(), "seen", "SIMHASH_ITEM_MARK", "simhash/unmarked").write(item, MARK)
+    assert item == {"seen": MARK}
+
+
+def test_a_mark_is_replaced_by_a_later_one_or_by_none() -> None:
+    marks = ItemMarks(stand_in(), "seen", "SIMHASH_ITEM_MARK", "simhash/unmarked")
+    item: dict[str, Any] = {}
+    for mark in (MARK, {**MARK, "status": "revisit", "reason": "unchanged"}, None, MARK):
+        marks.write(item, mark)
+        assert item == {"seen": mark}

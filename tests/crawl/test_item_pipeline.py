@@ -1,0 +1,218 @@
+"""The pipeline, item by item; real crawls are in tests/crawls/test_items.py."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.http import Response
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+
+from scrapy_simhash import (
+    Addon,
+    NearDuplicateItem,
+    NearDuplicatePageItem,
+    SettingError,
+    SimhashItemPipeline,
+    StoreUnavailable,
+    UnchangedPageItem,
+)
+from scrapy_simhash.store import Claim, Posting
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.items.test_fingerprint import item
+from tests.stand_in import simhash_stats, stand_in
+
+FIELDS = ("title", "body")
+PAGE = Response("https://example.com/b", request=Request("https://example.com/b"))
+
+
+def pipeline(**settings: Any) -> SimhashItemPipeline:
+    return SimhashItemPipeline.from_crawler(stand_in(**{"item_fields": FIELDS, **settings}))
+
+
+def test_a_new_item_goes_on_as_the_object_it_is_with_an_empty_field() -> None:
+    given = item()
+    before = dict(given)
+    assert pipeline().process_item(given) is given
+    assert given == before
+    assert pipeline(item_mark="seen").process_item(given) is given
+    assert given == {**before, "seen": None}
+
+
+def test_what_is_dropped_says_what_it_repeats() -> None:
+    subject = pipeline(item_action="drop", item_key="url", item_log_level="INFO")
+    subject.process_item(item(url="/a"))
+    with pytest.raises(NearDuplicateItem) as caught:
+        subject.process_item(item(url="/b"), None)
+    error = caught.value
+    assert isinstance(error, DropItem)
+    assert str(error) == "repeats /a (exactly)"
+    assert (error.duplicate_of, error.distance, error.similarity, error.log_level) == ("/a", 0, 1.0, "INFO")
+    assert simhash_stats(subject.crawler) == {
+        "items/new": 1,
+        "items/near_duplicates": 1,
+        "items/exact": 1,
+        "items/dropped": 1,
+        "items/index_size": 1,
+    }
+
+
+def test_who_looks_at_single_pages_is_dropped_nothing() -> None:
+    crawler = stand_in(is_crawling=False, item_fields=FIELDS, item_action="drop")
+    subject = SimhashItemPipeline.from_crawler(crawler)
+    for _ in range(2):
+        subject.process_item(item())
+    assert simhash_stats(crawler)["items/near_duplicates"] == 1
+
+
+def lives(subject: SimhashItemPipeline, item: dict[str, Any]) -> bool:
+    """Tell whether *item* is not dropped."""
+    try:
+        subject.process_item(item)
+    except NearDuplicateItem as error:
+        subject.item_lost(item, error)
+        return False
+    return True
+
+
+@pytest.mark.parametrize("error", [None, DropItem("no")])
+def test_what_repeats_an_item_that_was_lost_on_its_way_is_kept(error: Exception | None) -> None:
+    subject = pipeline(item_action="drop", item_key="url")
+    first = item(url="/a")
+    assert lives(subject, first)
+    subject.item_lost(first, error)
+    assert lives(subject, item(url="/b"))
+    assert not lives(subject, item(url="/c"))
+
+
+def test_an_item_that_has_arrived_is_not_lost_with_one_that_an_earlier_pipeline_drops() -> None:
+    subject = pipeline(item_action="drop", item_key="url")
+    first, again = item(url="/a"), item(url="/a")
+    assert lives(subject, first)
+    subject.item_scraped(first)
+    subject.item_lost(again, DropItem("I have that one"))
+    assert not lives(subject, item(url="/b"))
+
+
+@pytest.mark.parametrize("error", [NearDuplicatePageItem(PAGE), UnchangedPageItem(PAGE)])
+def test_an_item_dropped_because_of_its_page_is_not_the_one_on_its_way_that_has_its_key(
+    error: DropItem,
+) -> None:
+    subject = pipeline(item_action="drop", item_key="url")
+    assert lives(subject, item(url="/a"))
+    subject.item_lost(item(url="/a"), error)
+    assert not lives(subject, item(url="/b"))
+
+
+def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
+    subject = pipeline(item_action="drop", item_key="url")
+    yielded = item(url="/a")
+    assert lives(subject, {**yielded, "title": "clean"})
+    assert lives(subject, item(7, url="/other"))
+    subject.item_lost(yielded, DropItem("no"))
+    assert lives(subject, item(url="/b", title="clean"))
+
+
+def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_other(tmp_path: Path) -> None:
+    def run(lived: list[bool], answers: bool = True) -> None:
+        """Crawl for one item; without an answer of the store a later pipeline drops it."""
+        subject = pipeline(item_action="drop", item_key="url", dir=str(tmp_path))
+        store = cast("SqliteStore", subject._store)
+        claim = store.claim
+
+        def stored(posting: Posting) -> Claim:
+            claim(posting)
+            raise StoreUnavailable("it took too long")
+
+        given = item(url=f"/{len(lived)}")
+        with pytest.MonkeyPatch.context() as patch:
+            if not answers:
+                patch.setattr(store, "claim", stored)
+            lived.append(lives(subject, given))
+        if not answers:
+            subject.item_lost(given, DropItem("no"))
+        subject._keeping.detector.flush()
+        store.close()
+
+    lived: list[bool] = []
+    for answers in (False, True):
+        run(lived, answers)
+    assert lived == [True, True]
+
+
+def test_what_is_dropped_as_a_copy_is_not_lost() -> None:
+    subject = pipeline(item_action="drop")
+    assert [lives(subject, item()) for _ in range(3)] == [True, False, False]
+
+
+@pytest.mark.parametrize("odd", [None, 7, "text", object()])
+def test_what_is_no_item_goes_on(odd: object, caplog: pytest.LogCaptureFixture) -> None:
+    subject = pipeline(item_action="drop")
+    for _ in range(2):
+        assert subject.process_item(odd) is odd
+        subject.item_lost(odd, ValueError())
+    assert simhash_stats(subject.crawler) == {"items/errors": 2}
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("items", "warnings"), [([], 0), ([{"Title": "a"}], 1), ([{"Title": "a"}, item()], 0)]
+)
+def test_fields_that_no_item_has_are_told_of_at_the_end(
+    items: list[dict[str, Any]], warnings: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    subject = pipeline()
+    for given in items:
+        subject.process_item(given)
+    subject.spider_closed(Spider("fields"))
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == warnings
+    assert all("SIMHASH_ITEM_FIELDS (title, body)" in message for message in told)
+
+
+def test_skipped_items_are_counted_and_left_as_they_are() -> None:
+    subject = pipeline(item_mark="seen")
+    for _ in range(2):
+        nothing = {"title": ""}
+        assert subject.process_item(nothing) == {"title": "", "seen": None}
+    assert simhash_stats(subject.crawler) == {"items/skipped": 2}
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [({"item_fields": ()}, "SIMHASH_ITEM_FIELDS is not set"), ({"enabled": False}, "SIMHASH_ENABLED is off")],
+)
+def test_a_pipeline_that_has_nothing_to_do_is_not_configured(settings: dict[str, Any], why: str) -> None:
+    with pytest.raises(NotConfigured, match=why):
+        pipeline(**settings)
+
+
+def test_a_wrong_setting_is_named() -> None:
+    with pytest.raises(SettingError, match="SIMHASH_ITEM_ACTION must be one of mark, drop, got 'kill'"):
+        pipeline(item_action="kill")
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, []),
+        ({"SIMHASH_ITEM_FIELDS": "title,body"}, [(SimhashItemPipeline, 50)]),
+        (
+            {"SIMHASH_ITEM_FIELDS": "title", "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 7}},
+            [(SimhashItemPipeline, 7)],
+        ),
+        (
+            {"SIMHASH_ITEM_FIELDS": "title", "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": None}},
+            [(SimhashItemPipeline, None)],
+        ),
+    ],
+)
+def test_the_add_on_adds_it_if_there_are_fields(
+    settings: dict[str, Any], expected: list[tuple[type, int | None]]
+) -> None:
+    updated = Settings(settings)
+    Addon().update_settings(updated)
+    found = [(load_object(path), order) for path, order in updated["ITEM_PIPELINES"].items()]
+    assert found == expected

@@ -1,0 +1,185 @@
+"""What the request, the settings, or a class of one's own ask for."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+
+from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
+from scrapy_simhash.action import Action
+from scrapy_simhash.crawl.requested_action import Wishes
+from scrapy_simhash.policy import Wish
+from tests.stand_in import simhash_stats, stand_in
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+URL = "https://example.com/copy"
+COPY = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/", similarity=0.9, rank=4)
+EXACT = Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/", similarity=1.0, is_exact=True)
+AGAIN = Verdict(Status.REVISIT, reason=Reason.UNCHANGED, is_settled=True)
+HERE = f"{__name__}."
+
+
+class ByRank:
+    """Drops what is not among the first, in the words of a setting that it reads."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler.settings.get("MY_WORDS", "drop_items"))
+
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> str | list[str]:
+        assert response.url == request.url
+        return self.words if verdict.rank and verdict.rank > 3 else ["mark"]
+
+
+class ByEnum:
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> Action:
+        return Action.DROP_LINKS
+
+
+class Wrong:
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> object:
+        return None
+
+
+class Broken:
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
+        raise StopIteration("no idea")
+
+
+class Silent:
+    """Has no such method."""
+
+
+class Awaited:
+    async def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
+        return "mark"
+
+
+def function(verdict: Verdict, request: Request, response: Response) -> str:
+    return "mark"
+
+
+class Demanding:
+    def __init__(self, something: int) -> None:
+        """Cannot be built."""
+
+    def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
+        return "mark"
+
+
+def wishes(**settings: Any) -> tuple[Wishes, Crawler]:
+    crawler = stand_in(**settings)
+    return Wishes(crawler, Config.from_settings(crawler.settings)), crawler
+
+
+def asked(subject: Wishes, verdict: Verdict = COPY, **meta: object) -> Wish:
+    request = Request(URL, meta=meta)
+    response = HtmlResponse(URL)
+    if verdict.is_duplicate:
+        return subject.on_copy(verdict, request, response)
+    return subject.on_unchanged(verdict, request, response)
+
+
+def test_the_setting_asks() -> None:
+    subject, _ = wishes(action="drop_items", revisit_action="drop_links")
+    assert asked(subject) == asked(subject, EXACT) == (Action.DROP_ITEMS, False)
+    assert asked(subject, AGAIN) == (Action.DROP_LINKS, False)
+
+
+def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
+    subject, _ = wishes(action="mark", exact_action="drop_page")
+    assert asked(subject) == (Action.MARK, False)
+    assert asked(subject, EXACT) == (Action.DROP_PAGE, False)
+
+
+@pytest.mark.parametrize("words", ["mark", "drop_links", ["drop_items", "drop_links"], ("drop_page",)])
+@pytest.mark.parametrize("verdict", [COPY, EXACT])
+def test_the_request_goes_before_the_settings(words: object, verdict: Verdict) -> None:
+    subject, crawler = wishes(action="drop_items", exact_action="drop_page", revisit_action="drop_page")
+    assert asked(subject, verdict, simhash_action=words) == (Action.named(words), True)
+    assert asked(subject, AGAIN, simhash_action=words) == (Action.DROP_PAGE, False)
+    assert asked(subject, AGAIN, simhash_revisit_action=words) == (Action.named(words), True)
+    assert simhash_stats(crawler) == {}
+
+
+@pytest.mark.parametrize("words", ["drop", "", 1, [], [1], {"mark": "drop"}, "DROP_PAGE", b"mark", object()])
+@pytest.mark.parametrize("key", ["simhash_action", "simhash_revisit_action"])
+def test_words_that_name_no_action_are_counted_warned_of_once_and_not_followed(
+    words: object, key: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    subject, crawler = wishes(action="drop_items", revisit_action="drop_links")
+    for _ in range(3):
+        subject.check(Request(URL, meta={key: words}), URL)
+    assert asked(subject, COPY, **{key: words}) == (Action.DROP_ITEMS, False)
+    assert asked(subject, AGAIN, **{key: words}) == (Action.DROP_LINKS, False)
+    assert simhash_stats(crawler) == {"bad_action": 3}
+    assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG"]
+    assert f"{key} must be one of mark, drop_items, drop_links, drop_page, or several" in caplog.text
+
+
+def test_without_words_there_is_nothing_to_complain_of() -> None:
+    subject, crawler = wishes()
+    subject.check(Request(URL, meta={"simhash_action": "mark", "simhash_revisit_action": None}), URL)
+    assert simhash_stats(crawler) == {}
+
+
+def test_a_class_of_ones_own_gets_the_verdict_and_the_page() -> None:
+    subject, _ = wishes(action=HERE + "ByRank")
+    assert asked(subject) == (Action.DROP_ITEMS, False)
+    assert asked(subject, EXACT) == (Action.MARK, False)
+    assert asked(subject, simhash_action="drop_page") == (Action.DROP_PAGE, True)
+    assert asked(wishes(revisit_action=HERE + "ByEnum")[0], AGAIN) == (Action.DROP_LINKS, False)
+
+
+@pytest.mark.parametrize("name", ["Wrong", "Broken"])
+def test_a_class_of_ones_own_that_fails_costs_no_page(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    subject, crawler = wishes(action=HERE + name)
+    assert asked(subject) == asked(subject) == (Action.MARK, False)
+    assert simhash_stats(crawler) == {"bad_action": 2}
+    assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
+    assert "SIMHASH_ACTION" in caplog.text
+    assert URL in caplog.text
+
+
+def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked(wishes(action=HERE + "Broken")[0])
+    assert "in decide\n" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (HERE + "Missing", "SIMHASH_EXACT_ACTION: cannot load '.*': .*Missing"),
+        (
+            "no.such.module.Action",
+            "SIMHASH_EXACT_ACTION: cannot load 'no.such.module.Action': No module named 'no'",
+        ),
+        (
+            HERE + "Silent",
+            r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*Silent'",
+        ),
+        (
+            HERE + "function",
+            r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*function'",
+        ),
+        (HERE + "HERE", r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*HERE'"),
+        (HERE + "Awaited", r"SIMHASH_EXACT_ACTION must name a class whose decide\(\) is no coroutine, got"),
+        (HERE + "Demanding", "SIMHASH_EXACT_ACTION: cannot load '.*': .*something"),
+    ],
+)
+def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        wishes(exact_action=path)

@@ -1,0 +1,26 @@
+"""What is told of exceptions that somebody handled."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from scrapy_simhash.crawl.warn_once import Faults
+from tests.stand_in import stand_in
+
+
+def test_the_first_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    faults = Faults(stand_in(), logging.getLogger("scrapy_simhash.someone"), "simhash/errors")
+    for page in ("100%", "second"):
+        try:
+            raise OSError(page)
+        except OSError:
+            faults.tell("Could not read %(about)s: it goes on", page)
+    first, second = caplog.records
+    assert (first.levelname, second.levelname) == ("WARNING", "DEBUG")
+    assert first.name == "scrapy_simhash.someone"
+    further = "Further failures are logged at level DEBUG and counted in the stat simhash/errors"
+    assert first.getMessage() == f"Could not read 100%: it goes on. {further}"
+    assert [record.exc_info and str(record.exc_info[1]) for record in caplog.records] == ["100%", "second"]

@@ -1,0 +1,268 @@
+"""Runs real crawls in a fresh process and says what came of them.
+
+One process may run several crawls, one after another: each has its own crawler, settings, log and stats. Starting
+Python and Scrapy costs half a second, a crawl of ten pages a tenth of that. So on Linux the fresh process is a fork
+of one that has imported Scrapy, and nothing yet of what is tested but names.
+"""
+
+import atexit
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from scrapy import version_info
+
+from scrapy_simhash.kernel import VARIABLE
+
+ROOT = Path(__file__).parents[2]
+ENABLED = {"ADDONS": {"scrapy_simhash.Addon": 500}}
+#: Requests are sent, and pages judged, in the order in which they are written down.
+IN_ORDER = {"CONCURRENT_REQUESTS": 1, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+#: Start pages lose their links like any other page.
+UNPROTECTED: Mapping[str, Any] = {"SIMHASH_PROTECT": []}
+#: The event loop ``none``, where Scrapy has it.
+WITHOUT_REACTOR = pytest.param(
+    "none",
+    marks=pytest.mark.skipif(
+        version_info < (2, 19),
+        reason="Scrapy before 2.19 has no reactorless mode (2.13, 2.14) or none without httpx",
+    ),
+)
+# Longer than any of these crawls takes on a busy machine: reached only by one that hangs.
+_PATIENCE = 120
+
+
+class Plan(NamedTuple):
+    """One crawl: *spider* is a name in spiders.py, or in the module before its dot; *arguments* are the spider's."""
+
+    spider: str
+    settings: Mapping[str, Any] = {}
+    arguments: Mapping[str, Any] = {}
+    is_enabled: bool = True
+
+
+class Page(NamedTuple):
+    """A response as the spider got it; *marks* are our keys in its request's meta, without their prefix."""
+
+    url: str
+    path: str
+    status: int
+    flags: Sequence[str]
+    marks: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        """Status and reason: ``new``, ``near_duplicate``, ``skipped/status``, ``revisit/changed``."""
+        return "/".join(self.marks[name] for name in ("status", "reason") if name in self.marks) or "unmarked"
+
+
+@dataclass
+class Crawl:
+    """What came of a crawl. *found* holds what the signal said, *notes* what the spider wrote down."""
+
+    items: list[dict[str, Any]]
+    pages: list[Page]
+    found: list[dict[str, Any]]
+    records: list[tuple[str, str, str]]
+    stats: dict[str, Any]
+    error: str | None
+    notes: list[Any]
+
+    def stat(self, name: str) -> Any:
+        """Return a stat of ours, ``processed`` for ``simhash/processed``; 0 if it was never set."""
+        return self.stats.get(f"simhash/{name}", 0)
+
+    @property
+    def simhash_stats(self) -> dict[str, int]:
+        """What was counted; how large something is, is no count."""
+        return {
+            name.partition("/")[2]: n
+            for name, n in self.stats.items()
+            if name.startswith("simhash/") and name not in ("simhash/index_size", "simhash/largest_cluster")
+        }
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict on each path; on its last visit, if there were several."""
+        return {page.path: page.verdict for page in self.pages if page.path != "/robots.txt"}
+
+    def page(self, path: str, visit: int = 0) -> Page:
+        return [page for page in self.pages if page.path == path][visit]
+
+    def item(self, path: str) -> dict[str, Any]:
+        (item,) = [item for item in self.items if item.get("path") == path]
+        return item
+
+    @property
+    def paths_scraped(self) -> list[str]:
+        return sorted(item["path"] for item in self.items)
+
+    def log(self, level: str | None = None, logger: str = "") -> list[str]:
+        """Return what was logged, at *level* if given, by *logger* and those below it."""
+        return [
+            text
+            for name, source, text in self.records
+            if level in (None, name) and (source + ".").startswith(logger and logger + ".")
+        ]
+
+    @property
+    def complaints(self) -> list[str]:
+        """Errors, tracebacks, deprecations of Scrapy's, and any warning that names us."""
+        return ([] if self.error is None else [self.error]) + [
+            text
+            for level, source, text in self.records
+            if level in ("ERROR", "CRITICAL")
+            or "Traceback" in text
+            or "ScrapyDeprecationWarning" in text
+            or (source == "py.warnings" and "scrapy_simhash" in text)
+        ]
+
+
+def crawl(*plans: Plan, reactor: str = "asyncio", order: str = "in turn") -> list[Crawl]:
+    """Run *plans* in one new process, ``in turn`` or all ``together``; *reactor* is asyncio, select or none."""
+    document = [
+        {
+            "spider": f"tests.crawls.{plan.spider if '.' in plan.spider else f'spiders.{plan.spider}'}",
+            "settings": {**(ENABLED if plan.is_enabled else {}), **plan.settings},
+            "arguments": plan.arguments,
+        }
+        for plan in plans
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "crawls.json")
+        task = json.dumps(
+            {
+                "reactor": reactor,
+                "order": order,
+                "plans": document,
+                "target": str(target),
+                "cwd": folder,
+                "environment": _environment(),
+            }
+        )
+        if sys.platform == "linux":
+            code, output = _Forks.ready().run(task, Path(folder, "output"))
+        else:
+            process = python("-m", "tests.crawls.run", cwd=folder, stdin=task)
+            code, output = process.returncode, process.stdout + process.stderr
+        if code or not target.exists():
+            raise AssertionError(f"the crawl process failed:\n{output}")
+        results = json.loads(target.read_text("utf-8"))
+    return [
+        Crawl(
+            items=result["items"],
+            pages=[_page(page) for page in result["pages"]],
+            found=result["found"],
+            records=[tuple(record) for record in result["log"]],
+            stats=result["stats"],
+            error=result["error"],
+            notes=result["notes"],
+        )
+        for result in results
+    ]
+
+
+def crawl_one(
+    spider: str, settings: Mapping[str, Any] | None = None, *, reactor: str = "asyncio", **arguments: Any
+) -> Crawl:
+    """Run a single crawl."""
+    (result,) = crawl(Plan(spider, settings or {}, arguments), reactor=reactor)
+    return result
+
+
+def scrapy(*arguments: str, cwd: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the ``scrapy`` command as a user does."""
+    return python("-m", "scrapy", *arguments, cwd=cwd)
+
+
+def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run this Python with the project on its path, and with the kernel that the tests run with."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=_environment(),
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=_PATIENCE,
+        check=False,
+    )
+
+
+def start_python(*arguments: str, cwd: str | Path, output: Path) -> subprocess.Popen[bytes]:
+    """Start the same, and return it while it runs; what it writes goes to the file *output*."""
+    with output.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, *arguments], cwd=cwd, env=_environment(), stdout=file, stderr=file
+        )
+
+
+def _environment() -> dict[str, str]:
+    paths = [str(ROOT), str(ROOT / "example_project")]
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name == VARIABLE
+        or (not name.startswith(("SCRAPY_", "PYTHON")) and not name.lower().endswith("_proxy"))
+    }
+    return {**environment, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
+
+
+class _Forks:
+    """A process that has imported Scrapy and forks for every task: a short crawl takes a third of the time."""
+
+    _ready: "_Forks | None" = None
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.crawls.run", "--serve"],
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        atexit.register(self.end)
+
+    @classmethod
+    def ready(cls) -> "_Forks":
+        """Return the one that all tests share."""
+        if cls._ready is None:
+            cls._ready = cls()
+        return cls._ready
+
+    def run(self, task: str, output: Path) -> tuple[int, str]:
+        """Return the exit code of the fork that did *task*, and what it wrote, which goes to the file *output*."""
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None
+        assert back is not None
+        to.write(f"{task}\n")
+        to.flush()
+        has_ended, _, _ = select.select([back], [], [], _PATIENCE)
+        answer = back.readline() if has_ended else ""
+        if not answer:
+            self.end()
+            _Forks._ready = None
+        written = output.read_text("utf-8", "replace") if output.exists() else ""
+        return int(answer or 1), written if has_ended else f"{written}\nIt hung."
+
+    def end(self) -> None:
+        """End the process and its fork, if one is at work."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+
+
+def _page(page: dict[str, Any]) -> Page:
+    marks = {name.removeprefix("simhash_"): value for name, value in page["marks"].items()}
+    path = "/" + page["url"].split("/", 3)[3] if page["url"].startswith("http") else page["url"]
+    return Page(page["url"], path, page["status"], page["flags"], marks)

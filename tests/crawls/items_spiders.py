@@ -1,0 +1,174 @@
+"""The spiders of the item tests, and the pipelines around ours."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import attr
+import scrapy
+from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.exceptions import DropItem
+
+from scrapy_simhash import NearDuplicateItem, Verdict
+from scrapy_simhash.signals import near_duplicate_item_found
+from tests.crawls.spiders import Visitor, path_of
+from tests.store.remote import RemoteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+
+
+class ScrapyItem(scrapy.Item):
+    path: Any = scrapy.Field()
+    title: Any = scrapy.Field()
+    body: Any = scrapy.Field()
+    repeats: Any = scrapy.Field()
+
+
+@dataclass
+class DataItem:
+    path: str
+    title: Any
+    body: Any
+    repeats: Any = None
+
+
+@attr.define
+class AttrsItem:
+    path: str
+    title: Any
+    body: Any
+    repeats: Any = None
+
+
+@attr.define(frozen=True)
+class FrozenItem:
+    path: str
+    title: Any
+    body: Any
+    repeats: Any = None
+
+
+KINDS = {"dict": dict, "Item": ScrapyItem, "dataclass": DataItem, "attrs": AttrsItem, "frozen": FrozenItem}
+
+
+class Shop(Visitor):
+    """Yields of each page its title and its text as an item of the *kind* given, and notes what the signals say."""
+
+    name = "shop"
+
+    def __init__(self, kind: str = "dict", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.kind = kind
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Shop:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.found, signal=near_duplicate_item_found)
+        crawler.signals.connect(spider.dropped, signal=signals.item_dropped)
+        return spider
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        title = response.css("h1::text").get()
+        yield KINDS[self.kind](path=path_of(response.url), title=title, body=response.css("p").getall())
+
+    def found(self, item: Any, verdict: Verdict, spider: scrapy.Spider) -> None:
+        self.notes.append(
+            {"item": ItemAdapter(item)["path"], "repeats": verdict.duplicate_of, "exact": verdict.is_exact}
+        )
+
+    def dropped(self, item: Any, exception: DropItem) -> None:
+        assert isinstance(exception, NearDuplicateItem)
+        self.notes.append(
+            {
+                "dropped": ItemAdapter(item)["path"],
+                "duplicate_of": exception.duplicate_of,
+                "evidence": [exception.distance, exception.similarity],
+            }
+        )
+
+
+class Quiet(Shop):
+    """Hears of nothing, so that others may drop items as well."""
+
+    name = "quiet"
+
+    def dropped(self, item: Any, exception: DropItem) -> None:
+        self.notes.append(type(exception).__name__)
+
+
+class Killed(Shop):
+    """Kills its process with the last of its items on the way, as it were a machine without power."""
+
+    name = "killed"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield from super().parse(response)
+        if response.url == self.urls[-1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Elsewhere(RemoteStore):
+    """A store of one's own that is asked by coroutines."""
+
+
+class Odd(Visitor):
+    """Yields an item that cannot be read, and one that can."""
+
+    name = "odd"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url), "title": Unreadable()}
+        yield {"path": path_of(response.url), "title": "Kettle"}
+
+
+class Unreadable:
+    """Fails when it is asked for its text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text today")
+
+
+class Cleaner:
+    """A pipeline that takes the words of this site out of titles, and hands on another item."""
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        return {**item, "title": item["title"].removesuffix(f" - {item['path']}")}
+
+
+class Storage:
+    """A pipeline that stores items: notes which it gets, and takes out what cannot be written down."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Storage:
+        return cls(crawler)
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        self.crawler.spider.notes.append(f"stored {item['path']}")
+        return {**item, "title": None}
+
+
+class Leak:
+    """A pipeline that fails for the item of /first, in the way that its class says."""
+
+    error: type[Exception] = RuntimeError
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        if ItemAdapter(item)["path"] == "/first":
+            raise self.error("leaked")
+        return item
+
+
+class Refusal(Leak):
+    """A pipeline that drops the item of /first."""
+
+    error = DropItem

@@ -1,0 +1,535 @@
+"""The spiders of the crawl tests; ``urls`` are the pages they start from."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
+
+import attr
+import scrapy
+from scrapy import signals
+from scrapy.downloadermiddlewares.retry import get_retry_request
+from scrapy.exceptions import CloseSpider
+from scrapy.http import HtmlResponse, TextResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.defer import maybe_deferred_to_future
+
+from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
+from scrapy_simhash.crawl.threads import run_in_thread
+from scrapy_simhash.signals import near_duplicate_found
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+def path_of(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.path + (f"?{parts.query}" if parts.query else "")
+
+
+class Visitor(scrapy.Spider):
+    """Asks for *urls* in this order, with *meta* for all or ``metas[path]`` for one; yields an item a page."""
+
+    name = "visitor"
+
+    def __init__(
+        self,
+        urls: Iterable[str] = (),
+        meta: dict[str, Any] | None = None,
+        metas: dict[str, dict[str, Any]] | None = None,
+        **arguments: Any,
+    ) -> None:
+        super().__init__(**arguments)
+        self.urls = list(urls)
+        self.metas = metas or {}
+        self.meta = meta or {}
+        self.notes: list[Any] = []
+
+    def request(self, url: str, **arguments: Any) -> scrapy.Request:
+        meta = {**self.meta, **self.metas.get(path_of(url), {})}
+        return scrapy.Request(url, meta=meta, dont_filter=True, **arguments)
+
+    async def start(self) -> Any:
+        for number, url in enumerate(self.urls):
+            yield self.request(url, priority=-number)
+
+    def parse(self, response: Response) -> Any:
+        yield {"path": path_of(response.url)}
+
+
+class Follower(Visitor):
+    """Follows all links as well."""
+
+    name = "follower"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+        if isinstance(response, TextResponse):
+            yield from response.follow_all(css="a")
+
+
+class Stylist(Visitor):
+    """Yields an item a page and follows its links, in a callback of the *style* given."""
+
+    name = "stylist"
+
+    def __init__(self, style: str = "generator", has_errback: bool = False, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.style = style
+        self.has_errback = has_errback
+
+    def request(self, url: str, **arguments: Any) -> scrapy.Request:
+        callback = getattr(self, f"parse_{self.style}")
+        errback = self.failed if self.has_errback else None
+        return super().request(url, callback=callback, errback=errback, **arguments)
+
+    def parse_generator(self, response: TextResponse) -> Iterator[Any]:
+        self.notes.append(path_of(response.url))
+        yield {"path": path_of(response.url)}
+        yield None
+        for link in response.css("a::attr(href)").getall():
+            yield self.request(response.urljoin(link))
+
+    async def parse_async_generator(self, response: TextResponse) -> AsyncIterator[Any]:
+        for output in self.parse_generator(response):
+            yield output
+
+    def parse_list(self, response: TextResponse) -> list[Any]:
+        return list(self.parse_generator(response))
+
+    async def parse_coroutine(self, response: TextResponse) -> list[Any]:
+        return list(self.parse_generator(response))
+
+    def parse_none(self, response: TextResponse) -> None:
+        self.notes.append(path_of(response.url))
+
+    def failed(self, failure: Any) -> Iterator[Any]:
+        error = failure.value
+        is_ours = isinstance(error, NearDuplicate)
+        response = error.response
+        self.notes.append(
+            {
+                "failed": path_of(failure.request.url),
+                "is_ours": is_ours,
+                "title": response.css("title::text").get(),
+                "duplicate_of": path_of(error.duplicate_of) if is_ours else None,
+                "distance": error.distance if is_ours else None,
+                "message": str(error),
+            }
+        )
+        yield {"path": f"failed: {path_of(failure.request.url)}"}
+
+
+class Ruled(CrawlSpider):
+    """A CrawlSpider: its rules have errbacks, and links and items come from one callback."""
+
+    name = "ruled"
+    rules = (Rule(LinkExtractor(), callback="parse_page", follow=True),)
+
+    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = list(urls)
+        self.notes: list[Any] = []
+
+    def parse_page(self, response: Response) -> Iterator[Any]:
+        self.notes.append(path_of(response.url))
+        yield {"path": path_of(response.url)}
+
+
+class WithField(scrapy.Item):
+    path: Any = scrapy.Field()
+    near_duplicate: Any = scrapy.Field()
+
+
+class WithoutField(scrapy.Item):
+    path: Any = scrapy.Field()
+
+
+@dataclass
+class DataWithField:
+    path: str
+    near_duplicate: Any = None
+
+
+@dataclass
+class DataWithoutField:
+    path: str
+
+
+@dataclass(frozen=True)
+class Frozen:
+    path: str
+    near_duplicate: Any = None
+
+
+@attr.define
+class AttrsWithField:
+    path: str
+    near_duplicate: Any = None
+
+
+@attr.define(frozen=True)
+class AttrsFrozen:
+    path: str
+    near_duplicate: Any = None
+
+
+class Collector(Visitor):
+    """Yields an item of every kind from every page."""
+
+    name = "collector"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        path = path_of(response.url)
+        yield {"path": path, "kind": "dict"}
+        for kind in (
+            WithField,
+            WithoutField,
+            DataWithField,
+            DataWithoutField,
+            Frozen,
+            AttrsWithField,
+            AttrsFrozen,
+        ):
+            yield kind(path=path)
+        yield None
+
+
+class Copier(Visitor):
+    """Passes its meta on, in each of the ways seen in the wild."""
+
+    name = "copier"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if response.request is None or not isinstance(response, TextResponse):
+            return
+        children = [response.urljoin(link) for link in response.css("a::attr(href)").getall()]
+        if children:
+            one, two, three = children
+            yield scrapy.Request(one, meta=response.meta, callback=self.parse_child)
+            yield response.request.replace(url=two, callback=self.parse_child)
+            yield response.follow(three, meta=dict(response.meta), callback=self.parse_child)
+
+    def parse_child(self, response: Response) -> None:
+        self.notes.append(path_of(response.url))
+
+
+class Asking(Copier):
+    """Does not let the child's answer overwrite what it asked with: notes the meta on the way out."""
+
+    name = "asking"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.NoteMeta": 10}}  # noqa: RUF012
+
+
+class NoteMeta:
+    """Writes down the keys of ours that a request is sent out with."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> NoteMeta:
+        return cls(crawler)
+
+    def process_request(self, request: scrapy.Request, spider: Any = None) -> None:
+        keys = sorted(name for name in request.meta if name.startswith("simhash"))
+        self.crawler.spider.notes.append({"asked": path_of(request.url), "keys": keys})
+
+
+class Retrier(Visitor):
+    """Asks for each page again, once, in the *way* given, from its callback."""
+
+    name = "retrier"
+
+    def __init__(self, way: str = "helper", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.way = way
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        request = response.request
+        if request is None or request.url in self.notes:
+            yield {"path": path_of(response.url)}
+            return
+        self.notes.append(request.url)
+        if self.way == "helper":
+            yield get_retry_request(request, spider=self, reason="again")
+        elif self.way == "replace":
+            yield request.replace(dont_filter=True)
+        else:
+            yield request
+        # The marks of this visit can still be read.
+        self.notes.append(response.meta["simhash_status"])
+
+
+class Inliner(Visitor):
+    """Downloads a page without a callback, as media pipelines do, before it asks for *urls*."""
+
+    name = "inliner"
+
+    def __init__(self, inline: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.inline = inline
+
+    async def parse(self, response: Response) -> Any:
+        request = scrapy.Request(self.inline, callback=NO_CALLBACK)
+        engine = self.crawler.engine
+        if hasattr(engine, "download_async"):
+            answer = await engine.download_async(request)
+        else:  # Scrapy 2.13
+            answer = await maybe_deferred_to_future(engine.download(request))
+        keys = sorted(name for name in request.meta if name.startswith("simhash"))
+        self.notes.append({"inline": answer.status, "keys": keys})
+        return {"path": path_of(response.url)}
+
+
+class Stumbler(Visitor):
+    """Its callback fails for /same, after its item, if it *stumbles*."""
+
+    name = "stumbler"
+
+    def __init__(self, stumbles: bool = True, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.stumbles = stumbles
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if self.stumbles and response.url.endswith("/same"):
+            raise RuntimeError("stumbled")
+        yield {"path": path_of(response.url)}
+
+
+class Leak:
+    """A pipeline that fails for the item of /late."""
+
+    def process_item(self, item: Any, spider: Any = None) -> Any:
+        if item["path"] == "/late":
+            raise RuntimeError("leaked")
+        return item
+
+
+class Imager(Visitor):
+    """Has Scrapy's files pipeline download *file* beside each page."""
+
+    name = "imager"
+
+    def __init__(self, file: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.file = file
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url), "file_urls": [self.file]}
+
+
+class BrokenSelector(HtmlResponse):
+    """A response whose tree cannot be had."""
+
+    @property
+    def selector(self) -> Any:
+        raise RuntimeError("no selector today")
+
+
+class BreakSelectors:
+    """Hands every page whose path begins with /broken on as a BrokenSelector."""
+
+    def process_response(self, request: scrapy.Request, response: Response, spider: Any = None) -> Response:
+        if path_of(response.url).startswith("/broken"):
+            return response.replace(cls=BrokenSelector)
+        return response
+
+
+class Pipe:
+    """Answers every request with one and the same response object."""
+
+    answer: ClassVar[Response | None] = None
+
+    def process_request(self, request: scrapy.Request, spider: Any = None) -> Response | None:
+        return self.answer
+
+    def process_response(self, request: scrapy.Request, response: Response, spider: Any = None) -> Response:
+        type(self).answer = response
+        return response
+
+
+class Failing:
+    """An item pipeline that fails before the crawl starts, in the way that the setting names."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        if way == "cannot_be_built":
+            raise ValueError(way)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Failing:
+        return cls(crawler.settings["WAY"])
+
+    # Scrapy 2.13 passes the spider.
+    def open_spider(self, spider: scrapy.Spider | None = None) -> None:
+        raise ValueError(self.way)
+
+    def process_item(self, item: Any, spider: scrapy.Spider | None = None) -> Any:
+        return item
+
+
+class Listener(Visitor):
+    """Hears the signal with a handler that fails."""
+
+    name = "listener"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Listener:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.heard, signal=near_duplicate_found)
+        return spider
+
+    def heard(self) -> None:
+        raise RuntimeError("cannot hear")
+
+
+#: Seconds that a reading waits for what comes in a moment, unless the reactor waits for the reading.
+PATIENCE = 20
+
+
+class Reader(Visitor):
+    """Takes part in the reading of pages: notes where each is read. A tree's base is the URL of its page."""
+
+    name = "reader"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Reader:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.step_in, signal=signals.spider_opened)
+        return spider
+
+    def step_in(self) -> None:
+        middleware: Any = self.crawler.get_downloader_middleware(SimhashDownloaderMiddleware)
+        fingerprinter = middleware.detector.fingerprinter
+        self.really_read = fingerprinter.read
+        fingerprinter.read = self.read
+
+    def read(self, root: Any, **arguments: Any) -> Any:
+        is_main = threading.current_thread() is threading.main_thread()
+        self.notes.append([path_of(root.base), "in place" if is_main else "in a thread"])
+        return self.really_read(root, **arguments)
+
+
+class FailingReader(Reader):
+    """Cannot read pages whose path begins with /broken."""
+
+    name = "failing-reader"
+
+    def read(self, root: Any, **arguments: Any) -> Any:
+        if path_of(root.base).startswith("/broken"):
+            raise RuntimeError("no reading today")
+        return super().read(root, **arguments)
+
+
+class PairReader(Reader):
+    """Reads no page before another one is being read too."""
+
+    name = "pair-reader"
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.both = threading.Barrier(2, timeout=PATIENCE)
+
+    def read(self, root: Any, **arguments: Any) -> Any:
+        self.both.wait()
+        return super().read(root, **arguments)
+
+
+class PatientReader(Reader):
+    """Asks for *late* while the first page is being read, and reads on when *late* has been parsed."""
+
+    name = "patient-reader"
+
+    def __init__(self, late: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.late = late
+        self.is_reading = threading.Event()
+        self.may_read_on = threading.Event()
+
+    async def start(self) -> Any:
+        async for request in super().start():
+            yield request
+        await run_in_thread(self.is_reading.wait, PATIENCE)
+        self.notes.append("meanwhile")
+        yield self.request(self.late)
+
+    def read(self, root: Any, **arguments: Any) -> Any:
+        if root.base != self.late:
+            self.is_reading.set()
+            if not self.may_read_on.wait(PATIENCE):
+                raise TimeoutError("nothing happened meanwhile")
+        return super().read(root, **arguments)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield from super().parse(response)
+        self.may_read_on.set()
+
+
+class ClosingReader(PatientReader):
+    """Closes the crawl, by the page *late*, while the first page is being read; reads on when it is closing."""
+
+    name = "closing-reader"
+
+    def step_in(self) -> None:
+        super().step_in()
+        logging.getLogger("scrapy.core.engine").addFilter(self.hear)
+
+    def hear(self, record: logging.LogRecord) -> bool:
+        if record.getMessage().startswith("Closing spider"):
+            self.may_read_on.set()
+        return True
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+        if response.url == self.late:
+            raise CloseSpider("enough")
+
+    def closed(self, reason: str) -> None:
+        logging.getLogger("scrapy.core.engine").removeFilter(self.hear)
+
+
+class InterruptedReader(ClosingReader):
+    """Presses Ctrl-C while the first page is being read."""
+
+    name = "interrupted-reader"
+
+    async def start(self) -> Any:
+        for url in self.urls:
+            yield self.request(url)
+
+    def read(self, root: Any, **arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().read(root, **arguments)
+
+
+class Magazine(Follower):
+    """Crawls the example site, and writes marks into the items."""
+
+    name = "magazine"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        marks = {key: value for key, value in response.meta.items() if key.startswith("simhash_")}
+        yield {"url": response.url, **marks}
+        if isinstance(response, HtmlResponse):
+            port = urlsplit(self.urls[0]).port
+            for link in LinkExtractor().extract_links(response):
+                if urlsplit(link.url).port == port:
+                    yield response.follow(link)
+
+
+class Enabled(Visitor):
+    """Enables scrapy-simhash by itself, in a project that does not."""
+
+    name = "enabled"
+    custom_settings = {"ADDONS": {"scrapy_simhash.Addon": 500}}  # noqa: RUF012

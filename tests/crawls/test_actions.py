@@ -1,0 +1,149 @@
+"""What each action does to a page that repeats another one, for every way to write a callback."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
+from tests.crawls.site import Routes, Site, article, links, serve
+
+STYLES = ("generator", "async_generator", "list", "coroutine", "none")
+# What is scraped of: /first, with a link to /of-first; /copy, with a link to /of-copy.
+SCRAPED = {
+    "mark": ["/copy", "/first", "/of-copy", "/of-first"],
+    "drop_items": ["/first", "/of-copy", "/of-first"],
+    "drop_links": ["/copy", "/first", "/of-first"],
+    "drop_page": ["/first", "/of-first"],
+}
+CASES = [(style, action) for style in STYLES for action in SCRAPED]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    routes: Routes = {
+        "/first": article(0, before=links("/of-first")),
+        "/copy": article(0, before=links("/of-copy"), after="<p>Buy boats!</p>"),
+        "/of-first": article(1),
+        "/of-copy": article(2),
+    }
+    with serve(routes) as site:
+        yield site
+
+
+def plan(site: Site, action: str | None = None, *, spider: str = "Stylist", **arguments: object) -> Plan:
+    settings = {**IN_ORDER, **UNPROTECTED, **({"SIMHASH_ACTION": action} if action else {})}
+    return Plan(spider, settings, {"urls": site.urls("/first", "/copy"), **arguments})
+
+
+@pytest.fixture(scope="module")
+def by_setting(site: Site) -> dict[tuple[str, str], Crawl]:
+    crawls = crawl(*(plan(site, action, style=style) for style, action in CASES))
+    return dict(zip(CASES, crawls, strict=True))
+
+
+@pytest.mark.parametrize(("style", "action"), [case for case in CASES if case[0] != "none"])
+def test_an_action_keeps_what_it_promises_whatever_the_callback_returns(
+    by_setting: dict[tuple[str, str], Crawl], style: str, action: str
+) -> None:
+    done = by_setting[style, action]
+    assert done.paths_scraped == SCRAPED[action]
+    assert done.complaints == []
+    assert done.stat("items_dropped") == (action == "drop_items")
+    assert done.stat("requests_dropped") == (action == "drop_links")
+    assert done.stat("pages_dropped") == (action == "drop_page")
+    # A dropped page is a page received: CLOSESPIDER_PAGECOUNT and LogStats see it.
+    assert done.stats["response_received_count"] == len(done.pages)
+
+
+@pytest.mark.parametrize("action", SCRAPED)
+def test_a_callback_that_returns_nothing_is_called_unless_the_page_is_dropped(
+    by_setting: dict[tuple[str, str], Crawl], action: str
+) -> None:
+    done = by_setting["none", action]
+    assert done.notes == (["/first"] if action == "drop_page" else ["/first", "/copy"])
+    assert done.complaints == []
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_no_callback_runs_for_a_dropped_page(by_setting: dict[tuple[str, str], Crawl], style: str) -> None:
+    assert "/copy" not in by_setting[style, "drop_page"].notes
+
+
+@pytest.fixture(scope="module")
+def by_meta(site: Site) -> dict[str, Crawl]:
+    plans = {action: plan(site, "mark", metas={"/copy": {"simhash_action": action}}) for action in SCRAPED}
+    plans["weaker"] = plan(site, "drop_page", metas={"/copy": {"simhash_action": "mark"}})
+    plans["off"] = plan(site, "drop_page", metas={"/copy": {"simhash": False}})
+    plans["unlisted"] = plan(site, "drop_page", metas={"/first": {"simhash": False}})
+    plans["wrong"] = plan(site, "drop_page", meta={"simhash_action": "drop"}, urls=[site.url("/first")] * 3)
+    plans["errback"] = plan(site, "drop_page", has_errback=True)
+    return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+@pytest.mark.parametrize("action", SCRAPED)
+def test_the_action_of_a_request_goes_before_the_setting(by_meta: dict[str, Crawl], action: str) -> None:
+    assert by_meta[action].paths_scraped == SCRAPED[action]
+
+
+def test_a_request_can_ask_for_less_than_the_setting(by_meta: dict[str, Crawl]) -> None:
+    assert by_meta["weaker"].paths_scraped == SCRAPED["mark"]
+
+
+def test_a_request_that_opts_out_is_neither_judged_nor_remembered(by_meta: dict[str, Crawl]) -> None:
+    assert by_meta["off"].verdicts["/copy"] == "skipped/opted_out"
+    assert by_meta["off"].paths_scraped == SCRAPED["mark"]
+    assert by_meta["off"].stat("skipped/opted_out") == 1
+    assert by_meta["unlisted"].verdicts["/copy"] == "new"
+
+
+def test_an_action_that_there_is_not_is_counted_on_every_page_and_warned_of_once(
+    by_meta: dict[str, Crawl],
+) -> None:
+    done = by_meta["wrong"]
+    assert done.stat("bad_action") == len(done.pages) > 1
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    for part in ("simhash_action", "drop_items", "'drop'", "/first", "the setting is used"):
+        assert part in warning
+
+
+def test_an_errback_receives_the_dropped_page_and_its_items_are_scraped(by_meta: dict[str, Crawl]) -> None:
+    done = by_meta["errback"]
+    (note,) = [note for note in done.notes if isinstance(note, dict)]
+    message = note.pop("message")
+    assert note.pop("title")  # the error holds the response
+    assert note == {"failed": "/copy", "is_ours": True, "duplicate_of": "/first", "distance": 0}
+    assert "/copy repeats " in message
+    assert done.paths_scraped == ["/first", "/of-first", "failed: /copy"]
+    assert done.complaints == []
+
+
+def test_a_dropped_page_is_counted_though_an_errback_took_it(by_meta: dict[str, Crawl]) -> None:
+    assert by_meta["errback"].stat("pages_dropped") == 1
+
+
+@pytest.fixture(scope="module")
+def ruled() -> dict[str, Crawl]:
+    """A start page, for a CrawlSpider, that links /first, then /copy, then /of-first."""
+    routes: Routes = {
+        "/": article(3, before=links("/first", "/copy")),
+        "/first": article(0, before=links("/of-first")),
+        "/copy": article(0, before=links("/of-copy")),
+        "/of-first": article(1),
+        "/of-copy": article(2),
+    }
+    with serve(routes) as site:
+        plans = [
+            Plan("Ruled", {**IN_ORDER, "SIMHASH_ACTION": action}, {"urls": [site.url()]})
+            for action in SCRAPED
+        ]
+        return dict(zip(SCRAPED, crawl(*plans), strict=True))
+
+
+@pytest.mark.parametrize("action", SCRAPED)
+def test_a_crawl_spider_loses_what_the_action_says_and_no_more(ruled: dict[str, Crawl], action: str) -> None:
+    done = ruled[action]
+    assert done.paths_scraped == SCRAPED[action]
+    assert done.complaints == []
+    assert done.stat("pages_dropped") == (action == "drop_page")
+    # /copy has one link, which the rules follow.
+    assert done.stat("requests_dropped") == (action == "drop_links")

@@ -1,0 +1,271 @@
+"""What is dropped is told: in the last line of the log, the stats, and as Scrapy tells of dropped items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
+from tests.crawls.site import Routes, Site, article, links, serve
+
+PROTECTED = "['listing', 'pagination', 'language', 'product']"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    routes: Routes = {
+        "/": article(3, before=links("/first", "/copy", "/copy-2")),
+        "/first": article(0),
+        "/copy": article(0, before=links("/of-copy", "/of-copies")),
+        "/copy-2": article(0, before=links("/of-copy-2")),
+        "/of-copy": article(1),
+        "/of-copies": article(2),
+        "/of-copy-2": article(4),
+    }
+    with serve(routes) as site:
+        yield site
+
+
+def plan(site: Site, action: str, spider: str = "Follower", **settings: Any) -> Plan:
+    """Return a crawl from /, whose links are /first and two copies of it; /copy has two links, /copy-2 one."""
+    return Plan(spider, {**IN_ORDER, "SIMHASH_ACTION": action, **settings}, {"urls": site.urls("/")})
+
+
+ACTIONS = ("mark", "drop_items", "drop_links", "drop_items,drop_links", "drop_page")
+
+
+@pytest.fixture(scope="module")
+def crawls(site: Site) -> dict[str, Crawl]:
+    plans = {action: plan(site, action) for action in ACTIONS}
+    plans["debug items"] = plan(site, "drop_items", SIMHASH_ITEM_LOG_LEVEL="WARNING")
+    plans["debug links"] = plan(site, "drop_links", SIMHASH_DEBUG=True)
+    plans["debug page"] = plan(site, "drop_page", SIMHASH_DEBUG=True)
+    plans["heard"] = plan(site, "drop_items", "drops_spiders.Hearer")
+    later = plan(site, "drop_items", "drops_spiders.Hearer")
+    plans["heard later"] = later._replace(arguments={**later.arguments, "style": "coroutine"})
+    done = dict(zip(plans, crawl(*plans.values()), strict=True))
+    for outcome in done.values():
+        assert outcome.complaints == []
+    return done
+
+
+def closing(done: Crawl) -> str:
+    (line,) = [line for line in done.log("INFO", "scrapy_simhash") if "Near-duplicates: " in line]
+    return line.partition("Near-duplicates: ")[2]
+
+
+FOUND = "7 pages judged, 5 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
+# Of a dropped page the links are not known: three pages fewer, and the same with its links.
+FEWER = "4 pages judged, 2 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
+
+
+@pytest.mark.parametrize(
+    ("action", "line"),
+    [
+        ("mark", FOUND),
+        ("drop_items", f"{FOUND}; dropped as near-duplicates: 2 items"),
+        ("drop_links", f"{FEWER}; dropped as near-duplicates: 3 requests"),
+        ("drop_items,drop_links", f"{FEWER}; dropped as near-duplicates: 2 items, 3 requests"),
+        ("drop_page", f"{FEWER}; dropped as near-duplicates: 2 pages"),
+    ],
+)
+def test_the_last_line_says_how_much_was_dropped_and_why(
+    crawls: dict[str, Crawl], action: str, line: str
+) -> None:
+    assert closing(crawls[action]) == line
+
+
+def test_one_is_no_plural_and_nothing_is_said_too(site: Site) -> None:
+    one, nothing = crawl(
+        Plan(
+            "Visitor",
+            {**IN_ORDER, "SIMHASH_ACTION": "drop_items"},
+            {"urls": site.urls("/first", "/copy", "/first", "/nowhere")},
+        ),
+        Plan("Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, {"urls": site.urls("/first")}),
+    )
+    assert closing(one) == (
+        "3 pages judged, 1 new, 1 near-duplicate, 1 revisit; 1 skipped, 0 errors;"
+        " dropped as near-duplicates: 1 item"
+    )
+    assert closing(nothing) == (
+        "1 page judged, 1 new, 0 near-duplicates, 0 revisits; 0 skipped, 0 errors; nothing dropped"
+    )
+
+
+def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_path: Path) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
+    assert "dropped as near-duplicates: 2 items" in closing(first)
+    assert closing(second) == (
+        "7 pages judged, 0 new, 0 near-duplicates, 7 revisits; 0 skipped, 0 errors;"
+        " dropped as near-duplicates: 2 items; dropped as unchanged: 5 items"
+    )
+    assert (second.stat("items_dropped"), second.stat("items_dropped/unchanged")) == (7, 5)
+    assert second.stats["item_dropped_count"] == 7
+    assert second.stats["item_dropped_reasons_count/NearDuplicatePageItem"] == 2
+    assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 5
+    said = f"Dropped: its page {site.url('/first')} is unchanged since an earlier crawl"
+    assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
+
+
+def test_unchanged_copies_are_dropped_as_unchanged_where_copies_are_only_marked(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    _, second = crawl(plan(site, "mark", **settings), plan(site, "mark", **settings))
+    assert closing(second).endswith("; dropped as unchanged: 7 items")
+    assert second.stat("items_dropped") == second.stat("items_dropped/unchanged") == 7
+    assert second.stats["item_dropped_reasons_count/UnchangedPageItem"] == 7
+    why = f"repeats {site.url('/first')} and is unchanged since an earlier crawl"
+    said = f"Dropped: its page {site.url('/copy')} {why}"
+    assert any(said in line for line in second.log("DEBUG", "scrapy_simhash"))
+
+
+def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
+    done = crawl_one(
+        "Follower",
+        {
+            **IN_ORDER,
+            "SIMHASH_ACTION": "drop_items",
+            "LOG_FORMATTER": "tests.crawls.drops_spiders.FailingLogFormatter",
+        },
+        urls=site.urls("/"),
+    )
+    assert closing(done) == f"{FOUND}; dropped as near-duplicates: 2 items"
+    assert done.stats["item_dropped_count"] == 2
+    errors = [line for line in done.log("ERROR", "scrapy_simhash") if "LOG_FORMATTER failed" in line]
+    assert len(errors) == 2
+
+
+@pytest.mark.parametrize(
+    ("action", "stat"), [("drop_links", "requests_dropped"), ("drop_page", "pages_dropped")]
+)
+def test_requests_and_pages_that_are_dropped_because_a_page_is_unchanged_are_counted(
+    site: Site, tmp_path: Path, action: str, stat: str
+) -> None:
+    settings = {**UNPROTECTED, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": action}
+    _, second = crawl(plan(site, "mark", **settings), plan(site, "mark", **settings))
+    dropped = {"drop_links": "3 requests", "drop_page": "1 page"}[action]
+    assert closing(second).endswith(f"; dropped as unchanged: {dropped}")
+    assert second.stat(stat) == second.stat(f"{stat}/unchanged") == int(dropped[0])
+
+
+def test_items_are_counted_where_scrapy_counts_dropped_items(crawls: dict[str, Crawl]) -> None:
+    stats = crawls["drop_items"].stats
+    assert stats["item_scraped_count"] == 5
+    assert stats["item_dropped_count"] == stats["simhash/items_dropped"] == 2
+    assert stats["item_dropped_reasons_count/NearDuplicatePageItem"] == 2
+    assert "item_dropped_count" not in crawls["drop_links"].stats
+
+
+def test_each_dropped_item_is_logged_as_scrapy_logs_them_at_the_level_of_the_setting(
+    crawls: dict[str, Crawl], site: Site
+) -> None:
+    def dropped(name: str, level: str) -> list[str]:
+        lines = crawls[name].log(level, "scrapy_simhash")
+        return [line for line in lines if "Dropped: its page" in line]
+
+    said = f"Dropped: its page {site.url('/copy')} repeats {site.url('/first')}"
+    for name, level in (("drop_items", "DEBUG"), ("debug items", "WARNING")):
+        first, second = dropped(name, level)
+        assert said in first
+        assert "{'path': '/copy'}" in first
+        assert "{'path': '/copy-2'}" in second
+
+
+@pytest.mark.parametrize(
+    ("action", "first", "number"),
+    [
+        ("links", "Dropped the request for {of}: its page {copy} repeats {original}", 3),
+        ("page", "Dropped the page {copy}: it repeats {original}", 2),
+    ],
+)
+def test_the_first_dropped_request_or_page_is_logged_and_all_with_simhash_debug(
+    crawls: dict[str, Crawl], site: Site, action: str, first: str, number: int
+) -> None:
+    said = first.format(of=site.url("/of-copy"), copy=site.url("/copy"), original=site.url("/first"))
+    (line,) = [
+        line for line in crawls[f"drop_{action}"].log("DEBUG", "scrapy_simhash") if "Dropped the" in line
+    ]
+    assert line.endswith(f"{said} - no more will be shown (see SIMHASH_DEBUG to show all)")
+    lines = [
+        line for line in crawls[f"debug {action}"].log("DEBUG", "scrapy_simhash") if "Dropped the" in line
+    ]
+    assert lines[0].endswith(said)
+    assert len(lines) == number
+
+
+def test_the_signal_of_scrapy_says_which_item_was_dropped_and_why(
+    crawls: dict[str, Crawl], site: Site
+) -> None:
+    first, second = crawls["heard"].notes
+    assert first == {
+        "item": {"path": "/copy"},
+        "page": "/copy",
+        "reason": "NearDuplicatePageItem",
+        "attributes": {"url": site.url("/copy"), "duplicate_of": site.url("/first"), "distance": 0},
+        "spider": "hearer",
+    }
+    assert second["item"] == {"path": "/copy-2"}
+
+
+def test_a_handler_that_is_a_coroutine_is_waited_for(crawls: dict[str, Crawl]) -> None:
+    assert crawls["heard later"].notes == ["/copy", "/copy-2"]
+
+
+@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
+def test_any_event_loop_will_do(site: Site, reactor: str) -> None:
+    (done,) = crawl(plan(site, "drop_items", "drops_spiders.Hearer"), reactor=reactor)
+    assert done.complaints == []
+    assert len(done.notes) == done.stats["item_dropped_count"] == 2
+
+
+# --- Spiders whose URLs all come from start().
+
+
+def start_only(site: Site, **settings: Any) -> Crawl:
+    urls = site.urls("/first", "/copy", "/copy-2")
+    done = crawl_one("Visitor", {**IN_ORDER, **settings}, urls=urls)
+    assert done.complaints == []
+    return done
+
+
+def told(done: Crawl) -> list[str]:
+    return [line for line in done.log(None, "scrapy_simhash") if "Start pages are protected" in line]
+
+
+@pytest.mark.parametrize("action", ["drop_page", "drop_links", "drop_items,drop_links"])
+def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are_protected(
+    site: Site, action: str
+) -> None:
+    done = start_only(site, SIMHASH_ACTION=action)
+    (line,) = told(done)
+    assert line.startswith("INFO")
+    assert (
+        f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} repeats {site.url('/first')}, but its"
+        f" callback runs and its links are followed. To treat start pages like other pages, set SIMHASH_PROTECT ="
+        f" {PROTECTED}. Further ones are counted in the stat simhash/spared/start"
+    ) in line
+    assert done.stat("spared/start") == 2
+    assert closing(done).endswith("; spared: 2 start")
+
+
+def test_what_the_sentence_says_to_set_has_start_pages_dropped(site: Site) -> None:
+    protect = PROTECTED.strip("[]").replace("'", "").replace(" ", "")
+    done = start_only(site, SIMHASH_ACTION="drop_page", SIMHASH_PROTECT=protect)
+    assert done.paths_scraped == ["/first"]
+    assert told(done) == []
+    assert closing(done).endswith("; dropped as near-duplicates: 2 pages")
+
+
+@pytest.mark.parametrize("settings", [{}, {"SIMHASH_ACTION": "drop_items"}], ids=["mark", "drop_items"])
+def test_who_loses_nothing_by_the_protection_is_not_told(site: Site, settings: dict[str, Any]) -> None:
+    assert told(start_only(site, **settings)) == []
+
+
+def test_a_spider_that_follows_links_is_not_told(crawls: dict[str, Crawl]) -> None:
+    assert [told(crawls[action]) for action in ACTIONS] == [[]] * len(ACTIONS)

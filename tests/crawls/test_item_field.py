@@ -1,0 +1,244 @@
+"""Marks in items: nothing of the user's is overwritten, and CSV feeds keep them."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_one
+from tests.crawls.site import Site, article, serve
+
+FIELD = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "near_duplicate"}
+PATHS = ("/first", "/copy", "/other", "/copy-2")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    routes = {"/first": article(0), "/copy": article(0), "/copy-2": article(0), "/other": article(1)}
+    with serve(routes) as site:
+        yield site
+
+
+def visit(site: Site, spider: str, settings: dict[str, Any], **arguments: Any) -> Crawl:
+    done = crawl_one(spider, {**IN_ORDER, **settings}, urls=site.urls(*PATHS), **arguments)
+    assert done.complaints == []
+    assert len(done.items) >= len(PATHS)
+    return done
+
+
+def originals(done: Crawl, field: str = "near_duplicate") -> dict[str, str | None]:
+    """Return by path what the mark of each item says that it repeats; None for an item without a mark."""
+    return {item["path"]: item[field] and item[field]["duplicate_of"] for item in done.items}
+
+
+# --- A field that is in use.
+
+
+def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None:
+    done = visit(site, "drops_spiders.Filler", {"SIMHASH_ITEM_FIELD": "url"})
+    assert [item["url"] for item in done.items] == site.urls(*PATHS)
+    assert done.stat("items_unmarked") == 2, "the items of the two copies"
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert (
+        "SIMHASH_ITEM_FIELD is 'url', but items (dict) have a value of their own in this field. Their value is kept"
+        " and they are not marked (stat simhash/items_unmarked): set SIMHASH_ITEM_FIELD to a field that your items do"
+        " not have" in warning
+    )
+
+
+def test_the_warning_comes_with_the_first_item_and_does_not_wait_for_a_copy(site: Site) -> None:
+    done = crawl_one(
+        "drops_spiders.Filler", {**IN_ORDER, "SIMHASH_ITEM_FIELD": "url"}, urls=site.urls("/first", "/other")
+    )
+    assert done.stat("items_unmarked") == 0
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+
+
+KEPT: list[Any] = ["mine", "", 0, False, [], {"status": "mine"}]
+MARKED: list[Any] = [None, {}]
+
+
+@pytest.fixture(scope="module")
+def with_values(site: Site) -> list[Crawl]:
+    """Crawls whose item of /copy has one of those values in the field of the mark, and no other item has one."""
+    settings = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "note"}
+    done = crawl(
+        *(
+            Plan("drops_spiders.Filler", settings, {"urls": site.urls(*PATHS), "notes_of": {"/copy": value}})
+            for value in KEPT + MARKED
+        )
+    )
+    for outcome in done:
+        assert outcome.complaints == []
+        assert outcome.item("/copy-2")["note"]["duplicate_of"] == site.url("/first")
+    return done
+
+
+@pytest.mark.parametrize("number", range(len(KEPT)))
+def test_any_value_of_the_users_is_kept(with_values: list[Crawl], number: int) -> None:
+    done = with_values[number]
+    assert done.item("/copy")["note"] == KEPT[number]
+    assert done.stat("items_unmarked") == 1
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+
+
+@pytest.mark.parametrize("number", range(len(MARKED)))
+def test_none_and_an_empty_dictionary_are_no_values(
+    with_values: list[Crawl], site: Site, number: int
+) -> None:
+    done = with_values[len(KEPT) + number]
+    assert done.item("/copy")["note"]["duplicate_of"] == site.url("/first")
+    assert done.stat("items_unmarked") == 0
+    assert done.log("WARNING", "scrapy_simhash") == []
+
+
+def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
+    done = visit(site, "drops_spiders.Defaulting", FIELD)
+    assert done.item("/first")["near_duplicate"] == {}
+    assert done.item("/copy")["near_duplicate"]["duplicate_of"] == site.url("/first")
+    assert done.log("WARNING", "scrapy_simhash") == []
+
+
+def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Site) -> None:
+    done = visit(site, "drops_spiders.Reuser", FIELD)
+    first = site.url("/first")
+    assert len(done.items) == 2 * len(PATHS)
+    marks = {
+        (item["path"], item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
+        for item in done.items
+    }
+    assert marks == {("/first", None), ("/copy", first), ("/other", None), ("/copy-2", first)}
+    assert done.stat("items_unmarked") == 0
+    assert done.log("WARNING", "scrapy_simhash") == []
+
+
+def test_marks_of_items_keep_values_too(site: Site) -> None:
+    settings = {"SIMHASH_ITEM_FIELDS": ["title"], "SIMHASH_ITEM_MARK": "url"}
+    done = visit(site, "drops_spiders.Filler", settings)
+    assert [item["url"] for item in done.items] == site.urls(*PATHS)
+    assert done.stat("items/unmarked") == 3
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert "SIMHASH_ITEM_MARK is 'url', but items (dict) have a value of their own" in warning
+
+
+# --- Names that cannot be a field.
+
+NAME = "must be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS), got "
+OWN = "must be a field of its own, not "
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"SIMHASH_ITEM_FIELD": ["title", "body"]}, f"SIMHASH_ITEM_FIELD {NAME}['title', 'body']"),
+    ({"SIMHASH_ITEM_FIELD": '["title"]'}, f"SIMHASH_ITEM_FIELD {NAME}'[\"title\"]'"),
+    ({"SIMHASH_ITEM_FIELD": "title,body"}, f"SIMHASH_ITEM_FIELD {NAME}'title,body'"),
+    ({"SIMHASH_ITEM_FIELD": {"title": 3}}, f"SIMHASH_ITEM_FIELD {NAME}{{'title': 3}}"),
+    ({"SIMHASH_ITEM_FIELD": True}, f"SIMHASH_ITEM_FIELD {NAME}True"),
+    ({"SIMHASH_ITEM_FIELD": " title"}, f"SIMHASH_ITEM_FIELD {NAME}' title'"),
+    ({"SIMHASH_ITEM_MARK": ["repeats"]}, f"SIMHASH_ITEM_MARK {NAME}['repeats']"),
+    ({"SIMHASH_ITEM_KEY": ["shop", "number"]}, f"SIMHASH_ITEM_KEY {NAME}['shop', 'number']"),
+    (
+        {"SIMHASH_ITEM_FIELD": "seen", "SIMHASH_ITEM_MARK": "seen"},
+        "SIMHASH_ITEM_MARK must be another field than SIMHASH_ITEM_FIELD: one is about the item, the other about its"
+        " page, got 'seen'",
+    ),
+    (
+        {"SIMHASH_ITEM_FIELD": "title", "SIMHASH_ITEM_FIELDS": "title"},
+        f"SIMHASH_ITEM_FIELD {OWN}one that SIMHASH_ITEM_FIELDS compares, got 'title'",
+    ),
+    (
+        {"SIMHASH_ITEM_MARK": "title", "SIMHASH_ITEM_FIELDS": "title"},
+        f"SIMHASH_ITEM_MARK {OWN}one that SIMHASH_ITEM_FIELDS compares, got 'title'",
+    ),
+    (
+        {"SIMHASH_ITEM_FIELD": "url", "SIMHASH_ITEM_KEY": "url"},
+        f"SIMHASH_ITEM_FIELD {OWN}that of SIMHASH_ITEM_KEY, got 'url'",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def refused(site: Site) -> list[Crawl]:
+    return crawl(*(Plan("Visitor", settings, {"urls": site.urls("/first")}) for settings, _ in WRONG))
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_a_name_that_is_no_free_field_stops_the_crawl_before_the_first_page(
+    refused: list[Crawl], number: int
+) -> None:
+    assert refused[number].error == WRONG[number][1]
+    assert refused[number].pages == []
+
+
+@pytest.mark.parametrize(("name", "value"), [("SIMHASH_ITEM_MARK", "seen"), ("SIMHASH_ITEM_KEY", "path")])
+def test_settings_of_items_that_are_not_compared_are_warned_of(site: Site, name: str, value: str) -> None:
+    done = visit(site, "Visitor", {name: value})
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert f"{name} ({value}) does nothing without fields to compare: set SIMHASH_ITEM_FIELDS" in warning
+
+
+# --- CSV feeds.
+
+
+def rows_of(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return {row["path"]: row for row in csv.DictReader(file)}
+
+
+KINDS = ("dict", "Item", "dataclass", "attrs")
+WAYS: dict[str, dict[str, Any]] = {
+    "page": {"SIMHASH_ITEM_FIELD": "repeats"},
+    "item": {"SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_MARK": "repeats"},
+}
+
+
+@pytest.fixture(scope="module")
+def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[Crawl, Path]]:
+    """Crawls by kind of item and way to mark it, each with its CSV feed, whose first item has no mark."""
+    folder = tmp_path_factory.mktemp("feeds")
+    cases = [(kind, way) for kind in KINDS for way in WAYS]
+    files = [folder / f"{kind}-{way}.csv" for kind, way in cases]
+    plans = [
+        Plan(
+            "items_spiders.Shop",
+            {**IN_ORDER, **WAYS[way], "FEEDS": {str(file): {"format": "csv"}}},
+            {"urls": site.urls(*PATHS), "kind": kind},
+        )
+        for (kind, way), file in zip(cases, files, strict=True)
+    ]
+    return dict(zip(cases, zip(crawl(*plans), files, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
+    feeds: dict[tuple[str, str], tuple[Crawl, Path]], kind: str, way: str
+) -> None:
+    done, feed = feeds[kind, way]
+    rows = rows_of(feed)
+    assert [rows[path]["repeats"] for path in ("/first", "/other")] == ["", ""]
+    for path in ("/copy", "/copy-2"):
+        assert ast.literal_eval(rows[path]["repeats"]) == done.item(path)["repeats"]
+        assert done.item(path)["repeats"]["status"] == "near_duplicate"
+    assert done.complaints == []
+    assert done.log("WARNING") == []
+
+
+def test_a_csv_feed_that_begins_with_an_item_of_start_has_the_column_too(site: Site, tmp_path: Path) -> None:
+    feed = tmp_path / "items.csv"
+    visit(site, "drops_spiders.Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
+    rows = rows_of(feed)
+    assert rows["/start"]["near_duplicate"] == ""
+    assert site.url("/first") in rows["/copy"]["near_duplicate"]
+
+
+def test_every_item_has_the_field_and_only_those_of_copies_a_mark(site: Site) -> None:
+    first = site.url("/first")
+    done = visit(site, "Visitor", FIELD)
+    assert originals(done) == {"/first": None, "/copy": first, "/other": None, "/copy-2": first}
+
+
+def test_without_the_setting_items_stay_as_they_are(site: Site) -> None:
+    assert [set(item) for item in visit(site, "Visitor", ENABLED).items] == [{"path"}] * 4

@@ -1,0 +1,427 @@
+"""Items that repeat others, in real crawls: marked or dropped, remembered, and never lost by accident."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawls.harness import (
+    ENABLED,
+    IN_ORDER,
+    ROOT,
+    WITHOUT_REACTOR,
+    Crawl,
+    Plan,
+    crawl,
+    crawl_one,
+    python,
+    scrapy,
+)
+from tests.crawls.site import Site, article, serve
+from tests.store.server import RedisServer
+
+PIPELINE = "tests.crawls.items_spiders."
+FIELDS = ["title", "body"]
+#: Items are compared, and those that repeat others dropped.
+DROP = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_ACTION": "drop"}
+MARK = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ITEM_MARK": "repeats"}
+PATHS = ("/first", "/near", "/same", "/other")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    first = article(0)
+    near = first.replace("</p>", " And the tide was late that night.</p>", 1)
+    with serve({"/first": first, "/near": near, "/same": first, "/other": article(1)}) as site:
+        yield site
+
+
+def visit(
+    site: Site, settings: dict[str, Any], *paths: str, reactor: str = "asyncio", **arguments: Any
+) -> Crawl:
+    urls = site.urls(*(paths or PATHS))
+    done = crawl_one("items_spiders.Shop", settings, reactor=reactor, urls=urls, **arguments)
+    assert done.complaints == []
+    return done
+
+
+def item_stats(done: Crawl) -> dict[str, int]:
+    """Return the stats of items, without their prefix."""
+    stats = {
+        name.removeprefix("items/"): n for name, n in done.simhash_stats.items() if name.startswith("items/")
+    }
+    stats.pop("index_size", None)
+    return stats
+
+
+@pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs", "frozen"])
+def test_items_that_repeat_others_are_dropped(site: Site, kind: str) -> None:
+    done = visit(site, DROP, kind=kind)
+    assert done.paths_scraped == ["/first", "/other"]
+    assert item_stats(done) == {"new": 2, "near_duplicates": 2, "exact": 1, "dropped": 2}
+    assert done.stat("items/index_size") == 2
+    assert done.stats["item_dropped_count"] == 2
+    assert done.stats["item_dropped_reasons_count/NearDuplicateItem"] == 2
+    # Pages are another matter.
+    assert done.stat("items_dropped") == 0
+    assert len(done.pages) == 4
+
+
+@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
+@pytest.mark.parametrize("store", ["memory", "tests.crawls.stores.Named"])
+def test_any_event_loop_will_do(site: Site, reactor: str, store: str) -> None:
+    done = visit(site, {**DROP, "SIMHASH_STORE": store}, reactor=reactor)
+    assert done.paths_scraped == ["/first", "/other"]
+
+
+def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
+    done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"})
+    near, near_dropped, same, same_dropped = done.notes
+    assert (near, same) == (
+        {"item": "/near", "repeats": "/first", "exact": False},
+        {"item": "/same", "repeats": "/first", "exact": True},
+    )
+    assert same_dropped == {"dropped": "/same", "duplicate_of": "/first", "evidence": [0, 1.0]}
+    distance, similarity = near_dropped["evidence"]
+    assert 0 <= distance <= 10
+    assert 0.8 <= similarity < 1
+    dropped = [line for line in done.log("DEBUG") if "Dropped: repeats" in line]
+    assert f"Dropped: repeats /first (distance {distance}, similarity {similarity:.2f})" in dropped[0]
+    assert "Dropped: repeats /first (exactly)" in dropped[1]
+    said = "\n".join(done.log("INFO", "scrapy_simhash"))
+    assert "Items are compared by title (1), body (1); action: drop" in said
+    assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
+
+
+def test_the_level_at_which_drops_are_logged_is_a_setting(site: Site) -> None:
+    done = visit(site, {**DROP, "SIMHASH_ITEM_LOG_LEVEL": "WARNING"})
+    assert len([line for line in done.log("WARNING") if "Dropped: repeats" in line]) == 2
+
+
+@pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs"])
+def test_items_that_repeat_others_are_marked_by_default(site: Site, kind: str) -> None:
+    done = visit(site, {**MARK, "SIMHASH_ITEM_KEY": "path"}, kind=kind)
+    assert done.paths_scraped == sorted(PATHS)
+    assert not done.item("/first").get("repeats")
+    assert not done.item("/other").get("repeats")
+    assert done.item("/same")["repeats"] == {
+        "status": "near_duplicate",
+        "duplicate_of": "/first",
+        "distance": 0,
+        "similarity": 1.0,
+        "cluster": 0,
+        "exact": True,
+    }
+    assert done.item("/near")["repeats"]["exact"] is False
+    shown = [line for line in done.log("DEBUG", "scrapy_simhash") if "An item repeats /first" in line]
+    assert len(shown) == 1
+    assert "see SIMHASH_DEBUG" in shown[0]
+
+
+def test_without_a_field_for_the_mark_items_stay_as_they_are(site: Site) -> None:
+    done = visit(site, {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS})
+    assert {frozenset(item) for item in done.items} == {frozenset(("path", "title", "body"))}
+    assert item_stats(done) == {"new": 2, "near_duplicates": 2, "exact": 1}
+    assert [note["item"] for note in done.notes] == ["/near", "/same"]
+
+
+@pytest.mark.parametrize(("kind", "field"), [("frozen", "repeats"), ("Item", "verdict")])
+def test_an_item_that_cannot_hold_the_mark_goes_on_without(site: Site, kind: str, field: str) -> None:
+    done = visit(site, {**MARK, "SIMHASH_ITEM_MARK": field}, kind=kind)
+    assert done.paths_scraped == sorted(PATHS)
+    assert done.stat("items/unmarked") == 2
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert f"SIMHASH_ITEM_MARK is '{field}', but " in warning
+    assert "Item has no such field, or is frozen" in warning
+
+
+def test_weights_may_come_from_the_command_line(site: Site) -> None:
+    done = visit(site, {**DROP, "SIMHASH_ITEM_FIELDS": '{"title": 3, "body": 1}'})
+    assert done.paths_scraped == ["/first", "/other"]
+
+
+def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
+    done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert (
+        "None of 4 items has a value in SIMHASH_ITEM_KEY (paht), so that an item that comes again is a copy of"
+        " itself: check the field name"
+    ) in warning
+    assert visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"}).log("WARNING", "scrapy_simhash") == []
+
+
+# --- What enables it.
+
+
+def test_without_fields_there_is_no_pipeline(site: Site) -> None:
+    done = visit(site, {**IN_ORDER, "SIMHASH_ITEM_ACTION": "drop"})
+    assert item_stats(done) == {}
+    assert not any("SimhashItemPipeline" in line for line in done.log())
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ENABLED": False}, "SIMHASH_ENABLED is off"),
+        ({}, "SIMHASH_ITEM_FIELDS is not set"),
+    ],
+)
+def test_a_pipeline_that_has_nothing_to_do_says_so_and_is_left_out(
+    site: Site, settings: dict[str, Any], why: str
+) -> None:
+    by_hand = {"ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 50}, **settings}
+    plan = Plan("items_spiders.Shop", by_hand, {"urls": site.urls("/first", "/same")}, is_enabled=False)
+    (done,) = crawl(plan)
+    assert done.error is None
+    assert len(done.items) == 2
+    assert any(why in line for line in done.log())
+
+
+def test_it_may_be_enabled_by_hand_and_alone(site: Site) -> None:
+    settings = {**DROP, "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 50}}
+    (done,) = crawl(Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)}, is_enabled=False))
+    assert done.complaints == []
+    assert done.paths_scraped == ["/first", "/other"]
+    assert {name.partition("/")[0] for name in done.simhash_stats} == {"items"}
+
+
+def test_it_stands_between_those_that_clean_and_those_that_store(site: Site) -> None:
+    site.routes |= {path: f"<h1>Kettle - {path}</h1>" for path in PATHS}
+    done = visit(site, {**DROP, "ITEM_PIPELINES": {PIPELINE + "Cleaner": 10, PIPELINE + "Storage": 100}})
+    assert done.paths_scraped == ["/first"]
+    assert [note for note in done.notes if isinstance(note, str)] == ["stored /first"]
+
+
+# --- Nothing is lost by accident.
+
+
+@pytest.mark.parametrize("pipeline", ["Leak", "Refusal"])
+@pytest.mark.parametrize("store", ["memory", "tests.crawls.items_spiders.Elsewhere"])
+def test_what_another_pipeline_loses_is_no_reason_to_drop_its_copies(
+    site: Site, pipeline: str, store: str
+) -> None:
+    leaking = {"SIMHASH_ITEM_KEY": "path", "ITEM_PIPELINES": {PIPELINE + pipeline: 100}}
+    settings = {**DROP, **leaking, "SIMHASH_STORE": store}
+    done = crawl_one("items_spiders.Quiet", settings, urls=site.urls(*PATHS))
+    assert done.paths_scraped == ["/near", "/other"]
+    assert item_stats(done) == {
+        "new": 2,
+        "near_duplicates": 2,
+        "exact": 1,
+        "spared": 1,
+        "dropped": 1,
+    }
+
+
+def test_a_job_that_is_resumed_knows_its_items(site: Site, tmp_path: Path) -> None:
+    job = {**DROP, "JOBDIR": str(tmp_path)}
+    first, second = crawl(
+        Plan("items_spiders.Shop", job, {"urls": site.urls("/first")}),
+        Plan("items_spiders.Shop", job, {"urls": site.urls("/near", "/other", "/first")}),
+    )
+    assert first.complaints == second.complaints == []
+    assert second.paths_scraped == ["/other"]
+    folder = tmp_path / "simhash"
+    assert {file.name for file in folder.glob("*.sqlite")} == {"shop.sqlite", "shop.items.sqlite"}
+    said = second.log("INFO", "scrapy_simhash")
+    assert any(f"Items are kept in {folder / 'shop.items.sqlite'}: 1 known" in line for line in said)
+
+
+def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> None:
+    settings = {
+        **DROP,
+        "SIMHASH_DIR": str(tmp_path),
+        "SIMHASH_ITEM_KEY": "path",
+        "SIMHASH_ITEM_MARK": "repeats",
+    }
+    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)})
+    first, second = crawl(plan, plan)
+    assert first.paths_scraped == second.paths_scraped == ["/first", "/other"]
+    mark = second.item("/first")["repeats"]
+    assert (mark["status"], mark["reason"], mark["duplicate_of"]) == ("revisit", "unchanged", None)
+    assert mark["last_seen"].endswith("Z")
+    assert item_stats(second) == {"revisits": 4, "dropped": 2}
+
+
+def test_items_of_a_crawl_that_was_killed_come_again_and_only_once(site: Site, tmp_path: Path) -> None:
+    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    script = f"""
+from scrapy.crawler import CrawlerProcess
+from tests.crawls.items_spiders import Killed
+
+process = CrawlerProcess({ {**ENABLED, **settings}!r})
+process.crawl(Killed, name="shop", urls={site.urls("/first", "/other")!r})
+process.start()
+"""
+    killed = python("-c", script, cwd=ROOT)
+    assert killed.returncode == -9, killed.stderr
+    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
+    after, later = crawl(plan, plan)
+    assert after.complaints == later.complaints == []
+    assert after.paths_scraped == ["/first", "/other"], "nobody knows what became of them"
+    assert item_stats(after)["revisits"] >= 1
+    assert later.paths_scraped == []
+
+
+def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
+    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    arguments = {"urls": site.urls("/first")}
+    _, done = crawl(
+        Plan("items_spiders.Shop", settings, arguments),
+        Plan("items_spiders.Shop", {**settings, "SIMHASH_RESET": True}, arguments),
+    )
+    assert done.paths_scraped == ["/first"]
+    assert done.verdicts == {"/first": "new"}
+    assert item_stats(done) == {"new": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SIMHASH_ITEM_FIELDS", {"title": 3, "body": 1}),
+        ("SIMHASH_ITEM_FIELDS", ["title"]),
+        ("SIMHASH_ITEM_KEY", "path"),
+    ],
+)
+def test_a_store_of_other_fields_stops_the_crawl_and_is_left_as_it_is(
+    site: Site, tmp_path: Path, name: str, value: Any
+) -> None:
+    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/same")})
+    first, refused, last = crawl(plan, plan._replace(settings={**settings, name: value}), plan)
+    assert first.paths_scraped == ["/first"]
+    assert refused.error is not None
+    assert "SIMHASH_ITEM_FIELDS body 1, title 1' there" in refused.error
+    assert "Nothing was changed" in refused.error
+    assert refused.pages == []
+    assert last.error is None, "neither file is held by the crawl that was refused"
+    assert last.paths_scraped == []
+
+
+def test_what_pages_are_compared_by_says_nothing_about_items(site: Site, tmp_path: Path) -> None:
+    settings = {**DROP, "SIMHASH_DIR": str(tmp_path), "SIMHASH_SCOPE": "host"}
+    done = crawl_one(
+        "items_spiders.Shop", settings, urls=[site.url("/first"), site.url("/same", host="localhost")]
+    )
+    assert done.complaints == []
+    assert [page.verdict for page in done.pages] == ["new", "new"]
+    assert done.paths_scraped == ["/first"]
+
+
+@pytest.mark.parametrize("way", ["cannot_be_built", "cannot_be_opened"])
+def test_a_crawl_that_failed_to_start_holds_neither_file(site: Site, tmp_path: Path, way: str) -> None:
+    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first")})
+    failing = {**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Failing": 100}, "WAY": way}
+    failed, after = crawl(plan._replace(settings=failing), plan)
+    assert failed.error is not None
+    assert way in failed.error
+    assert after.complaints == []
+    assert after.paths_scraped == ["/first"]
+
+
+# --- When something is wrong.
+
+
+@pytest.mark.parametrize("store", ["Moody", "Remote"])
+def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> None:
+    settings = {**DROP, "SIMHASH_STORE": f"tests.crawls.stores.{store}"}
+    paths = [f"/same?{number}" for number in range(7)]
+    site.routes |= {path: article(0) for path in paths}
+    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*paths))
+    assert done.complaints == []
+    assert done.paths_scraped == ["/same?0", "/same?3", "/same?4"], "those that nobody could tell of"
+    assert item_stats(done)["store_errors"] == 2
+    (warning,) = [line for line in done.log("WARNING", "scrapy_simhash") if "Items" in line]
+    assert "Items go on unmarked" in warning
+    assert "simhash/items/store_errors" in warning
+    assert any("answers again; 2 items went on" in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+def test_an_odd_item_goes_on_and_is_warned_of_once(site: Site) -> None:
+    settings = {**DROP, "ITEM_PIPELINES": {PIPELINE + "Storage": 100}}
+    done = crawl_one("items_spiders.Odd", settings, urls=site.urls("/first", "/other"))
+    assert len(done.items) == 3
+    assert item_stats(done) == {
+        "errors": 2,
+        "new": 1,
+        "near_duplicates": 1,
+        "exact": 1,
+        "dropped": 1,
+    }
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert "Could not tell whether a dict repeats another item" in warning
+    assert "no text today" in warning
+
+
+# --- Looking at single pages.
+
+
+def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
+    settings = {**DROP, "SIMHASH_DIR": str(tmp_path / "seen"), "ADDONS": ENABLED["ADDONS"]}
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text(
+        "".join(f"{name} = {value!r}\n" for name, value in settings.items())
+        + "SPIDER_MODULES = ['tests.crawls.items_spiders']\n"
+    )
+    crawl_one("items_spiders.Shop", {**DROP, "SIMHASH_DIR": str(tmp_path / "seen")}, urls=site.urls("/first"))
+    files = sorted((tmp_path / "seen").glob("*.sqlite"))
+    before = [file.read_bytes() for file in files]
+    for _ in range(2):
+        done = scrapy("parse", "--spider=shop", "--pipelines", "--nocolour", site.url("/same"), cwd=tmp_path)
+        assert "'path': '/same'" in done.stdout, done.stderr
+        assert "action: mark, for this is a look at single pages" in done.stderr
+        assert f"Items are looked up in {tmp_path / 'seen' / 'shop.items.sqlite'}: 1 known" in done.stderr
+        assert "'simhash/items/near_duplicates': 1" in done.stderr
+    assert [file.read_bytes() for file in files] == before
+
+
+# --- Redis.
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    with RedisServer(tmp_path, appendfsync="always") as server:
+        yield server
+
+
+@pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
+def test_crawlers_that_share_redis_share_what_they_know_of_items(
+    server: RedisServer, site: Site, reactor: str
+) -> None:
+    settings = {**DROP, "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared"}
+    first, second = crawl(
+        Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/near")}),
+        Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)}),
+        reactor=reactor,
+    )
+    assert first.complaints == second.complaints == []
+    assert first.paths_scraped == ["/first"]
+    assert second.paths_scraped == ["/other"]
+    assert any(
+        "Items are kept in the store 'shared:items' at redis://" in line for line in second.log("INFO")
+    )
+
+
+def test_with_redis_of_many_items_at_once_one_is_kept_of_each_kind(server: RedisServer, site: Site) -> None:
+    paths = {f"/{story}/{copy}": article(story) for story in range(4) for copy in range(8)}
+    site.routes |= paths
+    settings = {
+        **DROP,
+        "SIMHASH_REDIS_URL": server.url,
+        "CONCURRENT_REQUESTS": 32,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
+    }
+    done = crawl_one("items_spiders.Shop", settings, urls=site.urls(*paths))
+    assert done.complaints == []
+    assert sorted(path.split("/")[1] for path in done.paths_scraped) == ["0", "1", "2", "3"]
+
+
+def test_a_server_that_is_away_costs_no_item(server: RedisServer, site: Site) -> None:
+    server.kill()
+    done = crawl_one("items_spiders.Shop", {**DROP, "SIMHASH_REDIS_URL": server.url}, urls=site.urls(*PATHS))
+    assert done.complaints == []
+    assert done.paths_scraped == sorted(PATHS)
+    assert item_stats(done) == {"store_errors": 4}
+    assert len([line for line in done.log("WARNING", "scrapy_simhash") if "Items" in line]) == 1

@@ -1,0 +1,108 @@
+"""The whole example site, crawled as a newcomer would crawl it, against the truth about it."""
+
+from collections import Counter, defaultdict
+
+import pytest
+from magazine.server import serving
+from magazine.truth import Truth
+
+from tests.crawls.harness import Crawl, crawl_one
+
+# Reasons to skip a page, by what truth.json says of it. Others are content, and judged.
+SKIPPED = {"short": "short_text", "not_html": "not_html", "error": "status"}
+# Link extractors pass over these.
+UNLINKED = ("/static/lamp.svg", "/static/lamp.css", "/files/tide-tables-2024.pdf")
+
+
+@pytest.fixture(scope="module")
+def truth() -> Truth:
+    return Truth.load()
+
+
+@pytest.fixture(scope="module")
+def done() -> Crawl:
+    settings = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 8, "HTTPERROR_ALLOW_ALL": True}
+    with serving() as server:
+        return crawl_one("Magazine", settings, urls=[server.url + path for path in ("/", *UNLINKED)])
+
+
+@pytest.fixture(scope="module")
+def items(done: Crawl, truth: Truth) -> dict[str, dict[str, object]]:
+    """The marks of each page's first visit."""
+    first: dict[str, dict[str, object]] = {}
+    for item in done.items:
+        first.setdefault(truth.key(item["url"]), item)
+    return first
+
+
+def test_every_page_that_robots_txt_allows_is_crawled(
+    items: dict[str, dict[str, object]], truth: Truth
+) -> None:
+    expected = {key for key, page in truth.pages.items() if page.crawl and page.status != "redirect"}
+    assert set(items) == expected - {"/robots.txt"}
+
+
+def test_no_page_is_called_a_near_duplicate_of_a_different_one(done: Crawl, truth: Truth) -> None:
+    marked = [item for item in done.items if item["simhash_status"] == "near_duplicate"]
+    assert len(marked) > 60
+    wrong = [
+        (truth.key(item["url"]), truth.key(item["simhash_duplicate_of"]))
+        for item in marked
+        if truth.relation(item["url"], item["simhash_duplicate_of"]).expected == "different"
+    ]
+    assert wrong == []
+
+
+def test_pages_with_the_same_text_are_in_one_cluster(
+    items: dict[str, dict[str, object]], truth: Truth
+) -> None:
+    apart = []
+    for a, b, relation in truth.pairs("duplicate"):
+        clusters = items[a].get("simhash_cluster"), items[b].get("simhash_cluster")
+        if relation.grade == ">=.99" and (None in clusters or clusters[0] != clusters[1]):
+            apart.append((a, b, relation.kind))
+    assert apart == []
+
+
+def test_no_cluster_holds_two_pages_known_to_be_different(
+    items: dict[str, dict[str, object]], truth: Truth
+) -> None:
+    clusters = defaultdict(list)
+    for key, item in items.items():
+        if "simhash_cluster" in item:
+            clusters[item["simhash_cluster"]].append(key)
+    original = {key: item.get("simhash_duplicate_of") for key, item in items.items()}
+    wrong = [
+        (key, first)
+        for keys in clusters.values()
+        for key in keys
+        if (first := original[key]) and truth.relation(key, str(first)).expected == "different"
+    ]
+    assert wrong == []
+
+
+def test_what_is_no_content_is_skipped_for_the_right_reason(
+    items: dict[str, dict[str, object]], done: Crawl, truth: Truth
+) -> None:
+    expected = {
+        key: SKIPPED[page.status]
+        for key, page in truth.pages.items()
+        if page.status in SKIPPED and page.crawl
+    }
+    expected.pop("/robots.txt", None)
+    # Nothing but links. Whether such a page has a text is a matter of taste.
+    expected.pop("/old/menu.htm")
+    skipped = {
+        key: item.get("simhash_reason") for key, item in items.items() if item["simhash_status"] == "skipped"
+    }
+    assert skipped == expected
+    counted = {
+        name.rpartition("/")[2]: n for name, n in done.simhash_stats.items() if name.startswith("skipped/")
+    }
+    assert counted == Counter(expected.values())
+
+
+def test_the_crawl_is_without_errors(done: Crawl) -> None:
+    assert done.complaints == []
+    assert done.stat("errors") == 0
+    assert done.stat("processed") == sum(done.stat(name) for name in ("new", "near_duplicates", "revisits"))

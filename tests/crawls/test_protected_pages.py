@@ -1,0 +1,146 @@
+"""Pages that say what another one says and are a loss all the same: what a crawl that drops copies leaves of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from scrapy_simhash.config import PROTECTIONS
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import Answer, Route, Site, article, links, serve
+
+
+class Case(NamedTuple):
+    """A page and the page it repeats, what its hints are, and why it is spared."""
+
+    original: str
+    hints: list[str]
+    spared: str | None
+
+
+#: In the order of the crawl: each page comes after its original.
+CASES = {
+    "/copy": Case("/story", [], None),
+    "/print": Case("/story", ["canonical"], None),
+    "/story/?utm_source=mail": Case("/story", ["address"], None),
+    "/us/story": Case("/story", ["hreflang"], "language"),
+    "/boats?page=2": Case("/boats", [], "pagination"),
+    "/boats?after=x7": Case("/boats", [], "pagination"),
+    "/calendar?month=2024-06": Case("/calendar?month=2024-05", [], None),
+    "/shop/large": Case("/shop/small", [], "product"),
+    "/shop/small/again": Case("/shop/small", ["canonical"], None),
+    "/tag/winter": Case("/tag/fog", [], "listing"),
+}
+PATHS = [*dict.fromkeys(case.original for case in CASES.values()), *CASES]
+PRODUCT = '<script type="application/ld+json">{"@type": "Product", "name": "Lantern"}</script>'
+
+
+def markup(number: int, path: str, head: str = "", changed: bool = False) -> str:
+    """Return an article with *head*, and a link of its own."""
+    text = article(
+        number, after=links(f"{path}#x", f"/link/of{path.partition('?')[0]}/{path.partition('=')[2]}")
+    )
+    text = text.replace("</head>", f"{head}</head>")
+    return text.replace(" and ", " or ", 3) if changed else text
+
+
+def entries(name: str) -> str:
+    """Return a listing whose teasers are those of every other one, and whose links are its own."""
+    story = article(3)
+    teasers = story[story.index("<p>") : story.index("</main>")].split("\n")
+    return "<main><h1>Stories</h1>" + "".join(
+        f'<section><h2><a href="/link/of/{name}/{n}">Story</a></h2>{teaser}</section>'
+        for n, teaser in enumerate(teasers)
+    )
+
+
+def routes() -> dict[str, Route]:
+    alternate = '<link rel="alternate" hreflang="en-gb" href="/story">'
+    months = '<link rel="next" href="/calendar?month=2024-{:02}">'
+    return {
+        "/story": markup(0, "/story"),
+        "/copy": markup(0, "/copy"),
+        "/print": Answer(markup(0, "/print"), headers={"Link": '</story>; rel="canonical"'}),
+        "/story/?utm_source=mail": markup(0, "/mail", changed=True),
+        "/us/story": markup(0, "/us/story", alternate),
+        "/boats": markup(1, "/boats"),
+        "/boats?page=2": markup(1, "/boats?page=2"),
+        "/boats?after=x7": markup(1, "/boats?after=x7", '<link rel="next" href="?after=q9">'),
+        "/calendar?month=2024-05": markup(2, "/calendar?month=2024-05", months.format(6)),
+        "/calendar?month=2024-06": markup(2, "/calendar?month=2024-06", months.format(7)),
+        "/shop/small": markup(4, "/shop/small", PRODUCT),
+        "/shop/large": markup(4, "/shop/large", PRODUCT, changed=True),
+        "/shop/small/again": markup(
+            4, "/again", PRODUCT + '<link rel="canonical" href="/shop/small">', changed=True
+        ),
+        "/tag/fog": entries("fog"),
+        "/tag/winter": entries("winter"),
+        "/": links(*PATHS),
+    }
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with serve(routes()) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def crawls(site: Site) -> dict[str, Crawl]:
+    settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
+    plans = {
+        "default": settings,
+        "lifted": {**settings, "SIMHASH_PROTECT": []},
+        "spent": {**settings, "SIMHASH_CLUSTER_BUDGET": 1},
+        **{name: {**settings, "SIMHASH_PROTECT": name} for name in PROTECTIONS},
+    }
+    arguments = {"urls": site.urls("/")}
+    outcomes = crawl(*(Plan("Follower", plan, arguments) for plan in plans.values()))
+    return dict(zip(plans, outcomes, strict=True))
+
+
+def links_followed(outcome: Crawl, path: str) -> bool:
+    """Tell whether the spider went where the page at *path* leads."""
+    name = {"/story/?utm_source=mail": "/mail", "/shop/small/again": "/again", "/tag/winter": "/winter"}.get(
+        path
+    )
+    address, _, number = path.partition("?")
+    start = f"/link/of{name or address}/{number.partition('=')[2]}"
+    return any(page.path.startswith(start) for page in outcome.pages)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_a_copy_is_told_with_its_hints(crawls: dict[str, Crawl], site: Site, path: str) -> None:
+    for outcome in crawls.values():
+        assert not outcome.complaints
+        marks = outcome.page(path).marks
+        assert marks["status"] == "near_duplicate"
+        assert marks["duplicate_of"] == site.url(CASES[path].original)
+        assert marks.get("hints", []) == CASES[path].hints
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
+    crawls: dict[str, Crawl], path: str
+) -> None:
+    outcome, spared = crawls["default"], CASES[path].spared
+    assert outcome.page(path).marks.get("spared") == spared
+    is_whole = spared in ("language", "pagination", "product")
+    assert (path in outcome.paths_scraped) is is_whole
+    assert links_followed(outcome, path) is (spared is not None)
+
+
+@pytest.mark.parametrize("name", PROTECTIONS)
+def test_only_the_protections_that_are_set_hold(crawls: dict[str, Crawl], name: str) -> None:
+    spared = {path: crawls[name].page(path).marks.get("spared") for path in CASES}
+    assert spared == {path: name if case.spared == name else None for path, case in CASES.items()}
+    assert crawls["default"].stat(f"spared/{name}") == sum(case.spared == name for case in CASES.values())
+
+
+@pytest.mark.parametrize("lifting", ["lifted", "spent"])
+def test_nothing_is_left_of_copies_when_protection_is_lifted(crawls: dict[str, Crawl], lifting: str) -> None:
+    outcome = crawls[lifting]
+    assert {path for path in CASES if path in outcome.paths_scraped or links_followed(outcome, path)} == set()
+    assert {outcome.page(path).marks["done"] for path in CASES} == {"drop_page"}

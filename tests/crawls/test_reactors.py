@@ -1,0 +1,63 @@
+"""The same crawl on every kind of event loop that Scrapy runs on."""
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, WITHOUT_REACTOR, Crawl, Plan, crawl
+from tests.crawls.site import Answer, Routes, article, links, serve
+
+REACTORS = ("asyncio", "select", WITHOUT_REACTOR)
+PAGES: Routes = {
+    "/": article(0, before=links("/copy", "/moved", "/file")),
+    "/copy": article(0, before=links("/lost")),
+    "/moved": Answer("", 301, headers={"Location": "/target"}),
+    "/target": article(1),
+    "/file": Answer("%PDF", content_type="application/pdf"),
+    "/lost": article(2),
+}
+
+
+@pytest.fixture(scope="module", params=REACTORS)
+def crawls(request: pytest.FixtureRequest) -> dict[str, Crawl]:
+    with serve(PAGES) as site:
+        plans = {
+            "follow": Plan("Follower", {**IN_ORDER, "SIMHASH_ACTION": "drop_links"}, {"urls": [site.url()]}),
+            **{
+                style: Plan(
+                    "Stylist",
+                    {**IN_ORDER, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"},
+                    {"urls": site.urls("/", "/copy"), "style": style, "has_errback": style == "generator"},
+                )
+                for style in ("generator", "async_generator", "coroutine")
+            },
+        }
+        return dict(zip(plans, crawl(*plans.values(), reactor=request.param), strict=True))
+
+
+def test_verdicts_and_actions_are_the_same_on_every_reactor(crawls: dict[str, Crawl]) -> None:
+    done = crawls["follow"]
+    assert done.verdicts == {
+        "/": "new",
+        "/copy": "near_duplicate",
+        "/target": "new",
+        "/file": "skipped/not_html",
+    }
+    assert done.simhash_stats == {
+        "processed": 3,
+        "new": 2,
+        "near_duplicates": 1,
+        "near_duplicates/exact": 1,
+        "requests_dropped": 1,
+        "skipped/not_html": 1,
+    }
+    assert len(done.found) == 1
+
+
+@pytest.mark.parametrize("style", ["generator", "async_generator", "coroutine"])
+def test_pages_are_dropped_on_every_reactor(crawls: dict[str, Crawl], style: str) -> None:
+    assert "/copy" not in crawls[style].notes
+    # Asked for from the start and by a link of the first page.
+    assert crawls[style].stat("pages_dropped") == 2
+
+
+def test_no_reactor_brings_errors(crawls: dict[str, Crawl]) -> None:
+    assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}

@@ -1,0 +1,339 @@
+"""Crawls that share a store in Redis, and what becomes of them when it is away."""
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("redis", reason="redis is not installed")
+from redis import Redis
+
+from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one, scrapy
+from tests.crawls.site import Routes, Site, article, serve
+from tests.store.server import RedisServer
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    # What it acknowledged is on disk: killed, it may otherwise lose the last second.
+    with RedisServer(tmp_path, appendfsync="always") as server:
+        yield server
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serve({"/first": article(0), "/copy": article(0), "/other": article(1)}) as site:
+        yield site
+
+
+def shared(server: RedisServer, **settings: Any) -> dict[str, Any]:
+    return {"SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared", **settings}
+
+
+@pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
+def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, reactor: str) -> None:
+    first, second = crawl(
+        Plan("Visitor", shared(server), {"urls": site.urls("/first")}),
+        Plan("Follower", {**IN_ORDER, **shared(server)}, {"urls": site.urls("/first", "/copy", "/other")}),
+        reactor=reactor,
+    )
+    assert first.complaints == second.complaints == []
+    assert first.verdicts == {"/first": "new"}
+    assert second.verdicts == {"/first": "revisit/unchanged", "/copy": "near_duplicate", "/other": "new"}
+    assert second.page("/copy").marks["duplicate_of"] == site.url("/first")
+    assert second.page("/first").marks["settled"] is True
+    (kept,) = (
+        line for line in second.log("INFO") if "Pages are kept in the store 'shared' at redis://" in line
+    )
+    assert kept.endswith(": 1 known")
+
+
+def test_crawls_of_different_spiders_keep_apart_unless_told_otherwise(
+    server: RedisServer, site: Site
+) -> None:
+    settings = {"SIMHASH_REDIS_URL": server.url}
+    arguments = {"urls": site.urls("/first")}
+    done = crawl(Plan("Visitor", settings, arguments), Plan("Follower", settings, arguments))
+    assert [one.verdicts["/first"] for one in done] == ["new", "new"]
+    with Redis.from_url(server.url) as client:
+        prefixes = {key.decode().rpartition(":")[0] for key in client.scan_iter()}
+    assert prefixes == {"simhash:visitor", "simhash:follower"}
+
+
+def test_of_many_crawls_at_once_one_only_says_new(server: RedisServer) -> None:
+    copies = {f"/{text}/{copy}": article(text) for text in range(8) for copy in range(3)}
+    order = random.Random(6)
+    with serve(copies) as site:
+        plans = [
+            Plan("Visitor", shared(server), {"urls": site.urls(*order.sample(sorted(copies), len(copies)))})
+            for _ in range(4)
+        ]
+        done = crawl(*plans, order="together")
+    pages = [page for one in done for page in one.pages]
+    assert all(one.complaints == [] for one in done)
+    assert len(pages) == 4 * len(copies)
+    news = Counter(page.path.split("/")[1] for page in pages if page.verdict == "new")
+    assert news == dict.fromkeys("01234567", 1)
+    verdicts = Counter(page.verdict for page in pages)
+    assert verdicts == {"new": 8, "near_duplicate": 16, "revisit/unchanged": 72}
+    assert all(page.marks.get("duplicate_of") != page.url for page in pages)
+
+
+def test_the_settings_of_scrapy_redis_will_do(tmp_path: Path, site: Site) -> None:
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        settings = {"SIMHASH_STORE": "redis", "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
+        url = {"REDIS_URL": server.url}
+        place = {"REDIS_HOST": "127.0.0.1", "REDIS_PORT": server.port}
+        arguments = {"urls": site.urls("/first")}
+        first, second = crawl(
+            Plan("Visitor", {**settings, **url}, arguments),
+            Plan("Visitor", {**settings, **place}, arguments),
+        )
+    assert first.complaints == second.complaints == []
+    assert second.verdicts == {"/first": "revisit/unchanged"}
+    assert "secret" not in "\n".join(line for line in second.log() if "REDIS_PARAMS" not in line)
+
+
+def test_a_server_that_goes_away_and_comes_back_costs_no_page(server: RedisServer) -> None:
+    def stop(visit: int) -> str:
+        server.kill()
+        return article(2)
+
+    def start(visit: int) -> str:
+        server.start()
+        # Longer than the crawl waits before it tries again.
+        time.sleep(2)
+        return article(0)
+
+    routes: Routes = {
+        "/first": article(0),
+        "/stop": stop,
+        "/away": article(0),
+        "/start": start,
+        "/copy": article(0),
+    }
+    with serve(routes) as site:
+        done = crawl_one("Visitor", {**IN_ORDER, **shared(server)}, urls=site.urls(*routes))
+    assert done.complaints == []
+    assert done.verdicts == {
+        "/first": "new",
+        "/stop": "unknown/store",
+        "/away": "unknown/store",
+        "/start": "near_duplicate",
+        "/copy": "near_duplicate",
+    }
+    assert len(done.items) == 5
+    assert done.stat("store_errors") == 2
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+    assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+def test_a_crawl_begins_without_its_server_and_ends_in_order(server: RedisServer, site: Site) -> None:
+    server.kill()
+    done = crawl_one("Visitor", shared(server), urls=site.urls("/first", "/copy"))
+    assert done.complaints == []
+    assert done.verdicts == {"/first": "unknown/store", "/copy": "unknown/store"}
+    assert len(done.items) == 2
+    assert done.stats["finish_reason"] == "finished"
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+
+    (line,) = (line for line in done.log("INFO", "scrapy_simhash") if "unmarked (status unknown)" in line)
+    assert f"at redis://127.0.0.1:{server.port}/0 does not answer: " in line
+    assert line.endswith("SIMHASH_REDIS_REQUIRED = True would stop the crawl")
+    assert not any("known" in line and "unknown" not in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+def stop(server: RedisServer) -> None:
+    server.kill()
+
+
+def stand_still(server: RedisServer) -> None:
+    server.pause()
+
+
+def follow(server: RedisServer) -> None:
+    with admin(server) as client:
+        client.replicaof("127.0.0.1", 1)
+
+
+def fill(server: RedisServer) -> None:
+    with admin(server) as client:
+        client.config_set("maxmemory", 1)
+
+
+def admin(server: RedisServer) -> Redis:
+    return Redis.from_url(server.url, password="secret")
+
+
+@pytest.mark.parametrize(
+    ("trouble", "place", "reason"),
+    [
+        (stop, "", "Connection refused"),
+        (stand_still, "", "Timeout"),
+        (follow, "", "read only replica"),
+        (fill, "", "maxmemory"),
+        (None, "the site's", "Connection closed"),
+        (None, "redis.invalid:6379", "redis.invalid"),
+    ],
+    ids=["away", "standing still", "a replica", "full", "another program", "an unknown name"],
+)
+def test_a_crawl_that_requires_its_server_stops_before_any_request(
+    tmp_path: Path, site: Site, trouble: Callable[[RedisServer], None] | None, place: str, reason: str
+) -> None:
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        if trouble is not None:
+            trouble(server)
+        place = place.replace("the site's", f"127.0.0.1:{site.port}") or f"127.0.0.1:{server.port}"
+        # In scrapy-redis's settings the time that an answer may take can be named.
+        settings = {
+            "SIMHASH_STORE": "redis",
+            "REDIS_URL": f"redis://:secret@{place}/0",
+            "REDIS_PARAMS": {"socket_timeout": 0.5},
+        }
+        required, not_required = crawl(
+            *[
+                Plan("Visitor", {**settings, **more}, {"urls": site.urls("/first")})
+                for more in ({"SIMHASH_REDIS_REQUIRED": True}, {})
+            ]
+        )
+    assert required.error is not None
+    assert required.error.startswith(
+        "SIMHASH_REDIS_REQUIRED is True, and the store 'simhash:visitor' at"
+        f" redis://{place}/0 does not answer: "
+    )
+    assert reason in required.error
+    assert required.error.endswith(
+        "Start the server or correct its address, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
+    )
+    assert "secret" not in required.error
+    assert (required.pages, required.stats.get("downloader/request_count", 0)) == ([], 0)
+    assert (not_required.error, not_required.verdicts) == (None, {"/first": "unknown/store"})
+
+
+def test_a_required_server_that_is_there_is_no_trouble_and_may_be_lost_later(server: RedisServer) -> None:
+    def lose(visit: int) -> str:
+        server.kill()
+        return article(1)
+
+    routes: Routes = {"/first": article(0), "/lose": lose, "/last": article(2)}
+    settings = {**IN_ORDER, **shared(server, SIMHASH_REDIS_REQUIRED=True)}
+    with serve(routes) as site:
+        done = crawl_one("Visitor", settings, urls=site.urls(*routes))
+    assert done.complaints == []
+    assert done.verdicts == {"/first": "new", "/lose": "unknown/store", "/last": "unknown/store"}
+    assert len(done.items) == 3
+    assert done.stats["finish_reason"] == "finished"
+
+
+def test_a_wrong_password_stops_the_crawl_whether_its_server_is_required_or_not(
+    tmp_path: Path, site: Site
+) -> None:
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        url = server.url.replace("//", "//:guess@")
+        done = crawl(
+            *[
+                Plan(
+                    "Visitor",
+                    {"SIMHASH_REDIS_URL": url, "SIMHASH_REDIS_REQUIRED": required},
+                    {"urls": site.urls("/first")},
+                )
+                for required in (True, False)
+            ]
+        )
+    for one in done:
+        assert one.error is not None
+        assert "refuses this crawl: " in one.error
+        assert "guess" not in one.error
+        assert one.pages == []
+
+
+def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site: Site) -> None:
+    server.kill()
+    # By itself: there is no downloader middleware that has seen it before.
+    settings = {
+        **shared(server, SIMHASH_REDIS_REQUIRED=True, SIMHASH_ITEM_FIELDS=["url"]),
+        "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 1},
+    }
+    (done,) = crawl(Plan("Visitor", settings, {"urls": site.urls("/first")}, is_enabled=False))
+    assert done.error is not None
+    assert done.error.startswith("SIMHASH_REDIS_REQUIRED is True, and the store 'shared:items' at ")
+    assert done.pages == []
+
+
+def test_a_required_redis_is_warned_of_where_the_store_is_another(site: Site, tmp_path: Path) -> None:
+    more: list[dict[str, Any]] = [
+        {},
+        {"SIMHASH_DIR": str(tmp_path)},
+        {"SIMHASH_STORE": "memory", "SIMHASH_REDIS_URL": "redis://127.0.0.1:1"},
+    ]
+    arguments = {"urls": site.urls("/first")}
+    for done in crawl(*[Plan("Visitor", {"SIMHASH_REDIS_REQUIRED": True, **one}, arguments) for one in more]):
+        (line,) = done.log("WARNING", "scrapy_simhash")
+        assert line.endswith(
+            "SIMHASH_REDIS_REQUIRED (True) does nothing without a store in Redis: set SIMHASH_STORE to redis"
+        )
+        assert done.verdicts == {"/first": "new"}
+
+
+def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
+    server: RedisServer, site: Site, tmp_path: Path
+) -> None:
+    server.kill()
+    settings = {**shared(server, SIMHASH_REDIS_REQUIRED=True), "ADDONS": json.dumps(ENABLED["ADDONS"])}
+    given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    code = "print('STATUS', response.meta['simhash_status'])"
+    done = scrapy("shell", *given, site.url("/first"), "-c", code, cwd=tmp_path)
+    assert "STATUS unknown" in done.stdout, done.stderr
+    done = scrapy("fetch", *given, site.url("/first"), cwd=tmp_path)
+    assert "<title>" in done.stdout, done.stderr
+    assert "while the store 'shared' at " in done.stderr
+    assert "would stop the crawl" not in done.stderr
+
+
+def test_a_store_of_other_fingerprints_stops_the_crawl(server: RedisServer, site: Site) -> None:
+    arguments = {"urls": site.urls("/first")}
+    _, refused = crawl(
+        Plan("Visitor", shared(server), arguments),
+        Plan("Visitor", shared(server, SIMHASH_MIN_SIMILARITY=0.9), arguments),
+    )
+    assert refused.error is not None
+    assert "SIMHASH_MIN_SIMILARITY 0.8 there, 0.9 here" in refused.error
+    assert refused.pages == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "reactor", "message"),
+    [
+        ({"SIMHASH_REDIS_URL": "redis://127.0.0.1"}, "select", "SIMHASH_STORE 'redis' needs asyncio"),
+        ({"SIMHASH_REDIS_URL": "127.0.0.1:6379"}, "asyncio", "must begin with redis://"),
+        ({"SIMHASH_REDIS_PREFIX": "100%"}, "asyncio", "SIMHASH_REDIS_PREFIX must have no other % than in"),
+    ],
+)
+def test_settings_that_cannot_be_stop_the_crawl(
+    site: Site, settings: dict[str, Any], reactor: str, message: str
+) -> None:
+    done = crawl_one("Visitor", settings, reactor=reactor, urls=site.urls("/first"))
+    assert done.error is not None
+    assert message in done.error
+    assert done.pages == []
+
+
+def test_who_looks_at_single_pages_leaves_no_trace(server: RedisServer, site: Site, tmp_path: Path) -> None:
+    def kept() -> dict[bytes, bytes | None]:
+        with Redis.from_url(server.url) as client:
+            return {key: client.dump(key) for key in client.scan_iter()}
+
+    crawl_one("Visitor", shared(server), urls=site.urls("/first"))
+    before = kept()
+    settings = {**shared(server), "ADDONS": json.dumps(ENABLED["ADDONS"])}
+    code = "print('STATUS', response.meta['simhash_status'])"
+    given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    for path, status in (("/copy", "near_duplicate"), ("/other", "new")):
+        done = scrapy("shell", *given, site.url(path), "-c", code, cwd=tmp_path)
+        assert f"STATUS {status}" in done.stdout, done.stderr
+    assert kept() == before

@@ -1,0 +1,329 @@
+"""The report of a crawl, and what it tells of clusters: in meta, stats, signals and the log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from scrapy_simhash import names
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.crawl.report import KEYS
+from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.site import Answer, Routes, Site, article, links, serve
+from tests.docs.reader import DOCS, blocks
+
+#: Keys of a line that are marks of the same name; a line has null where there is no mark.
+MARKS = ("status", "reason", "duplicate_of", "distance", "similarity", "cluster", "rank", "elsewhere")
+
+
+def naming(site: str, number: int = 0, after: str = "") -> str:
+    """Return an article that names *site* as its canonical address."""
+    return article(number, after=after).replace("<head>", f'<head><link rel="canonical" href="{site}">')
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    routes: Routes = {
+        "/story?utm=mail": naming("/story"),
+        "/story?session=7": article(0, after="<p>Buy boats!</p>"),
+        "/story": naming("/story"),
+        "/liar": naming("/other"),
+        "/s": article(0),
+        "/other": article(1),
+        "/front": article(2, before=links("/story", "/copy", "/moved", "/boats.pdf", "/missing", "/other")),
+        "/copy": article(0),
+        "/moved": Answer(status=302, headers={"Location": "/print"}),
+        "/print": article(0, title="To be printed"),
+        "/boats.pdf": Answer(b"%PDF-1.4", content_type="application/pdf"),
+    }
+    with serve(routes) as site:
+        yield site
+
+
+class Told(NamedTuple):
+    crawl: Crawl
+    lines: list[dict[str, Any]]
+
+    def line(self, path: str) -> dict[str, Any]:
+        (line,) = [line for line in self.lines if line["url"].endswith(path)]
+        return line
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("ascii").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def told(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
+    folder = tmp_path_factory.mktemp("reports")
+    walk, story = {"urls": [site.url("/front")]}, {"urls": story_of(site)}
+    plans = {
+        "mark": Plan("report_spiders.Walker", {}, walk),
+        "drop_items": Plan("report_spiders.Walker", {"SIMHASH_ACTION": "drop_items"}, walk),
+        "deep": Plan("report_spiders.Walker", {"SIMHASH_ACTION": "drop_items", "SIMHASH_MIN_DEPTH": 2}, walk),
+        "robots": Plan("report_spiders.Walker", {"ROBOTSTXT_OBEY": True}, walk),
+        "clusters": Plan("report_spiders.Clusters", {"SIMHASH_DEBUG": True}, story),
+        "first": Plan("report_spiders.Clusters", {"SIMHASH_PREFER": ""}, story),
+        "bystander": Plan("report_spiders.Bystander", {}, story),
+    }
+    reported = [
+        plan._replace(settings={**IN_ORDER, **plan.settings, "SIMHASH_REPORT": str(folder / f"{name}.jsonl")})
+        for name, plan in plans.items()
+    ]
+    crawls = crawl(*reported)
+    return {
+        name: Told(done, lines_of(folder / f"{name}.jsonl")) for name, done in zip(plans, crawls, strict=True)
+    }
+
+
+def story_of(site: Site) -> list[str]:
+    return site.urls("/story?utm=mail", "/other", "/story?session=7", "/liar", "/s", "/story")
+
+
+def test_no_crawl_logs_an_error(told: dict[str, Told]) -> None:
+    complaints = {name: done.crawl.complaints for name, done in told.items() if name != "bystander"}
+    assert complaints == {name: [] for name in complaints}
+
+
+# --- The report.
+
+
+def test_there_is_a_line_for_each_page_of_the_spider_in_their_order(told: dict[str, Told]) -> None:
+    lines = told["mark"].lines
+    assert [line["url"] for line in lines] == [page.url for page in told["mark"].crawl.pages]
+    assert len(lines) == 7
+    assert all(tuple(line) == KEYS for line in lines)
+
+
+def test_robots_txt_has_no_line(told: dict[str, Told]) -> None:
+    assert "/robots.txt" in {page.path for page in told["robots"].crawl.pages}
+    assert not [line for line in told["robots"].lines if "robots" in line["url"]]
+
+
+def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
+    for done in told.values():
+        marks = {page.url: page.marks for page in done.crawl.pages}
+        for line in done.lines:
+            ours = marks[line["url"]]
+            assert {key: line[key] for key in MARKS} == {key: ours.get(key) for key in MARKS}
+            assert line["preferred"] == ours.get("preferred")
+            assert line["action"] == ours.get("done")
+            assert line["spared"] == ours.get("spared")
+
+
+def test_a_line_says_what_was_done(told: dict[str, Told]) -> None:
+    assert told["mark"].line("/copy")["action"] == "mark"
+    assert told["drop_items"].line("/copy")["action"] == "drop_items"
+    assert (told["deep"].line("/copy")["action"], told["deep"].line("/copy")["spared"]) == (
+        "mark",
+        "min_depth",
+    )
+    assert {told["drop_items"].line(path)["action"] for path in ("/front", "/story", "/missing")} == {None}
+
+
+def test_a_line_says_why_a_page_was_skipped(told: dict[str, Told]) -> None:
+    missing, file = told["mark"].line("/missing"), told["mark"].line("/boats.pdf")
+    assert (missing["status"], missing["reason"], missing["http_status"]) == ("skipped", "status", 404)
+    assert (file["status"], file["reason"], file["http_status"]) == ("skipped", "not_html", 200)
+
+
+def test_a_line_says_where_the_page_came_from_and_when(told: dict[str, Told], site: Site) -> None:
+    front, copy = told["mark"].line("/front"), told["mark"].line("/copy")
+    assert (front["depth"], front["referer"]) == (0, None)
+    assert (copy["depth"], copy["referer"]) == (1, site.url("/front"))
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", copy["time"])
+    # At its end, not where it began.
+    assert told["mark"].line("/print")["status"] == "near_duplicate"
+    assert not [line for line in told["mark"].lines if line["url"].endswith("/moved")]
+
+
+def test_the_command_explains_what_the_crawl_did(
+    told: dict[str, Told], site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "report.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in told["drop_items"].lines))
+    assert main(["report", str(path), "--url", site.url("/copy")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(
+        f"{site.url('/copy')} repeats {site.url('/story')}, which was seen first: title and main text are the same"
+        " to the letter (distance 0, similarity 1.0)."
+    )
+    assert " Its items were dropped. " in said
+
+
+def test_the_same_command_is_one_of_scrapy(told: dict[str, Told], site: Site, tmp_path: Path) -> None:
+    (tmp_path / "report.jsonl").write_text("".join(json.dumps(line) + "\n" for line in told["mark"].lines))
+    done = scrapy("simhash", "report", "report.jsonl", "--url", site.url("/missing"), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{site.url('/missing')} was not compared: its HTTP status is 404.\n"
+    done = scrapy("simhash", "report", "missing.jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("scrapy simhash: cannot read missing.jsonl: ")
+
+
+# --- Which file.
+
+
+def test_a_report_begins_anew_with_each_crawl_and_goes_on_with_a_job(site: Site, tmp_path: Path) -> None:
+    path = tmp_path / "%(name)s" / "report.jsonl"
+    (tmp_path / "visitor").mkdir()
+    (tmp_path / "visitor" / "report.jsonl").write_text('{"url": "half of a li')
+    settings = {**IN_ORDER, "SIMHASH_REPORT": str(path)}
+    job = {**settings, "JOBDIR": str(tmp_path / "job")}
+    one, two = (Plan("Visitor", settings, {"urls": site.urls("/story")}) for _ in range(2))
+    first, second = (Plan("Visitor", job, {"urls": site.urls(path)}) for path in ("/other", "/s"))
+    for done in crawl(first):
+        assert done.complaints == []
+    kept = (tmp_path / "visitor" / "report.jsonl").read_text("ascii").splitlines()
+    assert kept[0] == '{"url": "half of a li'
+    assert json.loads(kept[1])["url"] == site.url("/other")
+    crawl(second)
+    assert len((tmp_path / "visitor" / "report.jsonl").read_text("ascii").splitlines()) == 3
+    crawl(one, two)
+    assert [line["url"] for line in lines_of(tmp_path / "visitor" / "report.jsonl")] == site.urls("/story")
+
+
+def test_a_path_that_cannot_be_written_stops_the_crawl_at_its_start(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = str(tmp_path / "file" / "report.jsonl")
+    bad, misspelt = crawl(
+        Plan("Visitor", {"SIMHASH_REPORT": path}, {"urls": site.urls("/story")}),
+        Plan("Visitor", {"SIMHASH_REPORT": "%(nmae)s.jsonl"}, {"urls": site.urls("/story")}),
+    )
+    for done, message in ((bad, f"got {path!r}"), (misspelt, "got '%(nmae)s.jsonl'")):
+        assert done.pages == []
+        assert done.error is not None
+        assert "SIMHASH_REPORT must " in done.error
+        assert message in done.error
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_disk_that_is_full_is_warned_of_once_and_the_crawl_goes_on(site: Site) -> None:
+    urls = site.urls("/story", "/copy", "/other")
+    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_REPORT": "/dev/full"}, urls=urls)
+    assert done.paths_scraped == ["/copy", "/other", "/story"]
+    assert done.verdicts["/copy"] == "near_duplicate"
+    assert done.stat("report_errors") == 3
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert "Could not write the report /dev/full" in warning
+    assert done.complaints == []
+
+
+@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
+def test_it_is_the_same_with_any_reactor(
+    reactor: str, site: Site, told: dict[str, Told], tmp_path: Path
+) -> None:
+    path = tmp_path / "report.jsonl"
+    settings = {**IN_ORDER, "SIMHASH_REPORT": str(path), "SIMHASH_DEBUG": True}
+    done = crawl_one("report_spiders.Clusters", settings, reactor=reactor, urls=story_of(site))
+    without_time = [{**line, "time": None} for line in lines_of(path)]
+    assert without_time == [{**line, "time": None} for line in told["clusters"].lines]
+    assert done.notes == told["clusters"].crawl.notes
+    assert done.complaints == []
+
+
+def test_who_looks_at_a_single_page_writes_no_report(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text(
+        "ADDONS = {'scrapy_simhash.Addon': 500}\nSIMHASH_REPORT = 'report.jsonl'\nTELNETCONSOLE_ENABLED = False\n"
+    )
+    done = scrapy("fetch", "--nolog", site.url("/story"), cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, naming("/story"))
+    assert not (tmp_path / "report.jsonl").exists()
+
+
+# --- Clusters.
+
+
+def test_the_preferred_address_is_known_as_far_as_pages_have_come(told: dict[str, Told]) -> None:
+    pages = told["clusters"].crawl.pages
+    preferred = {page.path: page.marks.get("preferred", "").rpartition("/")[2] for page in pages}
+    assert preferred == {
+        "/story?utm=mail": "",
+        "/other": "",
+        # Nobody has been named that is there: the shortest.
+        "/story?session=7": "story?utm=mail",
+        # /other has another text, so naming it is worth nothing.
+        "/liar": "liar",
+        "/s": "s",
+        # The first page has named it.
+        "/story": "story",
+    }
+    signalled = [note for note in told["clusters"].crawl.notes if isinstance(note, str)]
+    assert signalled == ["/story?utm=mail", "/liar", "/s", "/story"]
+
+
+def test_each_cluster_with_copies_is_told_of_at_the_end(told: dict[str, Told], site: Site) -> None:
+    (cluster,) = [note for note in told["clusters"].crawl.notes if isinstance(note, dict)]
+    assert cluster == {
+        "number": 0,
+        "pages": 5,
+        "size": 5,
+        "first": site.url("/story?utm=mail"),
+        "preferred": site.url("/story"),
+        "urls": site.urls("/story?utm=mail", "/story?session=7", "/liar", "/s", "/story"),
+        "hosts": 1,
+    }
+    (line,) = [line for line in told["clusters"].crawl.log("DEBUG") if "Cluster" in line]
+    assert line.endswith(
+        f"Cluster 0: 5 pages, first {site.url('/story?utm=mail')}, preferred {site.url('/story')}"
+    )
+    # Without SIMHASH_DEBUG the log does not list them.
+    assert not [line for line in told["first"].crawl.log("DEBUG") if "Cluster" in line]
+
+
+def test_the_stats_say_how_large_clusters_are_and_how_many_prefer_a_later_page(told: dict[str, Told]) -> None:
+    stats = told["clusters"].crawl.stats
+    assert (stats[names.STAT_LARGEST_CLUSTER], stats[names.STAT_PREFERRED_LATER]) == (5, 1)
+    assert told["first"].crawl.stats[names.STAT_LARGEST_CLUSTER] == 5
+    assert not told["first"].crawl.stats.get(names.STAT_PREFERRED_LATER)
+
+
+def test_without_a_preference_the_first_is_preferred(told: dict[str, Told], site: Site) -> None:
+    assert {line["preferred"] for line in told["first"].lines} == {None, site.url("/story?utm=mail")}
+
+
+def test_a_handler_that_fails_harms_nobody(told: dict[str, Told]) -> None:
+    done = told["bystander"].crawl
+    assert len(done.complaints) == 1
+    assert "a handler of somebody else" in done.complaints[0]
+    assert done.stats["finish_reason"] == "finished"
+
+
+SPIDER = """
+import scrapy
+
+
+class StorySpider(scrapy.Spider):
+    name = "story"
+    start_urls = {urls}
+    custom_settings = {{
+        "ADDONS": {{"scrapy_simhash.Addon": 500}},
+        "EXTENSIONS": {{"myproject.preferred.PreferredUrls": 500}},
+        "CONCURRENT_REQUESTS": 1,
+        "TELNETCONSOLE_ENABLED": False,
+    }}
+
+    def parse(self, response):
+        pass
+"""
+
+
+def test_the_extension_of_the_how_to_writes_down_the_preferred_addresses(site: Site, tmp_path: Path) -> None:
+    (block,) = [block for block in blocks(DOCS / "how-to" / "preferred.rst", "python") if block.caption]
+    assert block.caption == "myproject/preferred.py"
+    (tmp_path / "myproject").mkdir()
+    (tmp_path / "myproject" / "__init__.py").write_text("")
+    (tmp_path / "myproject" / "preferred.py").write_text(block.text, "utf-8")
+    (tmp_path / "myproject" / "settings.py").write_text("")
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = myproject.settings\n")
+    (tmp_path / "story.py").write_text(SPIDER.format(urls=site.urls("/s", "/story", "/other")))
+    done = scrapy("runspider", "story.py", cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    # Which number it has depends on what comes first.
+    assert [*json.loads((tmp_path / "preferred.json").read_text()).values()] == [site.url("/story")]

@@ -1,0 +1,217 @@
+"""A page is known by its request: what asks again is a revisit, what inherits meta is a page of its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
+from tests.crawls.site import Answer, Routes, Site, article, links, serve
+
+IN_FLIGHT = 8
+
+
+def test_a_child_request_with_its_parents_meta_does_not_carry_our_marks() -> None:
+    routes: Routes = {
+        "/first": article(0),
+        "/copy": article(0, before=links("/a", "/b", "/c")),
+        "/a": article(1),
+        "/b": Answer("gone", 404),
+        "/c": article(0),
+    }
+    with serve(routes) as site:
+        done = crawl_one(
+            "Asking",
+            {**IN_ORDER, "HTTPERROR_ALLOW_ALL": True},
+            urls=site.urls("/first", "/copy"),
+            meta={"simhash_action": "mark"},
+        )
+    asked = {note["asked"]: note["keys"] for note in done.notes if isinstance(note, dict)}
+    # What the user put there is inherited, as all of a user's meta is; what we put there is not.
+    assert asked == {path: ["simhash_action"] for path in routes}
+    assert done.verdicts == {
+        "/first": "new",
+        "/copy": "near_duplicate",
+        "/a": "new",
+        "/b": "skipped/status",
+        "/c": "near_duplicate",
+    }
+    assert done.complaints == []
+
+
+@pytest.fixture(scope="module")
+def retried() -> dict[str, Crawl]:
+    def changing(visit: int) -> str:
+        return article(visit)
+
+    routes: Routes = {"/same": article(5), "/changed": changing, "/copy": article(5)}
+    plans = {
+        (way, action): Plan(
+            "Retrier",
+            {**IN_ORDER, "SIMHASH_ACTION": action, "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter"},
+            {"way": way},
+        )
+        for way in ("helper", "replace", "same object")
+        for action in ("mark", "drop_links")
+    }
+    done = {}
+    with serve(routes) as site:
+        for plan in plans.values():
+            plan.arguments["urls"] = site.urls("/same", "/changed", "/copy")  # type: ignore[index]
+        for (way, action), result in zip(plans, crawl(*plans.values()), strict=True):
+            done[f"{way}, {action}"] = result
+    return done
+
+
+RETRIES = [
+    f"{way}, {action}" for way in ("helper", "replace", "same object") for action in ("mark", "drop_links")
+]
+
+
+@pytest.mark.parametrize("name", RETRIES)
+def test_a_retry_from_a_callback_is_a_revisit_and_no_link(retried: dict[str, Crawl], name: str) -> None:
+    done = retried[name]
+    assert done.page("/same").verdict == "new"
+    assert done.page("/same", 1).verdict == "revisit/unchanged"
+    assert "duplicate_of" not in done.page("/same", 1).marks
+    assert done.page("/copy").verdict == "near_duplicate"
+    assert done.page("/copy", 1).verdict == "revisit/unchanged"
+    assert done.stat("requests_dropped") == 0
+    if not name.startswith("same object"):  # of which Scrapy itself complains
+        assert done.complaints == []
+
+
+@pytest.mark.parametrize("name", RETRIES)
+def test_a_callback_can_read_the_verdict_after_it_has_asked_again(
+    retried: dict[str, Crawl], name: str
+) -> None:
+    assert sorted(note for note in retried[name].notes if "/" not in note) == ["near_duplicate", "new", "new"]
+
+
+def test_a_page_that_changed_is_a_changed_revisit(retried: dict[str, Crawl]) -> None:
+    # Every plan asks twice, and the page is another one at each visit.
+    done = retried["helper, mark"]
+    assert done.page("/changed", 1).verdict == "revisit/changed"
+    assert done.page("/changed", 1).marks["distance"] > 3
+    assert done.stat("revisits/changed") == 1
+
+
+@pytest.fixture(scope="module")
+def roundabout() -> Crawl:
+    """Retries and redirects of Scrapy's own."""
+
+    def tired(visit: int) -> str | Answer:
+        return article(1) if visit else Answer(article(1), 503)
+
+    routes: Routes = {
+        "/page": article(0),
+        "/moved": Answer(article(0), 301, headers={"Location": "/page"}),
+        "/found": Answer(article(0), 302, headers={"Location": "/elsewhere"}),
+        "/elsewhere": article(2),
+        "/refresh": '<html><head><meta http-equiv="refresh" content="0; url=/later">' + article(3),
+        "/later": article(3),
+        "/tired": tired,
+        "/broken": Answer(article(4), 500),
+    }
+    with serve(routes) as site:
+        urls = site.urls("/page", "/moved", "/found", "/refresh", "/tired", "/broken")
+        return crawl_one("Visitor", IN_ORDER, urls=urls)
+
+
+def test_only_the_last_answer_to_a_request_is_judged(roundabout: Crawl) -> None:
+    assert roundabout.verdicts == {
+        "/page": "revisit/unchanged",  # asked for, and the target of /moved
+        "/elsewhere": "new",
+        "/later": "new",
+        "/tired": "new",
+        "/broken": "skipped/status",  # after all retries
+    }
+    assert roundabout.simhash_stats == {
+        "processed": 5,
+        "new": 4,
+        "revisits": 1,
+        "revisits/unchanged": 1,
+        "skipped/status": 1,
+    }
+    (complaint,) = roundabout.complaints
+    assert "Gave up retrying" in complaint
+    assert roundabout.found == []
+
+
+def test_identical_pages_in_flight_at_once_are_one_new_page_and_copies_of_it() -> None:
+    # No page is answered before all are asked for.
+    barrier = Barrier(IN_FLIGHT, timeout=30)
+
+    def together(visit: int) -> str:
+        barrier.wait()
+        return article(0)
+
+    paths = [f"/{number}" for number in range(IN_FLIGHT)]
+    with serve(dict.fromkeys(paths, together)) as site:
+        settings = {"CONCURRENT_REQUESTS": IN_FLIGHT, "CONCURRENT_REQUESTS_PER_DOMAIN": IN_FLIGHT}
+        done = crawl_one("Visitor", settings, urls=site.urls(*paths))
+    copies = {"near_duplicates": IN_FLIGHT - 1, "near_duplicates/exact": IN_FLIGHT - 1}
+    assert done.simhash_stats == {"processed": IN_FLIGHT, "new": 1, **copies}
+    (original,) = {page.marks["duplicate_of"] for page in done.pages if page.verdict == "near_duplicate"}
+    assert original in [page.url for page in done.pages if page.verdict == "new"]
+
+
+def test_a_crawl_from_the_http_cache_gives_the_same_verdicts(tmp_path: Path) -> None:
+    routes: Routes = {
+        "/": article(0, before=links("/copy", "/other", "/missing", "/moved")),
+        "/copy": article(0),
+        "/other": article(1),
+        "/moved": Answer("", 302, headers={"Location": "/other?again"}),
+        "/other?again": article(1),
+        "/missing": Answer("", 404),
+    }
+    with serve(routes) as site:
+        plan = Plan(
+            "Follower",
+            {
+                **IN_ORDER,
+                "HTTPCACHE_ENABLED": True,
+                "HTTPCACHE_DIR": str(tmp_path),
+                "HTTPERROR_ALLOW_ALL": True,
+            },
+            {"urls": [site.url()]},
+        )
+        first, second = crawl(plan, plan)
+        assert set(site.visits.values()) == {1}
+    assert all("cached" in page.flags for page in second.pages)
+    assert [(page.path, page.marks) for page in first.pages] == [
+        (page.path, page.marks) for page in second.pages
+    ]
+    assert first.simhash_stats == second.simhash_stats
+    assert first.verdicts["/other?again"] == "near_duplicate"
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Crawl, Crawl]]:
+    """A crawl stopped after two pages, whose queue is on disk, and its resumption."""
+    names = [f"/{number}" for number in range(6)]
+    routes: Routes = {"/": article(7, before=links(*names))} | {
+        name: article(number // 2, before=links(*names)) for number, name in enumerate(names)
+    }
+    settings = {
+        "CONCURRENT_REQUESTS": 1,
+        "SIMHASH_ITEM_FIELD": "near_duplicate",
+        "JOBDIR": str(tmp_path_factory.mktemp("job")),
+    }
+    with serve(routes) as site:
+        plan = Plan("Follower", {**settings, "CLOSESPIDER_PAGECOUNT": 3}, {"urls": [site.url()]})
+        resume = Plan("Follower", settings, {"urls": [site.url()]})
+        first, second = crawl(plan, resume)
+        yield site, first, second
+
+
+def test_a_paused_crawl_goes_on_where_it_was(paused: tuple[Site, Crawl, Crawl]) -> None:
+    site, first, second = paused
+    assert first.complaints == second.complaints == []
+    assert first.stats["finish_reason"] == "closespider_pagecount"
+    assert second.stats["finish_reason"] == "finished"
+    assert second.stats["scheduler/dequeued/disk"] >= 3
+    assert set(site.visits) >= set(site.routes)
+    scraped = {item["path"] for item in first.items + second.items}
+    assert scraped == set(site.routes)

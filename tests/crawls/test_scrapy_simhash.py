@@ -1,0 +1,236 @@
+"""``scrapy simhash`` as it is typed in a project, whose settings say which store is meant, and outside of one."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash.cli.main import CRAWL_COMMANDS
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.crawls.harness import scrapy
+from tests.crawls.site import article, serve
+
+SETTINGS = """
+ADDONS = {{"scrapy_simhash.Addon": 500}}
+SPIDER_MODULES = ["harbour.spiders"]
+{settings}
+"""
+SPIDER = """
+import scrapy
+
+class TidesSpider(scrapy.Spider):
+    name = "tides"
+    custom_settings = {{"SIMHASH_SCOPE": "host"}}
+    start_urls = {urls}
+
+    def parse(self, response):
+        yield {{"url": response.url, "html": response.text}}
+"""
+OTHER_SPIDER = """
+import scrapy
+
+class WindsSpider(scrapy.Spider):
+    name = "winds"
+"""
+#: Knows every page by the path of its URL.
+OWN = """
+from urllib.parse import urlsplit
+
+from scrapy_simhash.store import MemoryStore
+
+class ByPath:
+    def fingerprint(self, request):
+        return urlsplit(request.url).path.encode()
+
+class OwnStore(MemoryStore):
+    @classmethod
+    def from_crawler(cls, crawler, header):
+        return cls(header)
+"""
+
+
+def project(folder: Path, settings: str = 'SIMHASH_DIR = "seen"', *, urls: list[str] | None = None) -> Path:
+    """Make a Scrapy project with one spider, and return its folder."""
+    package = folder / "harbour"
+    (package / "spiders").mkdir(parents=True)
+    for path in (package, package / "spiders"):
+        (path / "__init__.py").touch()
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = harbour.settings\n", "utf-8")
+    (package / "settings.py").write_text(SETTINGS.format(settings=settings), "utf-8")
+    (package / "own.py").write_text(OWN, "utf-8")
+    (package / "spiders" / "tides.py").write_text(SPIDER.format(urls=urls or []), "utf-8")
+    return folder
+
+
+def simhash(folder: Path, *arguments: str) -> str:
+    """Run a command that works, and return what it writes."""
+    done = scrapy("simhash", *arguments, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def refused(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Run a command that does not, and return its status and what it complains."""
+    done = scrapy("simhash", *arguments, cwd=folder)
+    assert done.stdout == ""
+    return done.returncode, done.stderr.removeprefix("scrapy simhash: ").rstrip("\n")
+
+
+def feed(folder: Path, *pages: tuple[str, str]) -> str:
+    path = folder / "pages.jsonl"
+    path.write_text("".join(json.dumps({"url": url, "html": html}) + "\n" for url, html in pages), "utf-8")
+    return str(path)
+
+
+def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> None:
+    routes = {"/ferry": article(1), "/ferry/print": article(1), "/pilot": article(2)}
+    with serve(routes) as site:
+        project(tmp_path, urls=[site.url(path) for path in routes])
+        done = scrapy("crawl", "tides", "-O", "items.jsonl", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    # The only spider there is, and its name, and its file.
+    file = tmp_path / ".scrapy" / "seen" / "tides.sqlite"
+    told = [json.loads(simhash(tmp_path, "info", *place, "--json")) for place in ([], [str(file)])]
+    assert told[0] == told[1]
+    assert (told[0]["place"], told[0]["pages"], told[0]["clusters"]) == (str(file), 3, 1)
+    assert told[0]["settings"]["SIMHASH_SCOPE"] == "host"
+    assert told[0]["runs"][0]["reason"] == "finished"
+    # The items of the crawl, imported, are the pages of the crawl.
+    counted = simhash(tmp_path, "import", "--input", "items.jsonl", "--html-field", "html")
+    assert counted == "records: 3, new: 0, near-duplicates: 0, revisits: 3, short: 0, skipped: 0\n"
+    simhash(tmp_path, "export", "-o", "seen.jsonl")
+    simhash(tmp_path, "merge", "copy.sqlite", "seen.jsonl", "tides")
+    with closing(SqliteStore(tmp_path / "copy.sqlite", read_only=True)) as copy:
+        assert (len(copy), copy.index_size, copy.header.scope) == (3, 2, "host")
+
+
+def test_options_of_scrapy_follow_the_command(tmp_path: Path) -> None:
+    project(tmp_path)
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    arguments = ["-s", "SIMHASH_DIR=elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20", "-L", "ERROR"]
+    simhash(tmp_path, "import", "tides", "--input", source, "--html-field", "html", *arguments)
+    with closing(SqliteStore(tmp_path / ".scrapy/elsewhere/tides.sqlite", read_only=True)) as store:
+        assert (len(store), store.header.min_shingles, store.header.scope) == (1, 20, "host")
+
+
+def test_a_reset_in_the_settings_is_for_crawls(tmp_path: Path) -> None:
+    project(tmp_path, 'SIMHASH_DIR = "seen"\nSIMHASH_RESET = True')
+    for number in (1, 2):
+        source = feed(tmp_path, (f"https://example.com/{number}", article(number)))
+        simhash(tmp_path, "import", "--input", source, "--html-field", "html")
+    assert json.loads(simhash(tmp_path, "info", "--json"))["pages"] == 2
+
+
+def test_pages_are_known_by_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
+    project(tmp_path, 'SIMHASH_DIR = "seen"\nREQUEST_FINGERPRINTER_CLASS = "harbour.own.ByPath"')
+    pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
+    counted = simhash(tmp_path, "import", "-i", feed(tmp_path, *pages), "--html-field", "html")
+    assert counted.startswith("records: 2, new: 1, near-duplicates: 0, revisits: 1, ")
+    # And where a file is named, which belongs to no spider.
+    counted = simhash(tmp_path, "import", "a.sqlite", "-i", feed(tmp_path, *pages), "--html-field", "html")
+    assert counted.startswith("records: 2, new: 1, near-duplicates: 0, revisits: 1, ")
+    with closing(SqliteStore(tmp_path / "a.sqlite", read_only=True)) as store:
+        assert store.header.scope == "crawl"
+        assert [posting.key for posting in store] == [b"/a"]
+
+
+def test_a_store_of_somebody_s_own_is_used(tmp_path: Path) -> None:
+    project(tmp_path, 'SIMHASH_STORE = "harbour.own.OwnStore"')
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    assert simhash(tmp_path, "import", "-i", source, "--html-field", "html").startswith("records: 1, new: 1")
+    told = json.loads(simhash(tmp_path, "info", "--json"))
+    assert (told["place"], told["kind"]) == ("the store of spider 'tides'", "harbour.own.OwnStore")
+    assert refused(tmp_path, "merge", "tides", "tides") == (
+        2,
+        "the store of spider 'tides' cannot be merged into itself",
+    )
+
+
+# --- What is not clear, and what is not there.
+
+
+def test_a_spider_that_forgets_has_no_store(tmp_path: Path) -> None:
+    status, complaint = refused(project(tmp_path, ""), "info")
+    assert (status, complaint) == (
+        2,
+        "spider 'tides' forgets what it has seen when it is closed: set SIMHASH_DIR, JOBDIR or SIMHASH_REDIS_URL,"
+        " or name a store",
+    )
+
+
+def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
+    project(tmp_path)
+    (tmp_path / "harbour" / "spiders" / "winds.py").write_text(OTHER_SPIDER, "utf-8")
+    assert refused(tmp_path, "info") == (2, "name a store, or one of the project's spiders: tides, winds")
+    place = tmp_path / ".scrapy" / "seen" / "winds.sqlite"
+    assert refused(tmp_path, "info", "winds") == (1, f"there is no store at {place}")
+    neither = (
+        "'gales' is neither a spider of this project (tides, winds) nor a file; ./gales is one in any case"
+    )
+    assert refused(tmp_path, "info", "gales") == (2, neither)
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    assert refused(tmp_path, "import", "gales", "-i", source, "--html-field", "html") == (2, neither)
+    assert not (tmp_path / "gales").exists()
+    assert refused(tmp_path, "info", "./gales") == (1, "there is no store at gales")
+
+
+def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp_path: Path) -> None:
+    project(tmp_path)
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    arguments = ["import", "-i", source, "--html-field", "html"]
+    simhash(tmp_path, *arguments)
+    status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_MASK_DIGITS=1")
+    assert status == 2
+    assert "SIMHASH_MASK_DIGITS False there, True here. Nothing was changed" in complaint
+    assert json.loads(simhash(tmp_path, "info", "--json", "-s", "SIMHASH_MASK_DIGITS=1"))["pages"] == 1
+
+
+def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
+    status, complaint = refused(tmp_path, "info")
+    assert (status, complaint) == (2, "name a store: a file, or a URL like redis://host:6379/0#prefix")
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    simhash(tmp_path, "import", "a.sqlite", "-i", source, "--html-field", "html", "-s", "SIMHASH_SCOPE=host")
+    assert json.loads(simhash(tmp_path, "info", "a.sqlite", "--json"))["settings"]["SIMHASH_SCOPE"] == "host"
+
+
+# --- Help, wrong usage, and what it costs every other command.
+
+
+def test_the_help_names_every_command(tmp_path: Path) -> None:
+    assert re.findall(r"^    (\w+) ", simhash(tmp_path, "-h"), re.MULTILINE) == list(CRAWL_COMMANDS)
+    assert simhash(tmp_path, "info", "-h").startswith("usage: scrapy simhash info [-h]")
+    listed = scrapy("-h", cwd=tmp_path).stdout
+    assert re.search(r"^  simhash +Look into the stores", listed, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "the following arguments are required: command"),
+        (["inform"], "invalid choice: 'inform'"),
+        (["info", "--fast"], "unrecognized arguments: --fast"),
+    ],
+)
+def test_wrong_usage_is_status_2(arguments: list[str], complaint: str, tmp_path: Path) -> None:
+    status, said = refused(tmp_path, *arguments)
+    assert (status, complaint in said) == (2, True)
+
+
+PROBE = """
+import sys
+import scrapy.cmdline
+before = set(sys.modules)
+import scrapy_simhash.cli.scrapy_command
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_scrapy_s_other_commands_import_next_to_nothing_of_it() -> None:
+    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.split() == ["scrapy_simhash", "scrapy_simhash.cli.scrapy_command"]

@@ -1,0 +1,171 @@
+"""The rule in real crawls: a second look or none, edited copies, siblings of one template, captions."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from magazine.stories import load_stories
+
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
+from tests.crawls.site import Routes, Site, article, serve
+from tests.edits import edited
+
+STORY = "\n\n".join(block.text for block in load_stories()["en/chowder-argument"].blocks)
+
+
+def log(share: float = 0, title: str = "A harbour log", seed: int = 1962) -> str:
+    """Return a page of which *share* of the words were edited."""
+    text = "".join(f"<p>{part}</p>" for part in edited(STORY, share, seed).split("\n\n"))
+    return f"<html lang=en><title>{title}</title><main><h1>{title}</h1>{text}</main>"
+
+
+def caption(title: str, text: str, after: str = "") -> str:
+    return f"<html lang=en><title>{title}</title><main><p>{text}</p></main>{after}"
+
+
+PAGES: Routes = {
+    "/log": log(),
+    "/log/edited": log(0.1),
+    "/log/rewritten": log(1),
+    "/log/sibling": log(0.1, title="A quarry ledger", seed=1963),
+    "/story": article(0),
+    "/story/print": article(0, after="<footer>Since 1962</footer>"),
+    "/loft": caption("The sail loft", "The loft in the rain."),
+    "/loft/print": caption("The sail loft", "The loft in the rain.", "<footer>Since 1962</footer>"),
+    "/loft/at-noon": caption("The sail loft", "The loft at noon."),
+    "/store": caption("The net store", "The loft in the rain."),
+    "/dot": caption("The sail loft", "Here."),
+    "/dot/print": caption("The sail loft", "Here."),
+}
+CAPTIONS = {
+    "/loft": "skipped/short_text",
+    "/loft/print": "near_duplicate/short_text",
+    "/loft/at-noon": "skipped/short_text",
+    "/store": "skipped/short_text",
+    "/dot": "skipped/short_text",
+    "/dot/print": "skipped/short_text",
+}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with serve(PAGES) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def crawls(site: Site) -> dict[str, Crawl]:
+    field = {"SIMHASH_ITEM_FIELD": "near_duplicate"}
+
+    def plan(spider: str = "Visitor", **settings: Any) -> Plan:
+        return Plan(spider, {**IN_ORDER, **settings}, {"urls": site.urls(*PAGES)})
+
+    plans = {
+        "default": plan(),
+        "classic": plan(SIMHASH_RULE="classic"),
+        "strict": plan(SIMHASH_MIN_SIMILARITY="0.99"),
+        "narrow": plan(SIMHASH_CANDIDATE_DISTANCE="3"),
+        "field": plan("Collector", **field),
+        "drop_page": plan(SIMHASH_ACTION="drop_page", **UNPROTECTED),
+    }
+    return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
+    assert {name: done.complaints for name, done in crawls.items() if done.complaints} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "edited"),
+    [("default", "near_duplicate"), ("classic", "new"), ("strict", "new"), ("narrow", "new")],
+)
+def test_an_edited_copy_is_found_by_the_second_look(crawls: dict[str, Crawl], name: str, edited: str) -> None:
+    verdicts = crawls[name].verdicts
+    assert verdicts["/log"] == verdicts["/log/rewritten"] == verdicts["/story"] == "new"
+    assert verdicts["/log/edited"] == edited
+    assert verdicts["/log/sibling"] == "new", "nearly the same text about something else"
+    assert verdicts["/story/print"] == "near_duplicate"
+
+
+def test_meta_says_how_far_and_how_alike(crawls: dict[str, Crawl], site: Site) -> None:
+    first, copy = (crawls["default"].page(path).marks for path in ("/log", "/log/edited"))
+    assert copy["duplicate_of"] == site.url("/log")
+    assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() > 3
+    assert 0.8 <= copy["similarity"] < 1
+    assert copy["similarity"] == round(copy["similarity"], 3)
+    assert "similarity" not in first
+
+
+def test_without_a_second_look_similarity_is_the_share_of_equal_bits(crawls: dict[str, Crawl]) -> None:
+    marks = crawls["classic"].page("/story/print").marks
+    assert marks["similarity"] == round(1 - marks["distance"] / 64, 3)
+
+
+@pytest.mark.parametrize("name", ["default", "classic", "strict", "narrow", "drop_page"])
+def test_of_captions_those_with_equal_text_and_title_are_near_duplicates(
+    crawls: dict[str, Crawl], site: Site, name: str
+) -> None:
+    done = crawls[name]
+    found = {page.path: page.verdict for page in done.pages if page.path in CAPTIONS}
+    dropped = {"/loft/print"} if name == "drop_page" else set()
+    expected = {path: verdict for path, verdict in CAPTIONS.items() if path not in dropped}
+    assert {path: verdict for path, verdict in found.items() if path not in dropped} == expected
+    assert done.stat("skipped/short_text") == 5
+    (copy,) = [entry for entry in done.found if entry["url"] == site.url("/loft/print")]
+    assert copy["original"] == site.url("/loft")
+
+
+def test_marks_of_a_short_copy_are_those_of_any_copy_without_a_value(
+    crawls: dict[str, Crawl], site: Site
+) -> None:
+    marks = dict(crawls["default"].page("/loft/print").marks)
+    assert isinstance(marks.pop("cluster"), int)
+    assert marks == {
+        "status": "near_duplicate",
+        "reason": "short_text",
+        "duplicate_of": site.url("/loft"),
+        "distance": 0,
+        "similarity": 1.0,
+        "exact": True,
+        "rank": 1,
+        "preferred": site.url("/loft"),
+        "done": "mark",
+    }
+    assert crawls["default"].page("/loft/print").flags == ["near-duplicate"]
+
+
+def test_a_short_copy_is_dropped_like_any_copy(crawls: dict[str, Crawl]) -> None:
+    kept = [path for path in PAGES if path not in {"/log/edited", "/story/print", "/loft/print"}]
+    assert crawls["drop_page"].paths_scraped == sorted(kept)
+    assert crawls["drop_page"].stat("pages_dropped") == 3
+
+
+def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None:
+    done = crawls["field"]
+    marks = {item["path"]: item["near_duplicate"] for item in done.items if item.get("near_duplicate")}
+    assert set(marks) == {"/log/edited", "/story/print", "/loft/print"}
+    assert marks["/loft/print"]["similarity"] == marks["/story/print"]["similarity"] == 1.0
+    assert marks["/log/edited"]["similarity"] == done.page("/log/edited").marks["similarity"] < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("default", "simhash distance <= 10 and similarity >= 0.8 (scheme"),
+        ("classic", "simhash distance <= 3 (scheme"),
+        ("strict", "simhash distance <= 10 and similarity >= 0.99 (scheme"),
+        ("narrow", "simhash distance <= 3 and similarity >= 0.8 (scheme"),
+    ],
+)
+def test_the_log_says_the_rule_and_how_alike_the_first_copy_is(
+    crawls: dict[str, Crawl], name: str, rule: str
+) -> None:
+    done = crawls[name]
+    assert rule in done.log("INFO", "scrapy_simhash")[0]
+    (line,) = done.log("DEBUG", "scrapy_simhash")
+    first = next(page for page in done.pages if "duplicate_of" in page.marks)
+    said = re.search(r"distance (\d+), similarity (\d\.\d\d)\)", line)
+    assert said is not None
+    assert int(said[1]) == first.marks["distance"]
+    assert float(said[2]) == pytest.approx(first.marks["similarity"], abs=0.0056)

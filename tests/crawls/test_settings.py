@@ -1,0 +1,271 @@
+"""Ways to switch it on and off, and what a wrong setting does to a crawl."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy as scrapy_package
+
+from scrapy_simhash.config import RULES, setting_names
+from scrapy_simhash.values import setting_name
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
+from tests.crawls.site import Site, article, serve
+
+MARKS, ACTS = "scrapy_simhash.SimhashDownloaderMiddleware", "scrapy_simhash.SimhashSpiderMiddleware"
+DROPS = {"SIMHASH_ACTION": "drop_page"}
+CLASSIC = {"SIMHASH_RULE": "classic"}
+BY_HAND = {"DOWNLOADER_MIDDLEWARES": {MARKS: 40}, "SPIDER_MIDDLEWARES": {ACTS: 75}}
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    (
+        {"SIMHASH_ACTION": "drop"},
+        "SIMHASH_ACTION must be one of mark, drop_items, drop_links, drop_page, several of them, or the import path"
+        " of a class, got 'drop'",
+    ),
+    ({"SIMHASH_ACTION": True}, "SIMHASH_ACTION must be a string, got True"),
+    ({"SIMHASH_RULE": "simhash"}, "SIMHASH_RULE must be one of similarity, classic, got 'simhash'"),
+    (
+        {**CLASSIC, "SIMHASH_MAX_DISTANCE": "three"},
+        "SIMHASH_MAX_DISTANCE must be a whole number, got 'three'",
+    ),
+    ({**CLASSIC, "SIMHASH_MAX_DISTANCE": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
+    ({**CLASSIC, "SIMHASH_BLOCKS": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
+    (
+        {"SIMHASH_CANDIDATE_DISTANCE": "21"},
+        "SIMHASH_CANDIDATE_DISTANCE must be 0 to 20 bits, got 21",
+    ),
+    ({"SIMHASH_MIN_SIMILARITY": "80"}, "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1, got 80.0"),
+    (
+        {"SIMHASH_MIN_SIMILARITY": 0},
+        "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1 (to compare by distance alone, set"
+        " SIMHASH_RULE = 'classic'), got 0.0",
+    ),
+    ({"SIMHASH_MIN_SIMILARITY": "high"}, "SIMHASH_MIN_SIMILARITY must be a number, got 'high'"),
+    (
+        {"SIMHASH_SCOPE": "site"},
+        "SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'site'",
+    ),
+    (
+        {"SIMHASH_ACTION": "no.such.Action"},
+        "SIMHASH_ACTION: cannot load 'no.such.Action': No module named 'no'",
+    ),
+    ({"SIMHASH_SCOPE": "no.such.scope"}, "SIMHASH_SCOPE: cannot load 'no.such.scope': No module named 'no'"),
+    ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
+    ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
+    (
+        {"SIMHASH_REDIS_URL": "localhost:6379"},
+        "the URL of a Redis server (SIMHASH_REDIS_URL, or REDIS_URL) must begin with redis://, rediss:// or unix://,"
+        " got localhost:6379",
+    ),
+    (
+        {"SIMHASH_STORE": "redis", "REDIS_PORT": "six"},
+        "REDIS_PORT, there or in REDIS_PARAMS, must be a whole number, got 'six'",
+    ),
+    (
+        {"SIMHASH_STORE": "no.such.Store"},
+        "SIMHASH_STORE: cannot load 'no.such.Store': No module named 'no'",
+    ),
+    ({"SIMHASH_THREAD_SIZE": "-1"}, "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1"),
+]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with serve({"/first": article(0), "/copy": article(0), "/other": article(1)}) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def crawls(site: Site) -> dict[str, Crawl]:
+    arguments = {"urls": site.urls("/first", "/copy", "/other")}
+
+    def plan(
+        settings: Mapping[str, Any], *, spider: str = "Visitor", is_enabled: bool = True, **more: Any
+    ) -> Plan:
+        return Plan(spider, {**IN_ORDER, **DROPS, **settings}, {**arguments, **more}, is_enabled)
+
+    plans = {
+        "add-on": plan({}),
+        "custom_settings": plan({}, spider="Enabled", is_enabled=False),
+        "middlewares": plan(BY_HAND, is_enabled=False),
+        "both": plan(BY_HAND),
+        "own orders": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: 777}, "SPIDER_MIDDLEWARES": {ACTS: 888}}),
+        "nothing": plan({}, is_enabled=False),
+        "off": plan({"SIMHASH_ENABLED": False}),
+        "off, as a string": plan({"SIMHASH_ENABLED": "false"}),
+        "off, by hand": plan({**BY_HAND, "SIMHASH_ENABLED": False}, is_enabled=False),
+        "no marks": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: None}}),
+        "no acts": plan({"SPIDER_MIDDLEWARES": {ACTS: None}}),
+        "misspelt": plan({"SIMHASH_ACTON": "mark", "SIMHASH_XYZ": 1}),
+        "strings": plan(
+            {
+                "SIMHASH_RULE": "classic",
+                "SIMHASH_MAX_DISTANCE": "2",
+                "SIMHASH_BLOCKS": "5",
+                "SIMHASH_DEBUG": "true",
+            }
+        ),
+        "idle": plan({"SIMHASH_MAX_DISTANCE": "three", "SIMHASH_BLOCKS": 2, "SIMHASH_MIN_SIMILARITY": "0.9"}),
+        "idle, classic": plan({**CLASSIC, "SIMHASH_MIN_SIMILARITY": 0, "SIMHASH_CANDIDATE_DISTANCE": [1]}),
+        "nones": plan({"SIMHASH_MIN_SIMILARITY": None, "SIMHASH_ITEM_FIELD": None}),
+    }
+    return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("add-on", "custom_settings", "middlewares", "both", "misspelt", "strings", "nones"),
+        *("idle", "idle, classic"),
+    ],
+)
+def test_it_is_switched_on_by_one_line_or_by_two_middlewares(crawls: dict[str, Crawl], name: str) -> None:
+    assert crawls[name].paths_scraped == ["/first", "/other"]
+    assert crawls[name].stat("processed") == 3  # once, even if enabled twice
+    assert crawls[name].complaints == []
+
+
+@pytest.mark.parametrize("name", ["nothing", "off", "off, as a string", "off, by hand"])
+def test_switched_off_it_leaves_no_trace(crawls: dict[str, Crawl], name: str) -> None:
+    done = crawls[name]
+    assert done.paths_scraped == ["/copy", "/first", "/other"]
+    assert done.simhash_stats == {}
+    assert all(page.marks == {} and page.flags == [] for page in done.pages)
+    assert done.complaints == []
+    assert done.log("INFO", "scrapy_simhash") == []
+
+
+def test_switched_off_the_add_on_says_so_once(crawls: dict[str, Crawl]) -> None:
+    assert "".join(crawls["off"].log("WARNING")).count("SIMHASH_ENABLED is off") == 1
+
+
+def test_without_the_middleware_that_marks_nothing_is_done(crawls: dict[str, Crawl]) -> None:
+    assert crawls["no marks"].paths_scraped == ["/copy", "/first", "/other"]
+    assert crawls["no marks"].simhash_stats == {}
+
+
+def test_without_the_middleware_that_acts_pages_are_marked_only(crawls: dict[str, Crawl]) -> None:
+    assert crawls["no acts"].paths_scraped == ["/copy", "/first", "/other"]
+    assert crawls["no acts"].verdicts["/copy"] == "near_duplicate"
+
+
+def test_an_order_of_the_users_own_is_kept(crawls: dict[str, Crawl]) -> None:
+    ours = {name: "".join(crawls[name].log("INFO", "scrapy.middleware")) for name in ("add-on", "own orders")}
+    for text, is_first in ((ours["add-on"], True), (ours["own orders"], False)):
+        assert (text.index("SimhashDownloaderMiddleware") < text.index("OffsiteMiddleware")) is is_first
+        assert (text.index("SimhashSpiderMiddleware") < text.index("RefererMiddleware")) is is_first
+    assert crawls["own orders"].paths_scraped == ["/first", "/other"]
+
+
+def test_a_setting_that_means_nothing_is_warned_of_with_the_name_it_resembles(
+    crawls: dict[str, Crawl],
+) -> None:
+    first, second = crawls["misspelt"].log("WARNING", "scrapy_simhash")
+    assert "SIMHASH_ACTON" in first
+    assert "SIMHASH_ACTION?" in first
+    assert "SIMHASH_XYZ" in second
+    for name in ("add-on", "strings", "nones"):
+        assert crawls[name].log("WARNING", "scrapy_simhash") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "other", "unused"),
+    [
+        ("idle", "similarity", "classic", ["MAX_DISTANCE (three)", "BLOCKS (2)"]),
+        ("idle, classic", "classic", "similarity", ["CANDIDATE_DISTANCE ([1])", "MIN_SIMILARITY (0)"]),
+    ],
+)
+def test_a_setting_that_the_rule_does_not_use_is_warned_of_and_stops_nothing(
+    crawls: dict[str, Crawl], name: str, rule: str, other: str, unused: list[str]
+) -> None:
+    lines = crawls[name].log("WARNING", "scrapy_simhash")
+    assert len(lines) == len(unused)
+    for line, setting in zip(lines, unused, strict=True):
+        assert line.endswith(
+            f"SIMHASH_{setting} has no effect with SIMHASH_RULE = '{rule}': remove it,"
+            f" or set SIMHASH_RULE = '{other}'"
+        )
+
+
+def test_any_setting_of_another_type_stops_the_crawl_before_the_first_request(site: Site) -> None:
+    value = {"no": "value"}
+    arguments = {"urls": site.urls("/first")}
+    # What the rule does not use stops nothing.
+    rules: dict[str, dict[str, Any]] = {
+        setting_name(name): {"SIMHASH_RULE": rule} for rule, names in RULES.items() for name in names
+    }
+    done = crawl(
+        *[
+            Plan("Visitor", {**rules.get(setting, {}), setting: value}, arguments)
+            for setting in setting_names()
+        ]
+    )
+    for setting, one in zip(setting_names(), done, strict=True):
+        assert one.error is not None, setting
+        assert one.error.startswith(f"{setting} must be ")
+        assert one.error.endswith(f", got {value!r}")
+        assert one.stats.get("downloader/request_count", 0) == 0
+
+
+@pytest.fixture(scope="module")
+def wrong(site: Site) -> list[Crawl]:
+    arguments = {"urls": site.urls("/first")}
+    with_add_on = [Plan("Visitor", settings, arguments) for settings, _ in WRONG]
+    by_hand = [Plan("Visitor", {**BY_HAND, **settings}, arguments, is_enabled=False) for settings, _ in WRONG]
+    return crawl(*with_add_on, *by_hand)
+
+
+@pytest.mark.parametrize("number", range(2 * len(WRONG)))
+def test_a_wrong_setting_stops_the_crawl_before_the_first_page(wrong: list[Crawl], number: int) -> None:
+    assert wrong[number].error == WRONG[number % len(WRONG)][1]
+    assert wrong[number].pages == []
+
+
+@pytest.mark.parametrize("command", ["crawl", "runspider"])
+def test_a_wrong_setting_ends_the_command_with_its_message(tmp_path: Path, command: str) -> None:
+    spider = (
+        "import scrapy\nclass A(scrapy.Spider):\n    name = 'a'\n"
+        "    start_urls = ['data:text/html,hello']\n"
+        "    custom_settings = {'ADDONS': {'scrapy_simhash.Addon': 500}}\n"
+    )
+    (tmp_path / "spider.py").write_text(spider)
+    (tmp_path / "settings.py").write_text("SPIDER_MODULES = ['spider']\n")
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    target = "a" if command == "crawl" else "spider.py"
+    done = scrapy(command, target, "-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2", cwd=tmp_path)
+    message = "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"
+    # The last thing that the user sees.
+    assert done.stderr.rstrip().endswith(message)
+    assert "Crawled" not in done.stderr
+    if scrapy_package.version_info >= (2, 15):  # earlier ones exit with 0 once there is a spider
+        assert done.returncode != 0
+
+
+def test_three_lines_of_settings_are_enough_in_a_new_project(tmp_path: Path, site: Site) -> None:
+    assert scrapy("startproject", "tides", ".", cwd=tmp_path).returncode == 0
+    settings = tmp_path / "tides" / "settings.py"
+    lines = (
+        'ADDONS = {"scrapy_simhash.Addon": 500}\n'
+        'SIMHASH_ACTION = "mark"\n'
+        'SIMHASH_ITEM_FIELD = "near_duplicate"\n'
+    )
+    settings.write_text(settings.read_text("utf-8") + lines, encoding="utf-8")
+    spider = f"""
+import scrapy
+
+class TidesSpider(scrapy.Spider):
+    name = "tides"
+    start_urls = {site.urls("/first", "/copy")}
+
+    def parse(self, response):
+        yield {{"url": response.url}}
+"""
+    (tmp_path / "tides" / "spiders" / "tides.py").write_text(spider)
+    done = scrapy("crawl", "tides", "-o", "-:jsonlines", "-s", "DOWNLOAD_DELAY=0", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.count("\n") == 2
+    assert done.stdout.count('"near_duplicate": {"status": "near_duplicate", "duplicate_of": ') == 1
+    assert "2 pages judged, 1 new, 1 near-duplicate, " in done.stderr
+    assert " ERROR" not in done.stderr
+    assert " WARNING" not in done.stderr

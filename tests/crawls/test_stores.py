@@ -1,0 +1,369 @@
+"""Which store a crawl remembers in, and what that changes in the crawls that follow."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.store_factory import sqlite_path
+from scrapy_simhash.exceptions import SettingError
+from tests.crawls.harness import (
+    ENABLED,
+    IN_ORDER,
+    ROOT,
+    UNPROTECTED,
+    WITHOUT_REACTOR,
+    Crawl,
+    Plan,
+    crawl,
+    crawl_one,
+    python,
+)
+from tests.crawls.site import Routes, Site, article, serve
+
+PATHS = ("/same", "/small", "/changed", "/copycat")
+
+
+def again(first: str, second: str) -> Any:
+    return lambda visit: second if visit else first
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """Pages of which each fares differently between two visits."""
+    small = article(1)
+    routes: Routes = {
+        "/same": lambda visit: article(0, before=f"<nav>Visit {visit}</nav>"),
+        "/small": again(small, small.replace("</p>", " And the tide was late that night.</p>", 1)),
+        "/changed": again(article(2), article(3)),
+        "/copycat": again(article(4), article(0)),
+        "/copy": article(2),
+        "/late": article(3),
+    }
+    with serve(routes) as site:
+        yield site
+
+
+def twice(site: Site, *more: str, **settings: Any) -> tuple[Crawl, Crawl]:
+    """Return two crawls over the same pages, the second of those at *more* too."""
+    all_settings = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "seen", **settings}
+    first, second = crawl(
+        Plan("Visitor", all_settings, {"urls": site.urls(*PATHS)}),
+        Plan("Visitor", all_settings, {"urls": site.urls(*PATHS, *more)}),
+    )
+    assert first.complaints == second.complaints == []
+    assert first.stat("new") == 4
+    return first, second
+
+
+def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> None:
+    _first, second = twice(site, "/copy", "/late", SIMHASH_DIR=str(tmp_path))
+    assert second.verdicts == {
+        "/same": "revisit/unchanged",
+        "/small": "revisit/small_change",
+        "/changed": "revisit/changed",
+        "/copycat": "revisit/now_near_duplicate",
+        "/copy": "near_duplicate",
+        "/late": "near_duplicate",
+    }
+    assert second.page("/copycat").marks["duplicate_of"] == site.url("/same")
+    # What /changed said before stays known as its own.
+    assert {second.page(path).marks["duplicate_of"] for path in ("/copy", "/late")} == {site.url("/changed")}
+    assert second.simhash_stats == {
+        "processed": 6,
+        "near_duplicates": 2,
+        "near_duplicates/exact": 2,
+        "preferred_later": 1,
+        "revisits": 4,
+        "revisits/unchanged": 1,
+        "revisits/small_change": 1,
+        "revisits/changed": 1,
+        "revisits/now_near_duplicate": 1,
+    }
+    assert second.stat("index_size") == 5
+    (file,) = tmp_path.glob("*.sqlite")
+    assert file.name == "visitor.sqlite"
+    assert f"Pages are kept in {file}: 4 known" in "\n".join(second.log("INFO", "scrapy_simhash"))
+
+
+def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Site, tmp_path: Path) -> None:
+    _, second = twice(site, SIMHASH_DIR=str(tmp_path))
+    marks = second.page("/same").marks
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", marks["last_seen"])
+    assert (marks["distance"], marks["settled"]) == (0, True)
+    assert second.item("/same")["seen"] == {
+        "status": "revisit",
+        "duplicate_of": None,
+        "distance": 0,
+        "similarity": None,
+        "cluster": 0,
+        "reason": "unchanged",
+        "last_seen": marks["last_seen"],
+    }
+    assert second.item("/copycat")["seen"]["duplicate_of"] == site.url("/same")
+    assert second.page("/changed").marks["distance"] > 3
+
+
+def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_path: Path) -> None:
+    first, second = twice(site, SIMHASH_DIR=str(tmp_path), SIMHASH_REVISIT_ACTION="drop_items")
+    assert first.paths_scraped == sorted(PATHS)
+    assert second.paths_scraped == ["/changed", "/copycat", "/small"]
+    assert second.stat("items_dropped") == 1
+    assert any(
+        "action: mark; unchanged pages: drop_items" in line for line in second.log("INFO", "scrapy_simhash")
+    )
+
+
+def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    arguments = {"urls": site.urls("/same", "/late", "/copy")}
+    first, second, third = crawl(
+        Plan("Stumbler", {**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Leak": 1}}, arguments),
+        *[Plan("Stumbler", settings, {**arguments, "stumbles": False})] * 2,
+    )
+    assert first.stats["spider_exceptions/count"] == 1
+    assert first.paths_scraped == ["/copy"]
+    assert {page.verdict for page in second.pages} == {"revisit/unchanged"}
+    assert second.paths_scraped == ["/late", "/same"], (
+        "the callback of the one failed, the pipeline for the other"
+    )
+    assert third.paths_scraped == []
+
+
+def test_what_was_dropped_as_a_copy_is_handed_on_when_the_action_is_another(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    arguments = {"urls": site.urls("/same", "/late", "/same%20again")}
+    site.routes["/same%20again"] = article(0)
+    first, second, third = crawl(
+        Plan("Visitor", {**settings, **UNPROTECTED, "SIMHASH_ACTION": "drop_page"}, arguments),
+        *[Plan("Visitor", settings, arguments)] * 2,
+    )
+    assert first.paths_scraped == ["/late", "/same"]
+    assert second.paths_scraped == ["/same%20again"]
+    assert third.paths_scraped == []
+
+
+def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    spider = f"""
+import os, signal
+from scrapy.crawler import CrawlerProcess
+from tests.crawls.spiders import Visitor
+
+class Killed(Visitor):
+    def parse(self, response):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+process = CrawlerProcess({ {**ENABLED, **settings}!r})
+process.crawl(Killed, urls={site.urls("/same")!r})
+process.start()
+"""
+    killed = python("-c", spider, cwd=ROOT)
+    assert killed.returncode == -9, killed.stderr
+    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
+    after, later = crawl(plan, plan)
+    assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}
+    assert after.page("/same").marks["settled"] is False
+    assert after.paths_scraped == ["/same"], "nobody knows what became of its items"
+    assert later.page("/same").marks["settled"] is True
+    assert later.paths_scraped == []
+
+
+@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
+def test_any_event_loop_will_do_for_a_file(site: Site, tmp_path: Path, reactor: str) -> None:
+    for expected in ("new", "revisit/unchanged"):
+        done = crawl_one("Visitor", {"SIMHASH_DIR": str(tmp_path)}, reactor=reactor, urls=site.urls("/same"))
+        assert done.complaints == []
+        assert done.verdicts == {"/same": expected}
+
+
+def test_a_job_keeps_its_file_with_the_rest_of_the_job(site: Site, tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    done = crawl_one("Visitor", {"JOBDIR": str(job)}, urls=site.urls("/same"))
+    assert done.complaints == []
+    assert (job / "simhash" / "visitor.sqlite").exists()
+
+
+def test_a_relative_folder_lies_where_scrapy_keeps_its_data(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text(
+        f"ADDONS = {ENABLED['ADDONS']!r}\nSIMHASH_DIR = 'seen'\nSPIDER_MODULES = ['tests.crawls.spiders']\n"
+    )
+    done = python("-m", "scrapy", "crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / ".scrapy" / "seen" / "visitor.sqlite").exists()
+
+
+def test_a_relative_folder_of_a_project_that_is_not_found_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "json")  # it can be imported; there is no scrapy.cfg
+    with pytest.raises(SettingError, match=r"SIMHASH_DIR 'seen' is relative .+: give an absolute path"):
+        sqlite_path(Config(dir="seen"), Settings(), "pages")
+    assert sqlite_path(Config(dir=str(tmp_path)), Settings(), "pages") == tmp_path / "pages.sqlite"
+
+
+def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for home in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(home, str(tmp_path))
+    path = sqlite_path(Config(dir="~/seen"), Settings(), "pages")
+    assert path == tmp_path / "seen" / "pages.sqlite"
+
+
+def test_a_folder_that_cannot_be_made_stops_the_crawl(site: Site, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    done = crawl_one("Visitor", {"SIMHASH_DIR": str(file)}, urls=site.urls("/same"))
+    assert done.error is not None
+    assert "visitor.sqlite: its folder cannot be made: " in done.error
+    assert "Name another one with SIMHASH_DIR" in done.error
+
+
+def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path)}
+    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
+    crawl(plan)
+    (done,) = crawl(plan._replace(settings={**settings, "SIMHASH_RESET": True}))
+    assert done.verdicts["/same"] == "new"
+    assert any(
+        line.endswith("0 known, for SIMHASH_RESET is on") for line in done.log("INFO", "scrapy_simhash")
+    )
+
+
+def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path)}
+    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
+    other = plan._replace(settings={**settings, "SIMHASH_SHINGLE_SIZE": 3})
+    _, refused, last = crawl(plan, other, plan)
+    assert refused.error is not None
+    assert "SIMHASH_SHINGLE_SIZE 2 there, 3 here" in refused.error
+    assert "Nothing was changed" in refused.error
+    assert refused.pages == []
+    assert last.verdicts == {"/same": "revisit/unchanged"}
+
+
+def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, tmp_path: Path) -> None:
+    plan = Plan("Visitor", {"SIMHASH_DIR": str(tmp_path)}, {"urls": site.urls("/same")})
+    first, second = crawl(plan, plan, order="together")
+    assert first.complaints == []
+    assert first.verdicts == {"/same": "new"}
+    assert second.error is not None
+    assert "another crawl" in second.error
+    assert second.pages == []
+
+
+@pytest.mark.parametrize("way", ["cannot_be_built", "cannot_be_opened"])
+def test_a_crawl_that_failed_to_start_holds_no_file(site: Site, tmp_path: Path, way: str) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path)}
+    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
+    failing = plan._replace(
+        settings={**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Failing": 1}, "WAY": way}
+    )
+    failed, after = crawl(failing, plan)
+    assert failed.error is not None
+    assert way in failed.error
+    assert after.error is None
+    assert after.verdicts == {"/same": "new"}
+
+
+def test_crawls_of_different_spiders_have_files_of_their_own(site: Site, tmp_path: Path) -> None:
+    settings = {"SIMHASH_DIR": str(tmp_path)}
+    arguments = {"urls": site.urls("/same")}
+    done = crawl(
+        Plan("Visitor", settings, arguments), Plan("Follower", settings, arguments), order="together"
+    )
+    assert [one.verdicts for one in done] == [{"/same": "new"}] * 2
+    assert sorted(path.name for path in tmp_path.glob("*.sqlite")) == ["follower.sqlite", "visitor.sqlite"]
+
+
+def test_who_looks_at_single_pages_sees_the_verdict_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
+    settings = ["-s", f"SIMHASH_DIR={tmp_path}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
+    crawl_one("Visitor", {"SIMHASH_DIR": str(tmp_path)}, urls=site.urls("/same"))
+    (file,) = tmp_path.glob("*.sqlite")
+    copy = file.rename(tmp_path / "default.sqlite")  # the name of the spider that the shell makes up
+    for _ in range(2):
+        code = "print('STATUS', response.meta['simhash_status'])"
+        done = python("-m", "scrapy", "shell", *settings, site.url("/late"), "-c", code, cwd=tmp_path)
+        assert "STATUS new" in done.stdout, done.stderr
+    assert f"Pages are looked up in {copy}: 1 known" in done.stderr
+    with sqlite3.connect(copy) as database:
+        assert database.execute("SELECT count(*) FROM pages").fetchone() == (1,)
+    database.close()
+
+
+def test_who_looks_where_nothing_is_kept_yet_creates_nothing(site: Site, tmp_path: Path) -> None:
+    settings = ["-s", f"SIMHASH_DIR={tmp_path / 'seen'}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
+    done = python("-m", "scrapy", "fetch", *settings, site.url("/same"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.rglob("*.sqlite"))
+
+
+# --- A store of one's own.
+
+OWN = "tests.crawls.stores."
+
+
+def test_a_store_of_ones_own_is_built_from_the_crawler_and_closed_at_the_end(site: Site) -> None:
+    done = crawl_one("Visitor", {"SIMHASH_STORE": OWN + "Named"}, urls=site.urls("/same"))
+    assert done.verdicts == {"/same": "new"}
+    assert "the store of visitor was closed: finished" in done.log("WARNING", "scrapy_simhash")[0]
+
+
+@pytest.mark.parametrize("store", ["Moody", "Remote"])
+def test_pages_go_on_while_a_store_does_not_answer(site: Site, store: str) -> None:
+    urls = site.urls(*[f"/same?{number}" for number in range(10)])
+    site.routes |= {f"/same?{number}": article(0) for number in range(10)}
+    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + store}, urls=urls)
+    assert done.complaints == []
+    assert len(done.items) == 10
+    told = ["new", "near_duplicate", "near_duplicate", "unknown/store", "unknown/store"]
+    assert [page.verdict for page in done.pages] == told + ["near_duplicate"] * 3 + ["unknown/store"] * 2
+    assert done.stat("store_errors") == 4
+    assert done.stat("errors") == 0
+    warnings = done.log("WARNING", "scrapy_simhash")
+    assert len(warnings) == 2, "one an outage"
+    assert all("not now" in warning for warning in warnings)
+    assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
+    site.routes |= {"/empty": "<title></title>"}
+    urls = site.urls("/same", "/empty", "/copy")
+    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + "Away"}, urls=urls)
+    assert [page.verdict for page in done.pages] == ["unknown/store", "skipped/short_text", "unknown/store"]
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+    assert not any("answers again" in line for line in done.log("INFO", "scrapy_simhash"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"SIMHASH_STORE": OWN + "NoStore"}, "SIMHASH_STORE must name a class with the methods of a Store"),
+        ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot load '"),
+        ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE 'sqlite' needs a folder: set SIMHASH_DIR, or JOBDIR"),
+    ],
+)
+def test_a_store_that_cannot_be_stops_the_crawl(site: Site, settings: dict[str, Any], message: str) -> None:
+    done = crawl_one("Visitor", settings, urls=site.urls("/same"))
+    assert done.error is not None
+    assert message in done.error
+    assert done.pages == []
+
+
+def test_a_revisit_action_without_a_store_that_lasts_is_warned_of(site: Site) -> None:
+    done = crawl_one("Visitor", {"SIMHASH_REVISIT_ACTION": "drop_items"}, urls=site.urls("/same", "/same"))
+    assert "set SIMHASH_DIR" in done.log("WARNING", "scrapy_simhash")[0]
+    assert done.paths_scraped == ["/same", "/same"]

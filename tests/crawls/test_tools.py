@@ -1,0 +1,305 @@
+"""What Scrapy brings along: its spiders, its cache, its queues on disk, its limits, its feeds and its pipelines."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.site import Answer, Routes, Site, article, links, serve
+from tests.docs.reader import DOCS, blocks
+
+PAGE = DOCS / "how-to" / "scrapy-tools.rst"
+DROP_PAGE = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
+DROP_ITEMS = {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}
+PERIODIC_LOG = {
+    "EXTENSIONS": {"scrapy.extensions.periodic_log.PeriodicLog": 0},
+    "PERIODIC_LOG_STATS": {"include": ["simhash/"]},
+}
+XML = "application/xml"
+
+
+# --- Its spiders.
+
+
+@pytest.fixture(scope="module")
+def ruled() -> dict[str, Crawl]:
+    """Crawls, by their action, of two lists whose articles are partly the same."""
+    routes: Routes = {
+        "/": article(5, before=links("/list-1", "/list-2")),
+        "/list-1": article(6, before=links("/article-1", "/article-2")),
+        "/list-2": article(7, before=links("/article-3")),
+        "/article-1": article(1),
+        "/article-2": article(1, title="Again", before=links("/article-4")),
+        "/article-3": article(2),
+        "/article-4": article(3),
+    }
+    actions = ("mark", "drop_items", "drop_links", "drop_page")
+    with serve(routes) as site:
+        settings = [{**IN_ORDER, "SIMHASH_ACTION": action} for action in actions]
+        plans = [Plan("tools_spiders.Ruled", setting, {"urls": [site.url()]}) for setting in settings]
+        return dict(zip(actions, crawl(*plans), strict=True))
+
+
+def test_the_errback_of_a_rule_is_told_of_a_dropped_page_and_of_no_other(ruled: dict[str, Crawl]) -> None:
+    assert {action: done.notes for action, done in ruled.items() if done.notes} == {
+        "drop_page": [["NearDuplicate", "/article-2"]]
+    }
+    assert all(done.complaints == [] for done in ruled.values())
+
+
+@pytest.mark.parametrize(
+    ("action", "numbers"),
+    [("mark", "1234"), ("drop_items", "134"), ("drop_links", "123"), ("drop_page", "13")],
+)
+def test_rules_follow_what_the_action_leaves(ruled: dict[str, Crawl], action: str, numbers: str) -> None:
+    assert ruled[action].paths_scraped == [f"/article-{number}" for number in numbers]
+
+
+def sitemap(kind: str, urls: Iterable[str]) -> str:
+    entry = "sitemap" if kind == "sitemapindex" else "url"
+    entries = "".join(f"<{entry}><loc>{url}</loc></{entry}>" for url in urls)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>'
+        f'<{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{kind}>'
+    )
+
+
+def test_sitemaps_are_nobodys_copies_and_the_pages_they_name_may_be() -> None:
+    with serve({"/1": article(1), "/2": article(2), "/copy": article(1)}) as site:
+        site.routes |= {
+            "/robots.txt": Answer(f"Sitemap: {site.url('/index.xml')}", content_type="text/plain"),
+            "/index.xml": Answer(sitemap("sitemapindex", site.urls("/a.xml", "/b.xml.gz")), content_type=XML),
+            "/a.xml": Answer(sitemap("urlset", site.urls("/1", "/2")), content_type="text/html"),
+            "/b.xml.gz": Answer(
+                gzip.compress(sitemap("urlset", site.urls("/copy")).encode()), content_type="application/gzip"
+            ),
+        }
+        done = crawl_one("tools_spiders.Mapped", DROP_PAGE, urls=[site.url("/robots.txt")])
+    assert done.paths_scraped == ["/1", "/2"]
+    assert done.verdicts["/copy"] == "near_duplicate"
+    assert done.stat("skipped/not_html") == 4
+    assert done.complaints == []
+
+
+def test_feeds_and_tables_are_untouched_however_alike_they_are() -> None:
+    items = "".join(f"<item><title>The tide table of week {number}</title></item>" for number in range(40))
+    rows = "".join(f"Tide table,{number}\n" for number in range(40))
+    routes: Routes = {}
+    for path in ("/1", "/2"):
+        feed = f'<?xml version="1.0"?><rss><channel>{items}</channel></rss>'
+        routes = {
+            **routes,
+            f"{path}.rss": Answer(feed, content_type="application/rss+xml"),
+            f"{path}.csv": Answer(f"title,week\n{rows}", content_type="text/csv"),
+        }
+    with serve(routes) as site:
+        done = crawl(
+            Plan("tools_spiders.Subscriber", DROP_PAGE, {"urls": site.urls("/1.rss", "/2.rss")}),
+            Plan("tools_spiders.Clerk", DROP_PAGE, {"urls": site.urls("/1.csv", "/2.csv")}),
+        )
+    for each in done:
+        assert len(each.items) == 80
+        assert each.simhash_stats == {"skipped/not_html": 2}
+        assert each.complaints == []
+
+
+# --- Its cache, its queues.
+
+
+def test_a_replay_from_the_cache_is_a_crawl_of_revisits_where_a_store_is_kept(tmp_path: Path) -> None:
+    routes: Routes = {
+        "/": article(0, before=links("/copy", "/other")),
+        "/copy": article(0),
+        "/other": article(1),
+    }
+    with serve(routes) as site:
+        settings = {
+            **IN_ORDER,
+            "HTTPCACHE_ENABLED": True,
+            "HTTPCACHE_DIR": str(tmp_path / "cache"),
+            "SIMHASH_DIR": str(tmp_path / "store"),
+        }
+        incremental = {**settings, "SIMHASH_REVISIT_ACTION": "drop_items"}
+        plans = [Plan("Follower", each, {"urls": [site.url()]}) for each in (settings, settings, incremental)]
+        first, second, third = crawl(*plans)
+        assert set(site.visits.values()) == {1}
+    assert first.verdicts == {"/": "new", "/copy": "near_duplicate", "/other": "new"}
+    assert set(second.verdicts.values()) == {"revisit/unchanged"}
+    assert {path: second.page(path).marks.get("duplicate_of") for path in routes} == {
+        path: first.page(path).marks.get("duplicate_of") for path in routes
+    }
+    assert len(second.items) == 3
+    # Links are followed from the cache as well.
+    assert (third.items, set(third.verdicts)) == ([], set(routes))
+
+
+def test_a_page_that_the_server_says_is_not_modified_is_unchanged(tmp_path: Path) -> None:
+    validators = {"ETag": '"1"', "Cache-Control": "max-age=0"}
+
+    def page(visit: int) -> Answer:
+        return Answer("", 304, headers=validators) if visit else Answer(article(0), headers=validators)
+
+    with serve({"/": page}) as site:
+        settings = {
+            "HTTPCACHE_ENABLED": True,
+            "HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy",
+            "HTTPCACHE_DIR": str(tmp_path / "cache"),
+            "SIMHASH_DIR": str(tmp_path / "store"),
+        }
+        plan = Plan("Visitor", settings, {"urls": [site.url()]})
+        first, second = crawl(plan, plan)
+        assert site.visits["/"] == 2
+    assert [done.verdicts["/"] for done in (first, second)] == ["new", "revisit/unchanged"]
+    assert second.stats["httpcache/revalidate"] == 1
+
+
+def test_a_crawl_in_two_parts_drops_what_one_crawl_drops(tmp_path: Path) -> None:
+    names = [f"/{number}" for number in range(6)]
+    routes: Routes = {"/": article(7, before=links(*names))} | {
+        name: article(number // 2) for number, name in enumerate(names)
+    }
+    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_ACTION": "drop_page"}
+    paused = {**settings, "JOBDIR": str(tmp_path)}
+    with serve(routes) as site:
+        start = {"urls": [site.url()]}
+        whole, first, second = crawl(
+            Plan("tools_spiders.Teller", settings, start),
+            Plan("tools_spiders.Teller", {**paused, "CLOSESPIDER_PAGECOUNT": 3}, start),
+            Plan("tools_spiders.Teller", paused, {"urls": []}),
+        )
+    assert first.stats["finish_reason"] == "closespider_pagecount"
+    assert first.items
+    assert second.items
+    # Which of two is the copy depends on the queue. Each text comes once, and each copy to its errback, by its name.
+    for parts in ([whole], [first, second]):
+        items = [item for part in parts for item in part.items]
+        assert sorted(path for item in items for path in item.values()) == sorted(routes)
+        assert sum("dropped" in item for item in items) == 3
+        assert sum(part.stat("near_duplicates") for part in parts) == 3
+        assert [complaint for part in parts for complaint in part.complaints] == []
+
+
+# --- Its limits.
+
+
+@pytest.fixture(scope="module")
+def limited() -> dict[str, Crawl]:
+    """Crawls, by their limit, of a page with six copies, and three pages after them."""
+    copies = [f"/copy-{number}" for number in range(6)]
+    others = [f"/other-{number}" for number in range(3)]
+    routes: Routes = {"/": article(0, before=links(*copies, *others))}
+    routes = {**routes, **dict.fromkeys(copies, article(0))}
+    routes = {**routes, **{path: article(number + 1) for number, path in enumerate(others)}}
+    limits = {
+        "errors": {**DROP_PAGE, "CLOSESPIDER_ERRORCOUNT": 1, **PERIODIC_LOG},
+        "pages": {**DROP_PAGE, "CLOSESPIDER_PAGECOUNT": 4},
+        "items": {**DROP_ITEMS, "CLOSESPIDER_ITEMCOUNT": 2},
+        "pages without items": {**DROP_ITEMS, "CLOSESPIDER_PAGECOUNT_NO_ITEM": 4},
+    }
+    with serve(routes) as site:
+        plans = [Plan("Follower", settings, {"urls": [site.url()]}) for settings in limits.values()]
+        return dict(zip(limits, crawl(*plans), strict=True))
+
+
+def test_a_dropped_page_is_no_error(limited: dict[str, Crawl]) -> None:
+    done = limited["errors"]
+    assert done.stats["finish_reason"] == "finished"
+    assert (done.stat("pages_dropped"), len(done.items)) == (6, 4)
+
+
+def test_a_dropped_page_counts_as_a_page_and_a_dropped_item_as_none(limited: dict[str, Crawl]) -> None:
+    pages, items = limited["pages"], limited["items"]
+    assert pages.stats["finish_reason"] == "closespider_pagecount"
+    assert pages.stat("pages_dropped") >= 3
+    assert items.stats["finish_reason"] == "closespider_itemcount"
+    assert (items.stat("items_dropped"), items.paths_scraped[:2]) == (6, ["/", "/other-0"])
+
+
+def test_a_row_of_copies_is_a_row_of_pages_without_items(limited: dict[str, Crawl]) -> None:
+    done = limited["pages without items"]
+    assert done.stats["finish_reason"] == "closespider_pagecount_no_item"
+    assert done.paths_scraped == ["/"]
+
+
+def test_our_stats_are_logged_from_time_to_time_if_that_is_asked_for(limited: dict[str, Crawl]) -> None:
+    *_, last = limited["errors"].log("INFO", "scrapy.extensions.periodic_log")
+    stats = json.loads(last.partition("] ")[2])["stats"]
+    assert stats["simhash/near_duplicates"] == 6
+    assert all(name.startswith("simhash/") for name in stats)
+
+
+# --- Its pipelines.
+
+
+def test_the_files_of_a_dropped_item_are_not_downloaded(tmp_path: Path) -> None:
+    routes: Routes = {"/first": article(0), "/copy": article(0), "/other": article(1)}
+    files = {f"{path}.bin": Answer(b"\0", content_type="application/octet-stream") for path in routes}
+    with serve({**routes, **files}) as site:
+        settings = {
+            **DROP_ITEMS,
+            "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+            "FILES_STORE": str(tmp_path),
+        }
+        done = crawl_one("tools_spiders.Filed", settings, urls=site.urls(*routes))
+        assert {path for path in site.visits if path.endswith(".bin")} == {"/first.bin", "/other.bin"}
+    assert done.paths_scraped == ["/first", "/other"]
+
+
+@pytest.mark.parametrize("action", ["mark", "drop_items"])
+def test_copies_have_a_feed_of_their_own_unless_they_are_dropped(tmp_path: Path, action: str) -> None:
+    (block,) = (block for block in blocks(PAGE, "python") if block.caption == "pages.py")
+    routes: Routes = {
+        "/": article(5, before=links("/first", "/copy")),
+        "/first": article(0),
+        "/copy": article(0),
+    }
+    with serve(routes) as site:
+        (tmp_path / "pages.py").write_text(block.text.replace("https://example.com/", site.url()), "utf-8")
+        settings = {**IN_ORDER, **ENABLED, "SIMHASH_ACTION": action}
+        options = [
+            f"-s{name}={value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in settings.items()
+        ]
+        done = scrapy("runspider", "pages.py", *options, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        paths = {name: feed(tmp_path / name, site) for name in ("pages.jsonl", "copies.jsonl")}
+    assert paths == {"pages.jsonl": ["/", "/first"], "copies.jsonl": ["/copy"] if action == "mark" else []}
+
+
+def feed(path: Path, site: Site) -> list[str]:
+    """Return the paths of the pages whose items are in a feed."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [json.loads(line)["url"].removeprefix(site.url("")) for line in lines]
+
+
+# --- Other middlewares.
+
+
+def orders(site: Site) -> dict[int, Crawl]:
+    """Return crawls in which a middleware of that order puts the text of a page in place of another's."""
+    plans = {
+        order: Plan(
+            "tools_spiders.Comparer",
+            {**IN_ORDER, "DOWNLOADER_MIDDLEWARES": {"tests.crawls.tools_spiders.Rewriter": order}},
+            {"urls": site.urls("/original", "/rewritten")},
+        )
+        for order in (543, 41, 39)
+    }
+    return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+def test_what_is_judged_is_the_very_response_that_the_spider_gets_but_for_orders_below_ours() -> None:
+    with serve({"/original": article(0), "/rewritten": article(1)}) as site:
+        done = orders(site)
+    for order in (543, 41):
+        assert done[order].verdicts["/rewritten"] == "near_duplicate"
+        path, is_judged, title = done[order].notes[1]
+        assert (path, is_judged, title.partition(":")[0]) == ("/rewritten", True, "Rewritten")
+    # Who comes after us shows the spider what nobody has judged.
+    assert done[39].verdicts["/rewritten"] == "new"
+    assert done[39].notes[1][2].startswith("Rewritten")

@@ -1,0 +1,86 @@
+"""The monitors of the example project, run by Spidermon at the end of real crawls with the settings of their page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import Routes, article, links, serve
+from tests.docs.reader import DOCS, blocks
+
+pytest.importorskip("spidermon", reason="Spidermon is not installed")
+
+PAGE = DOCS / "how-to" / "scrapy-tools.rst"
+
+
+def told_settings() -> dict[str, Any]:
+    """Return the settings of the page."""
+    (block,) = (block for block in blocks(PAGE, "python") if "SPIDERMON_ENABLED" in block.text)
+    namespace: dict[str, Any] = {}
+    exec(block.text, namespace)
+    return {name: value for name, value in namespace.items() if name.isupper()}
+
+
+@pytest.fixture(scope="module")
+def crawls() -> dict[str, Crawl]:
+    """Crawls, each with one thing that is not as it should be."""
+    copies = [f"/copy-{number}" for number in range(4)]
+    shells = [f"/shell-{number}" for number in range(2)]
+    routes: Routes = {
+        "/": article(0, before=links("/1", "/2", "/3")),
+        **{f"/{number}": article(number) for number in range(1, 4)},
+        **dict.fromkeys(copies, article(0)),
+        **dict.fromkeys(shells, "<title>Loading</title>"),
+    }
+    settings = {**told_settings(), **IN_ORDER}
+    few = {**settings, "MONITOR_MAX_NEAR_DUPLICATES": 0.4}
+    flooded = {**settings, "SIMHASH_FLOOD_SIZE": 4, "MONITOR_MAX_NEAR_DUPLICATES": 1}
+    moody = {**settings, "SIMHASH_STORE": "tests.crawls.stores.Moody"}
+    with serve(routes) as site:
+        plans = {
+            "nothing": Plan("Follower", settings, {"urls": site.urls("/")}),
+            "NearDuplicatesMonitor": Plan("Follower", few, {"urls": site.urls("/", *copies)}),
+            "FloodsMonitor": Plan("Follower", flooded, {"urls": site.urls("/", *copies)}),
+            "StoreErrorsMonitor": Plan("Follower", moody, {"urls": site.urls("/")}),
+            "UnjudgedMonitor": Plan("Follower", settings, {"urls": site.urls("/", *shells)}),
+        }
+        return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["nothing", "NearDuplicatesMonitor", "FloodsMonitor", "StoreErrorsMonitor", "UnjudgedMonitor"],
+)
+def test_a_monitor_fails_for_what_it_is_there_for_and_for_nothing_else(
+    crawls: dict[str, Crawl], wrong: str
+) -> None:
+    log = "\n".join(crawls[wrong].log())
+    ends = dict(re.findall(r"(\w+Monitor)/test_limit\.\.\. (\w+)", log))
+    assert len(ends) == 4
+    assert [name for name, end in ends.items() if end != "OK"] == [wrong] * (wrong != "nothing")
+
+
+def test_a_failure_says_the_number_the_limit_and_the_setting(crawls: dict[str, Crawl]) -> None:
+    def said(wrong: str) -> list[str]:
+        return re.findall(r"AssertionError: (.+)", "\n".join(crawls[wrong].log("ERROR")))
+
+    assert said("NearDuplicatesMonitor") == ["0.5 is more than MONITOR_MAX_NEAR_DUPLICATES = 0.4"]
+    assert said("UnjudgedMonitor") == ["0.333 is more than MONITOR_MAX_UNJUDGED = 0.2"]
+
+
+def test_no_setting_of_a_monitor_is_taken_for_one_of_ours(crawls: dict[str, Crawl]) -> None:
+    ours = [text for done in crawls.values() for text in done.log("WARNING", "scrapy_simhash")]
+    assert [text for text in ours if "MONITOR" in text] == []
+
+
+def test_the_page_names_every_monitor_with_its_setting_and_its_default() -> None:
+    from crawler.monitors import SimhashMonitors
+
+    table = PAGE.read_text("utf-8").partition(":name: monitors")[2]
+    rows = re.findall(r"\* - (\w+)\n +- .+\n +- ``(\w+)``\n +- (\S+)\n", table)
+    assert [(name, setting, float(default)) for name, setting, default in rows] == [
+        (monitor.__name__, monitor.setting, monitor.default) for monitor in SimhashMonitors.monitors
+    ]

@@ -1,0 +1,99 @@
+"""Page objects of scrapy-poet are built of the response that is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import Routes, article, serve
+
+pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
+
+SETTINGS = {**IN_ORDER, "ADDONS": {"scrapy_simhash.Addon": 500, "scrapy_poet.Addon": 300}}
+PAGES: Routes = {"/first": article(0), "/copy": article(0, title="The copy"), "/other": article(1)}
+FIRST = {"path": "/first", "title": "Thirty Brass Players and One Very Low Ceiling"}
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Crawl]]:
+    mark = {**SETTINGS, "SIMHASH_ITEM_FIELD": "near_duplicate"}
+    drop_page = {"simhash_action": "drop_page"}
+    drop_items = {"simhash_action": "drop_items"}
+    cached = {
+        **mark,
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": str(tmp_path_factory.mktemp("cache")),
+    }
+    rewriter = "tests.crawls.tools_spiders.Rewriter"
+    with serve({**PAGES, "/original": article(2), "/rewritten": article(3)}) as site:
+        urls = {"urls": site.urls(*PAGES)}
+        plans = {
+            "mark": Plan("tools_poet_spiders.Objective", mark, urls),
+            "drop_page": Plan("tools_poet_spiders.Objective", SETTINGS, {**urls, "meta": drop_page}),
+            "drop_items": Plan("tools_poet_spiders.Objective", SETTINGS, {**urls, "meta": drop_items}),
+            "callback_for": Plan("tools_poet_spiders.InShort", SETTINGS, {**urls, "meta": drop_page}),
+            "retry": Plan("tools_poet_spiders.Asking", SETTINGS, {**urls, "meta": drop_items}),
+            "twofold": Plan("tools_poet_spiders.Twofold", SETTINGS, {**urls, "meta": drop_items}),
+            "dummy": Plan("tools_poet_spiders.Elsewhere", SETTINGS, {**urls, "meta": drop_page}),
+            "recorded": Plan("tools_poet_spiders.Objective", cached, urls),
+            "replayed": Plan("tools_poet_spiders.Objective", cached, urls),
+            # Later than scrapy-poet, which stands at 543, sooner than us.
+            "rewritten": Plan(
+                "tools_poet_spiders.Objective",
+                {**mark, "DOWNLOADER_MIDDLEWARES": {rewriter: 544}},
+                {"urls": site.urls("/original", "/rewritten")},
+            ),
+        }
+        yield dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
+    assert {name: done.complaints for name, done in crawls.items() if done.complaints} == {}
+
+
+def test_an_item_of_a_page_object_is_marked_and_its_callback_sees_the_verdict(
+    crawls: dict[str, Crawl],
+) -> None:
+    done = crawls["mark"]
+    assert done.item("/first") == {**FIRST, "near_duplicate": None}
+    assert done.item("/copy")["near_duplicate"]["duplicate_of"].endswith("/first")
+    assert done.notes == [["/first", "new"], ["/copy", "near_duplicate"], ["/other", "new"]]
+
+
+@pytest.mark.parametrize("name", ["drop_page", "drop_items", "callback_for", "retry"])
+def test_the_items_of_a_copy_are_dropped_however_they_are_made(crawls: dict[str, Crawl], name: str) -> None:
+    assert crawls[name].paths_scraped == ["/first", "/other"]
+    assert crawls[name].item("/first") == FIRST
+
+
+def test_a_page_object_that_asks_for_its_page_again_gets_a_revisit(crawls: dict[str, Crawl]) -> None:
+    assert crawls["retry"].verdicts == dict.fromkeys(PAGES, "revisit/unchanged")
+
+
+def test_a_page_asked_for_twice_can_be_left_uncompared_the_second_time(crawls: dict[str, Crawl]) -> None:
+    done = crawls["twofold"]
+    assert done.paths_scraped == ["/first", "/other", *sorted(f"summary of {path}" for path in PAGES)]
+    assert done.stat("skipped/opted_out") == 3
+
+
+def test_the_errback_is_told_of_a_dropped_page(crawls: dict[str, Crawl]) -> None:
+    assert ["NearDuplicate", "/copy"] in crawls["drop_page"].notes
+    assert crawls["callback_for"].notes == [["NearDuplicate", "/copy"]]
+
+
+def test_a_response_that_was_never_fetched_is_not_compared(crawls: dict[str, Crawl]) -> None:
+    assert crawls["dummy"].simhash_stats == {"skipped/not_html": 3}
+    assert len(crawls["dummy"].items) == 3
+
+
+def test_a_replay_from_the_cache_gives_the_same_items(crawls: dict[str, Crawl]) -> None:
+    assert crawls["recorded"].items == crawls["replayed"].items == crawls["mark"].items
+    assert all("cached" in page.flags for page in crawls["replayed"].pages)
+
+
+def test_page_object_and_verdict_are_of_the_same_response(crawls: dict[str, Crawl]) -> None:
+    done = crawls["rewritten"]
+    assert done.verdicts["/rewritten"] == "near_duplicate"
+    assert done.item("/rewritten")["title"].startswith("Rewritten: ")

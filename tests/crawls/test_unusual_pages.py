@@ -1,0 +1,220 @@
+"""What the web serves beside pages: every answer gets a verdict, no answer costs an error or a page."""
+
+import gzip
+from collections.abc import Iterator
+
+import pytest
+from lxml import etree
+from magazine.stories import load_stories
+from scrapy.http import HtmlResponse
+
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import Answer, Route, Site, article, serve
+
+STORY = article(0)
+TEXT = "\n".join(block.text for block in load_stories()["es/saturday-market"].blocks)
+SPANISH = article(key="es/saturday-market")
+ROWS = "<table><tr><td>" * 3_000
+MAXSIZE = 200_000
+# Scrapy 2.13 gives such a page a selector of JSON, later ones read it as a line of text.
+JSON = f"skipped/{'not_html' if HtmlResponse('', body=b'{}').selector.type == 'json' else 'short_text'}"
+# Before it had a limit of its own, libxml2 took half a minute for 100,000 levels.
+LEVELS = 100_000 if etree.LIBXML_VERSION >= (2, 14) else 5_000
+
+# Path: the answer and the verdict. Every one is asked for after /story and /spanish, in this order.
+PAGES: dict[str, tuple[str | Answer, str]] = {
+    "/story": (STORY, "new"),
+    "/spanish": (SPANISH, "new"),
+    # Not HTML.
+    "/plain": (Answer(TEXT, content_type="text/plain"), "skipped/not_html"),
+    "/json": (Answer('{"a": 1}', content_type="application/json"), "skipped/not_html"),
+    "/xml": (Answer("<a><b/></a>", content_type="application/xml"), "skipped/not_html"),
+    "/image": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), content_type="image/png"), "skipped/not_html"),
+    "/untyped-binary": (Answer(bytes(range(256)), content_type=None), "skipped/not_html"),
+    # HTML by its header only.
+    "/json-as-html": (Answer('{"title": "Tides", "high": [1, 2, 3]}'), JSON),
+    "/list-as-html": (Answer("[]"), JSON),
+    "/null-as-html": (Answer("null"), JSON),
+    "/xml-as-html": (Answer("<?xml version='1.0'?><a><b/></a>"), "skipped/short_text"),
+    "/image-as-html": (Answer(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9), "skipped/short_text"),
+    "/pdf-as-html": (
+        Answer(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj <</Type /Catalog>>"),
+        "skipped/short_text",
+    ),
+    # HTML though nothing says so.
+    "/untyped": (Answer(STORY, content_type=None), "near_duplicate"),
+    "/xhtml": (Answer(STORY, content_type="application/xhtml+xml"), "near_duplicate"),
+    # Hardly anything there.
+    "/empty": (Answer(""), "skipped/short_text"),
+    "/blank": (Answer(" \n\t "), "skipped/short_text"),
+    "/comment": (Answer("<!-- nothing -->"), "skipped/short_text"),
+    "/doctype": (Answer("<!doctype html>"), "skipped/short_text"),
+    "/frames": (Answer("<html><frameset><frame src='/story'></frameset></html>"), "skipped/short_text"),
+    "/scripts": (
+        Answer(f"<html><body><div id=app></div><script>var a = {TEXT!r}</script></body></html>"),
+        "skipped/short_text",
+    ),
+    "/head-only": (Answer("<html><head><title>A page</title></head></html>"), "skipped/short_text"),
+    # Broken, but all there.
+    "/untitled": (Answer(STORY.replace("<title>", "<!--").replace("</title>", "-->")), "near_duplicate"),
+    "/unclosed": (Answer(STORY.replace("</p>", "").replace("</main>", "")), "near_duplicate"),
+    "/bodiless": (
+        Answer(STORY.replace("<body>", "").replace("</body>", "").replace("</html>", "")),
+        "near_duplicate",
+    ),
+    "/twice": (Answer("</div></p></html><html><body>" + STORY), "near_duplicate"),
+    "/stray-bytes": (Answer(STORY.encode() + b"\xff\xfe\xfa"), "near_duplicate"),
+    "/nul": (Answer(STORY.replace("<p>", "<p>\0")), "near_duplicate"),
+    "/gzip": (Answer(gzip.compress(STORY.encode()), headers={"Content-Encoding": "gzip"}), "near_duplicate"),
+    "/no-length": (Answer(STORY, length=-1), "near_duplicate"),
+    "/language": (Answer(STORY, headers={"Content-Language": "en-GB, \xe9"}), "near_duplicate"),
+    "/201": (Answer(STORY, 201), "near_duplicate"),
+    # Encodings.
+    "/latin-1": (
+        Answer(SPANISH.encode("latin-1", "replace"), content_type="text/html; charset=iso-8859-1"),
+        "near_duplicate",
+    ),
+    "/undeclared": (Answer(SPANISH.encode(), content_type="text/html"), "near_duplicate"),
+    "/utf-16": (
+        Answer(SPANISH.encode("utf-16"), content_type="text/html; charset=utf-16"),
+        "near_duplicate",
+    ),
+    "/unknown-charset": (Answer(STORY, content_type="text/html; charset=no-such-thing"), "near_duplicate"),
+    # Cut short, by its length; too large.
+    "/truncated": (Answer(STORY, length=len(STORY) * 2), "skipped/truncated"),
+    "/huge": (Answer(STORY + " " * MAXSIZE), "skipped/too_large"),
+    "/huge-unpacked": (
+        Answer(gzip.compress((STORY + " " * MAXSIZE).encode()), headers={"Content-Encoding": "gzip"}),
+        "skipped/too_large",
+    ),
+    # Not found, and the like; HTTPERROR_ALLOW_ALL lets the spider have them.
+    "/404": (Answer(STORY, 404), "skipped/status"),
+    "/304": (Answer("", 304), "skipped/status"),
+    "/410": (Answer(STORY, 410), "skipped/status"),
+    "/500": (Answer(STORY, 500), "skipped/status"),
+}
+# Too large for the crawl above, and their verdict is libxml2's to decide: no error is all that is asked.
+MONSTERS = {
+    "/nested": "<div>" * LEVELS + TEXT + "</div>" * LEVELS,
+    "/nested-inline": "<b>" * LEVELS + TEXT,
+    "/table": ROWS + TEXT,
+    "/attribute": f"<p title='{'x' * 1_000_000}'>{TEXT}",
+    "/word": f"<p>{'x' * 1_000_000}",
+    "/wide": "<p>a" * 100_000,
+    "/entities": "<p>" + "&amp;&#1;&#x110000;&nosuch;" * 10_000,
+}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    broken = {f"/broken/{number}": STORY for number in range(3)}
+    pages = {path: answer for path, (answer, _) in PAGES.items()}
+    routes: dict[str, Route] = {**pages, **MONSTERS, **broken}
+    routes["/robots.txt"] = Answer(TEXT, content_type="text/html")
+    with serve(routes) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawl]:
+    everything = {
+        **IN_ORDER,
+        "SIMHASH_MAXSIZE": MAXSIZE,
+        "HTTPERROR_ALLOW_ALL": True,
+        "RETRY_ENABLED": False,
+        "DOWNLOAD_FAIL_ON_DATALOSS": False,
+        "ROBOTSTXT_OBEY": True,
+    }
+    files = {
+        **IN_ORDER,
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+        "FILES_STORE": str(tmp_path_factory.mktemp("files")),
+    }
+    broken = {
+        "DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.BreakSelectors": 45},
+        "SIMHASH_ACTION": "drop_page",
+    }
+    plans = {
+        "pages": Plan("Visitor", everything, {"urls": site.urls(*PAGES)}),
+        "monsters": Plan("Visitor", IN_ORDER, {"urls": site.urls(*MONSTERS)}),
+        "errors": Plan("Visitor", IN_ORDER, {"urls": site.urls("/story", "/404")}),
+        "files": Plan("Imager", files, {"urls": site.urls("/story"), "file": site.url("/untyped")}),
+        "inline": Plan("Inliner", IN_ORDER, {"urls": site.urls("/story"), "inline": site.url("/xhtml")}),
+        "broken": Plan(
+            "Visitor",
+            {**IN_ORDER, **broken},
+            {"urls": site.urls("/broken/0", "/broken/1", "/story", "/broken/2", "/xhtml")},
+        ),
+    }
+    return dict(zip(plans, crawl(*plans.values()), strict=True))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_answer_gets_the_verdict_it_deserves(crawls: dict[str, Crawl], path: str) -> None:
+    assert crawls["pages"].page(path).verdict == PAGES[path][1]
+
+
+def test_every_page_reaches_the_spider(crawls: dict[str, Crawl]) -> None:
+    assert crawls["pages"].paths_scraped == sorted(PAGES)
+    assert crawls["monsters"].paths_scraped == sorted(MONSTERS)
+
+
+def test_every_page_is_counted_once(crawls: dict[str, Crawl]) -> None:
+    done = crawls["pages"]
+    skipped = {name: n for name, n in done.simhash_stats.items() if name.startswith("skipped/")}
+    expected = [verdict for _, verdict in PAGES.values()]
+    assert skipped == {name: expected.count(name) for name in set(expected) if name.startswith("skipped/")}
+    assert done.stat("processed") + sum(skipped.values()) == len(PAGES)
+
+
+@pytest.mark.parametrize("name", ["pages", "monsters", "errors", "files", "inline"])
+def test_no_page_causes_an_error(crawls: dict[str, Crawl], name: str) -> None:
+    assert crawls[name].stat("errors") == 0
+    assert crawls[name].complaints == []
+
+
+def test_each_page_within_the_limits_of_the_parser_has_a_verdict(crawls: dict[str, Crawl]) -> None:
+    done = crawls["monsters"]
+    verdicts = {page.path: page.verdict for page in done.pages}
+    assert set(verdicts) == set(MONSTERS)
+    assert set(verdicts.values()) <= {"new", "near_duplicate", "skipped/short_text"}
+    # The first of the text whose tree libxml2 leaves whole is new.
+    assert verdicts["/attribute"] in ("new", "near_duplicate")
+
+
+def test_robots_txt_is_nobodys_page(crawls: dict[str, Crawl], site: Site) -> None:
+    assert site.visits["/robots.txt"] == 1
+    assert sum(page.path == "/robots.txt" for page in crawls["pages"].pages) <= 1
+    assert all(page.marks == {} for page in crawls["pages"].pages if page.path == "/robots.txt")
+    assert crawls["pages"].page("/spanish").verdict == "new"  # robots.txt has the same text
+
+
+def test_an_error_page_stays_the_business_of_the_http_error_middleware(crawls: dict[str, Crawl]) -> None:
+    assert crawls["errors"].paths_scraped == ["/story"]
+    assert crawls["errors"].stats["httperror/response_ignored_count"] == 1
+
+
+def test_a_download_of_a_pipeline_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
+    done = crawls["files"]
+    assert done.items[0]["files"][0]["status"] == "downloaded"
+    assert done.simhash_stats == {"processed": 1, "new": 1}
+
+
+def test_a_download_without_callback_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
+    assert crawls["inline"].notes == [{"inline": 200, "keys": []}]
+    assert crawls["inline"].simhash_stats == {"processed": 1, "new": 1}
+
+
+def test_a_fault_of_ours_costs_a_stat_and_one_warning_and_never_the_page(crawls: dict[str, Crawl]) -> None:
+    done = crawls["broken"]
+    assert done.paths_scraped == ["/broken/0", "/broken/1", "/broken/2", "/story"]
+    assert {done.page(f"/broken/{number}").verdict for number in range(3)} == {"unknown"}
+    assert done.stat("errors") == 3
+    (warning,) = done.log("WARNING", "scrapy_simhash")
+    assert "/broken/0" in warning
+    assert "simhash/errors" in warning
+    assert "RuntimeError: no selector today" in warning
+    assert len([line for line in done.log("DEBUG", "scrapy_simhash") if "Could not tell" in line]) == 2
+    # What follows is judged as ever.
+    assert done.verdicts["/xhtml"] == "near_duplicate"
+    assert "3 errors" in done.log("INFO", "scrapy_simhash")[-1]

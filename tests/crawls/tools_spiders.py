@@ -1,0 +1,139 @@
+"""Spiders of the kinds that Scrapy ships, and what they use of the rest of Scrapy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.http import TextResponse
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, CSVFeedSpider, Rule, SitemapSpider, XMLFeedSpider
+
+from scrapy_simhash.signals import near_duplicate_found
+from tests.crawls.spiders import Visitor, path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy.http import Response
+
+
+class Ruled(CrawlSpider):
+    """A CrawlSpider whose rules differ: of articles the errback is told, lists are only followed."""
+
+    name = "ruled"
+    rules = (
+        Rule(LinkExtractor(allow="/article"), callback="parse_article", errback="failed", follow=True),
+        Rule(LinkExtractor(allow="/list")),
+    )
+
+    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = list(urls)
+        self.notes: list[Any] = []
+
+    def parse_article(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+
+    def failed(self, failure: Any) -> None:
+        self.notes.append([type(failure.value).__name__, path_of(failure.value.response.url)])
+
+
+class Mapped(SitemapSpider):
+    """Finds its pages in sitemaps."""
+
+    name = "mapped"
+
+    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.sitemap_urls = list(urls)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+
+
+class Subscriber(XMLFeedSpider):
+    """Reads feeds in XML."""
+
+    name = "subscriber"
+    itertag = "item"
+
+    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = list(urls)
+
+    def parse_node(self, response: Response, selector: Any) -> Iterator[Any]:
+        yield {"path": path_of(response.url), "title": selector.xpath("title/text()").get()}
+
+
+class Clerk(CSVFeedSpider):
+    """Reads tables."""
+
+    name = "clerk"
+
+    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.start_urls = list(urls)
+
+    def parse_row(self, response: Response, row: dict[str, str]) -> Iterator[Any]:
+        yield {"path": path_of(response.url), **row}
+
+
+class Teller(Visitor):
+    """Follows links with an errback; both ways in are known to a queue on disk by their names."""
+
+    name = "teller"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+        if isinstance(response, TextResponse):
+            yield from response.follow_all(css="a", errback=self.failed)
+
+    def failed(self, failure: Any) -> Iterator[Any]:
+        yield {"dropped": path_of(failure.value.response.url)}
+
+
+class Filed(Visitor):
+    """Has the files pipeline download a file for each page."""
+
+    name = "filed"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url), "file_urls": [f"{response.url}.bin"]}
+
+
+class Comparer(Visitor):
+    """Notes whether the response it gets is the very one that was judged, and what its title is."""
+
+    name = "comparer"
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.judged: list[Response] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Comparer:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.hear, signal=near_duplicate_found)
+        return spider
+
+    def hear(self, response: Response) -> None:
+        self.judged.append(response)
+
+    def parse(self, response: Response) -> None:
+        is_judged = any(response is judged for judged in self.judged)
+        self.notes.append([path_of(response.url), is_judged, response.css("title::text").get()])
+
+
+class Rewriter:
+    """A downloader middleware that puts another title and the text of /original into /rewritten."""
+
+    def __init__(self) -> None:
+        self.original = b""
+
+    # Scrapy 2.13 passes the spider.
+    def process_response(self, request: Any, response: Any, spider: Any = None) -> Any:
+        if response.url.endswith("/original"):
+            self.original = response.body
+        if not response.url.endswith("/rewritten"):
+            return response
+        return response.replace(body=self.original.replace(b"<title>", b"<title>Rewritten: "))

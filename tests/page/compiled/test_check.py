@@ -1,0 +1,111 @@
+"""The kernel is tried before it is trusted; one that differs is given up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import PageFingerprinter, kernel
+from scrapy_simhash.fingerprinter import Reading, text_hash
+from scrapy_simhash.page.compiled import CompiledReader, Read, compiled_reader
+from scrapy_simhash.page.text import Document, extract, parse
+
+READ = CompiledReader.read
+
+
+@pytest.fixture(autouse=True)
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the check run anew, and put everything back behind it."""
+    monkeypatch.setattr(kernel, "native", kernel.native)
+    monkeypatch.setattr(kernel, "NAME", kernel.NAME)
+    monkeypatch.setattr(kernel, "REASON", kernel.REASON)
+    monkeypatch.delenv(kernel.VARIABLE, raising=False)
+    compiled_reader.cache_clear()
+    yield
+    monkeypatch.undo()
+    compiled_reader.cache_clear()
+    compiled_reader()
+
+
+def other_document(*arguments: object) -> Document:
+    return Document("", None, (), ())
+
+
+def other_read(*arguments: object) -> Read:
+    return Read(1, 1, b"", None)
+
+
+def other_hash(self: CompiledReader, *arguments: Any) -> Read | None:
+    found = READ(self, *arguments)
+    return found and found._replace(text_hash=1)
+
+
+def fail(*arguments: object) -> None:
+    raise RuntimeError("built against another lxml")
+
+
+@pytest.fixture(
+    params=[
+        ("document", other_document),
+        ("read", other_read),
+        ("read", other_hash),
+        ("read_texts", lambda *given: [other_read()]),
+    ],
+    ids=["document", "read", "text hash", "read_texts"],
+)
+def broken(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CompiledReader, *request.param)
+
+
+def test_a_kernel_that_agrees_is_used() -> None:
+    assert compiled_reader() is not None
+    assert kernel.NAME == "native"
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_kernel_that_differs_is_given_up_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert compiled_reader() is None
+    assert "The compiled kernel is not used: it reads a page differently (lxml " in caplog.text
+    assert (kernel.native, kernel.NAME) == (None, "pure")
+    assert kernel.REASON.startswith("it reads a page differently")
+
+
+def test_a_kernel_that_fails_is_given_up_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(CompiledReader, "document", fail)
+    with caplog.at_level(logging.WARNING):
+        assert compiled_reader() is None
+    assert "built against another lxml" in caplog.text
+    assert kernel.NAME == "pure"
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_kernel_that_differs_is_an_error_where_the_environment_insists_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(kernel.VARIABLE, "native")
+    with pytest.raises(
+        ImportError, match=r"SCRAPY_SIMHASH_KERNEL is native, but .* reads a page differently"
+    ):
+        compiled_reader()
+    with pytest.raises(ImportError):
+        PageFingerprinter()
+
+
+@pytest.mark.usefixtures("broken")
+def test_without_the_kernel_pages_are_read_as_before() -> None:
+    page = PageFingerprinter()
+    root = parse("<title>T</title><p>one two three")
+    assert page.extract(root) == extract(root)
+    text = "<p>The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy."
+    document = extract(parse(text))
+    assert page.read(text) == Reading(page.from_document(document), text_hash(document))
+
+
+def test_the_check_is_made_once() -> None:
+    assert compiled_reader() is compiled_reader()

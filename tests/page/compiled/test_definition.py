@@ -1,0 +1,133 @@
+"""What the kernel is told is what the pure modules say, under the names and the numbers of the C code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import scrapy_simhash
+from scrapy_simhash import kernel
+from scrapy_simhash.page.compiled import definition as told
+from scrapy_simhash.page.language import languages, stopwords
+from scrapy_simhash.page.text import main_text, tags
+
+needs_the_kernel = pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
+
+HEADERS = Path(scrapy_simhash.__file__).parent / "kernel" / "c"
+
+
+@pytest.fixture(scope="module")
+def page_h() -> str:
+    return (HEADERS / "page.h").read_text("utf-8")
+
+
+def numbers(enumeration: str) -> dict[str, int]:
+    """Return the members of a C enumeration without, or with only, values."""
+    members: dict[str, int] = {}
+    for member in re.sub(r"/\*.*?\*/", "", enumeration, flags=re.DOTALL).split(","):
+        name, _, value = member.partition("=")
+        if name.strip():
+            members[name.strip()] = _value(value) if value else len(members)
+    return members
+
+
+def _value(written: str) -> int:
+    left, _, right = written.partition("<<")
+    return int(left) << int(right or 0)
+
+
+def enumeration(header: str, first: str) -> dict[str, int]:
+    (found,) = re.findall(rf"enum {{\s*({first}\b.*?)}};", header, flags=re.DOTALL)
+    return numbers(found)
+
+
+def test_bits_of_tags_are_those_of_the_header(page_h: str) -> None:
+    bits = enumeration(page_h, "TAG_REGION_BITS")
+    assert bits.pop("TAG_REGION_BITS") == 7 >= max(tags.Region)
+    names = {"TAG_SPEAKS_FOR_ITSELF": "_SPEAKS"}
+    for name, bit in bits.items():
+        assert getattr(told, names.get(name, name.removeprefix("TAG"))) == bit, name
+
+
+def test_bits_of_names_are_those_of_the_header(page_h: str) -> None:
+    bits = enumeration(page_h, "NAME_CHROME")
+    assert bits == {
+        "NAME_CHROME": told._CHROME,
+        "NAME_HEADER": told._HEADER,
+        "NAME_NEUTRAL": told._NEUTRAL,
+        "NAME_HIDDEN": told._HIDING,
+    }
+
+
+def test_zones_regions_and_scripts_are_in_the_order_of_the_header(page_h: str) -> None:
+    assert tuple(enumeration(page_h, "ZONE_HEADING")) == tuple(f"ZONE_{zone.upper()}" for zone in told.ZONES)
+    assert enumeration(page_h, "REGION_PLAIN") == {f"REGION_{region.name}": region for region in tags.Region}
+    scripts = [*enumeration(page_h, "SCRIPT_JA")]
+    assert scripts == [*(f"SCRIPT_{code.upper()}" for code in told.SCRIPT_LANGUAGES), "SCRIPTS"]
+
+
+def test_every_word_of_the_vocabularies_is_told() -> None:
+    rules = told.definition()
+    for known, bit in (
+        (tags.UNSEEN, told._UNSEEN),
+        (tags.INLINE, told._INLINE),
+        (tags.HEADINGS, told._HEADING),
+        (tags.SPEAKS_FOR_ITSELF, told._SPEAKS),
+        (tags.PARAGRAPHS, told._PARAGRAPH),
+        (tags.CELLS, told._CELL),
+    ):
+        assert {tag for tag, bits in rules.tags.items() if bits & bit} == known
+    for tag, region in tags.TAG_REGION.items():
+        assert rules.tags[tag] & 7 == region
+    for number, code in enumerate(told.LANGUAGES):
+        assert {word for word, bits in rules.stopwords.items() if bits >> number & 1} == stopwords(code)
+
+
+def test_the_kernel_knows_what_is_kept(page_h: str) -> None:
+    assert enumeration(page_h, "KEPT") == {"KEPT": main_text.KEPT}
+    named = [main_text.CHROME, main_text.OUTSIDE, main_text.LINKS, main_text.EDGE, main_text.INSET]
+    assert [main_text.REASONS[number] for number in (main_text.KEPT, *named)] == list(main_text.REASONS)
+    assert told.definition().unnamed_reasons == 1 << main_text.CHROME | 1 << main_text.LINKS
+
+
+def test_there_is_a_bit_for_every_language() -> None:
+    assert languages() == told.LANGUAGES
+    assert len(told.LANGUAGES) <= 64
+
+
+def test_no_name_is_longer_than_the_kernel_looks() -> None:
+    rules = told.definition()
+    source = (HEADERS / "regions.c").read_text("utf-8")
+    (longest,) = re.findall(r"LONGEST_NAME = (\d+)", source)
+    assert max(map(len, rules.names)) <= int(longest)
+    assert all(name.isascii() and name == name.lower() for name in rules.names)
+
+
+def test_every_process_has_seeds_of_its_own() -> None:
+    assert told.definition().seeds != told.definition().seeds
+    assert told.definition().seeds[1] % 2 == 1
+
+
+def too_many(name: str) -> SimpleNamespace:
+    rules = told.definition()
+    # More by far than there is room for: what was written would reach beyond the structure.
+    setattr(rules, name, list(getattr(rules, name)) * 1_000)
+    return rules
+
+
+@needs_the_kernel
+@pytest.mark.parametrize("name", ["sentence_marks"])
+def test_more_rules_than_the_kernel_has_room_for_are_refused(name: str) -> None:
+    assert kernel.native is not None
+    with pytest.raises(ValueError, match=f"room for .+ {name}, got"):
+        kernel.native.Rules(too_many(name))
+
+
+@needs_the_kernel
+def test_scripts_must_be_those_the_kernel_knows() -> None:
+    assert kernel.native is not None
+    with pytest.raises(ValueError, match="the kernel knows 7 scripts, got 7000"):
+        kernel.native.Rules(too_many("scripts"))

@@ -1,0 +1,250 @@
+"""The reader as a piece of machinery: threads, memory, and what becomes of errors."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+from magazine.page import Page
+
+from fuzz.compare import bits
+from scrapy_simhash import Config, PageFingerprinter, kernel
+from scrapy_simhash.fingerprinter import text_hash
+from scrapy_simhash.page.compiled import CompiledReader, FoldSettings
+from scrapy_simhash.page.compiled import reader as reader_module
+from scrapy_simhash.page.compiled.definition import definition
+from scrapy_simhash.page.text import extract, parse
+
+SETTINGS = FoldSettings(shingle_size=2, min_shingles=1, mask_digits=False, with_sketch=True)
+STATM = Path("/proc/self/statm")
+SENTENCE = (
+    "The ship that went out to the sea came home with the tide, and nobody had seen the fog or the buoy. "
+)
+
+
+# --- Threads.
+
+
+def test_four_threads_read_what_one_reads(pages: list[Page]) -> None:
+    page = PageFingerprinter(Config(min_shingles=1))
+    # Of two sizes: while a large page is read, other threads run.
+    bodies = [item.body() for item in pages[:60]] + [item.body() * 40 for item in pages[:12]]
+
+    def read(body: bytes) -> tuple[str, int | None, str]:
+        root = parse(body)
+        reading = page.read(root)
+        return bits(reading.fingerprint), reading.text_hash, repr(page.extract(root).subject)
+
+    alone = list(map(read, bodies))
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(3):
+            assert list(threads.map(read, bodies)) == alone
+
+
+def test_threads_meet_new_characters_at_once(native_reader: Callable[..., CompiledReader]) -> None:
+    text = "".join(map(chr, range(0xA0, 0x3000, 7)))
+    for _ in range(5):
+        fresh = native_reader()
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(read_text, [fresh] * 8, [text] * 8))
+        assert len(set(found)) == 1
+
+
+# --- Memory.
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="there is no /proc")
+@pytest.mark.parametrize("what", ["page", "text", "document", "page that is not covered", "page that fails"])
+def test_reading_a_page_again_and_again_takes_no_more_memory(
+    native_reader: Callable[..., CompiledReader], what: str
+) -> None:
+    reader = native_reader(has_price=fail) if what == "page that fails" else native_reader()
+    body = (
+        f"<title>T</title><h1 class='a b'>T</h1><p>\u00e9{SENTENCE}" + "<p>x\u0316\u0301y" * 3 + "<p>5 \u20ac"
+    )
+    root = parse(body)
+    entity = etree.fromstring("<p>a&e;</p>", etree.XMLParser(resolve_entities=False, recover=True))
+
+    def once() -> None:
+        if what == "text":
+            read_text(reader, body)
+        elif what == "document":
+            reader.document(root, "en")
+        elif what == "page that fails":
+            with pytest.raises(ZeroDivisionError):
+                reader.read(root, "en", SETTINGS)
+        else:
+            reader.read(entity if "not" in what else root, "en", SETTINGS)
+
+    for _ in range(2_000):
+        once()
+    gc.collect()
+    before = resident()
+    for _ in range(20_000):
+        once()
+    gc.collect()
+    # A leak of 64 bytes a page would show; what the allocators keep for themselves is less.
+    assert resident() - before < 20_000 * 64
+
+
+def test_a_large_page_leaves_no_large_workspace(native_reader: Callable[..., CompiledReader]) -> None:
+    if not STATM.exists():
+        pytest.skip("there is no /proc")
+    reader, small = native_reader(), parse(SENTENCE)
+    reader.read(small, None, SETTINGS)
+    before = resident()
+    root = parse("<p>" + "".join(f"{i} {SENTENCE}" for i in range(60_000)))
+    reader.read(root, None, SETTINGS)
+    del root
+    gc.collect()
+    assert reader.read(small, None, SETTINGS) is not None
+    assert resident() - before < 60_000_000
+
+
+def resident() -> int:
+    """Return the bytes of memory in use: of pages, of which most machines have 4096 bytes."""
+    return int(STATM.read_text("ascii").split()[1]) * 4096
+
+
+# --- Errors: those of the callbacks come out as they are, and the reader still reads.
+
+
+def fail(*arguments: object) -> Any:
+    raise ZeroDivisionError("in a callback")
+
+
+@pytest.fixture
+def native_reader(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CompiledReader]:
+    def make(**answers: object) -> CompiledReader:
+        rules = definition()
+        for name, answer in answers.items():
+            assert hasattr(rules, name)
+            setattr(rules, name, answer)
+        monkeypatch.setattr(reader_module, "definition", lambda: rules)
+        assert kernel.native is not None
+        return CompiledReader(kernel.native)
+
+    return make
+
+
+def read_text(reader: CompiledReader, text: str) -> Any:
+    (read,) = reader.read_texts([text], None, SETTINGS)
+    return read
+
+
+#: A page for which each callback is asked.
+PAGES = {
+    "normalize": f"<p>a\u0316\u0301b {SENTENCE}",
+    "has_price": "<p>12 \u20ac<p>one two three",
+    "char_block": "<p>\u1e9e \u1f50 one two three",
+}
+
+
+@pytest.mark.parametrize("callback", sorted(PAGES))
+def test_an_error_in_a_callback_comes_out_and_the_reader_goes_on(
+    native_reader: Callable[..., CompiledReader], callback: str
+) -> None:
+    fails = [True]
+    answer = getattr(definition(), callback)
+    reader = native_reader(**{callback: lambda *given: fail() if fails[0] else answer(*given)})
+    root = parse(PAGES[callback])
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError, match="in a callback"):
+            reader.read(root, None, SETTINGS)
+        with pytest.raises(ZeroDivisionError, match="in a callback"):
+            reader.document(root, None)
+    assert reader.document(parse(f"<p>{SENTENCE}"), None) == extract(parse(f"<p>{SENTENCE}"))
+    fails[0] = False
+    assert reader.document(root, None) == extract(root)
+
+
+def test_an_error_in_the_weight_of_a_frequent_word_comes_out(
+    native_reader: Callable[..., CompiledReader],
+) -> None:
+    weight = definition().weight
+    reader = native_reader(
+        weight=lambda zone, is_word, count: fail() if count > 1_023 else weight(zone, is_word, count)
+    )
+    with pytest.raises(ZeroDivisionError):
+        reader.read(parse("<p>" + "the sea " * 2_000), None, SETTINGS)
+    with pytest.raises(ZeroDivisionError):
+        read_text(reader, "the sea " * 20_000)  # large: without the lock of the interpreter
+    assert read_text(reader, SENTENCE) is not None
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError, RecursionError])
+def test_errors_that_are_no_exceptions_come_out_too(
+    native_reader: Callable[..., CompiledReader], error: type[BaseException]
+) -> None:
+    def interrupt(text: str) -> str:
+        raise error
+
+    with pytest.raises(error):
+        native_reader(normalize=interrupt).read(parse(PAGES["normalize"]), None, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("callback", "answer"),
+    [
+        ("normalize", None),
+        ("normalize", b"bytes"),
+        ("normalize", "\ud800"),
+        ("char_block", None),
+        ("char_block", (b"", b"", b"", b"")),
+        ("char_block", (bytes(1_024), bytes(256), bytes(256), b"123")),
+        ("char_block", ("a" * 1_024, bytes(256), bytes(256), b"")),
+    ],
+)
+def test_a_wrong_answer_of_a_callback_is_an_error_and_no_crash(
+    native_reader: Callable[..., CompiledReader], callback: str, answer: object
+) -> None:
+    reader = native_reader(**{callback: lambda *given: answer})
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        reader.read(parse(PAGES[callback]), None, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("tags", {}), ("stopwords", {}), ("languages", 65), ("sentence_marks", ["."] * 33)],
+)
+def test_rules_that_the_kernel_has_no_room_for_are_refused(
+    native_reader: Callable[..., CompiledReader], name: str, value: object
+) -> None:
+    with pytest.raises(ValueError):
+        native_reader(**{name: value})
+
+
+def test_what_is_no_element_is_refused(reader: CompiledReader) -> None:
+    for wrong in (None, "page", etree.ElementTree(parse("x"))):
+        with pytest.raises(TypeError):
+            reader.read(wrong, None, SETTINGS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("page", "min_shingles", "has"),
+    [
+        ("<p>two words", 12, (False, False)),
+        ("<p>now three words", 12, (False, True)),
+        ("<p>word", 1, (True, True)),
+        ("<title>a title alone</title>", 1, (False, False)),
+        (f"<title>T</title><p>{SENTENCE}", 12, (True, True)),
+    ],
+)
+def test_whoever_has_a_fingerprint_or_three_words_has_a_text_hash(
+    reader: CompiledReader, page: str, min_shingles: int, has: tuple[bool, bool]
+) -> None:
+    root = parse(page)
+    read = reader.read(root, None, SETTINGS._replace(min_shingles=min_shingles))
+    assert read is not None
+    assert (read.value is not None, read.text_hash is not None) == has
+    assert read.text_hash in (None, text_hash(extract(root)))
+
+
+def test_a_plain_text_has_no_text_hash(reader: CompiledReader) -> None:
+    for text in (SENTENCE, "now three words"):
+        assert read_text(reader, text).text_hash is None

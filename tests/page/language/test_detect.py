@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.language import detect, languages, normalize, primary_subtag, stopwords, tokenize
+from tests.golden.texts import TEXTS
+
+ENGLISH = (
+    "The keeper said that it was not the lamp but the wind, and all of us were glad to hear it from him."
+)
+SPANISH = "El gato que se sienta en la alfombra no es un perro, y los otros lo saben desde hace mucho tiempo."
+CHINESE = "雾散以后，码头上的人都说，昨天夜里听见了钟声，可是谁也没有看见船。"
+JAPANESE = "霧が晴れたあと、港の人々は昨夜鐘の音を聞いたと言ったが、船を見た者はいなかった。"
+KOREAN = "안개가 걷힌 뒤 부두의 사람들은 어젯밤 종소리를 들었다고 말했지만 배를 본 사람은 없었다."
+THAI = "หลังจากหมอกจางลง ผู้คนที่ท่าเรือต่างบอกว่าได้ยินเสียงระฆังเมื่อคืนนี้"
+LAO = "ຫຼັງຈາກໝອກຈາງລົງ ຜູ້ຄົນທີ່ທ່າເຮືອໄດ້ຍິນສຽງລະຄັງ"
+BURMESE = "မြူများကွဲသွားပြီးနောက် လူတို့က ခေါင်းလောင်းသံကြားသည်ဟု ဆိုကြသည်"
+KHMER = "បន្ទាប់ពីអ័ព្ទរសាត់ទៅ មនុស្សនៅផែបាននិយាយថាពួកគេឮសំឡេងជួង"
+CODE = "for (i = 0; i < n; i++) { buf[i] = getc(fp); } return buf; printf(x, y, z); malloc(sizeof(buf));"
+
+
+def words(text: str) -> list[str]:
+    return tokenize(normalize(text))
+
+
+@pytest.mark.parametrize("language", sorted(TEXTS))
+def test_prose_is_told_by_its_words_or_its_script(language: str) -> None:
+    assert detect(words(TEXTS[language])) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "language"),
+    [
+        (ENGLISH, None, "en"),
+        (ENGLISH, "en", "en"),
+        (ENGLISH, "es", "en"),  # an untranslated page of a Spanish site
+        (ENGLISH, "eng", "en"),
+        (SPANISH, "en", "es"),
+        (CHINESE, None, "zh"),
+        (CHINESE, "en", "zh"),
+        (CHINESE, "ja", "ja"),  # kanji alone: the declaration is believed
+        (CHINESE, "yue", "yue"),
+        (CHINESE, "ko", "zh"),
+        (JAPANESE, None, "ja"),
+        (JAPANESE, "zh", "ja"),
+        (JAPANESE, "en", "ja"),
+        ("東京都知事選挙の投票所一覧と開票速報", None, "ja"),  # a headline has few kana
+        (KOREAN, None, "ko"),
+        (KOREAN, "en", "ko"),
+        (THAI, None, "th"),
+        (LAO, None, "lo"),
+        (BURMESE, None, "my"),
+        (KHMER, "en", "km"),
+        (CODE, None, None),
+        (CODE, "de", "de"),  # what tells nothing does not contradict
+        ("12 34 56", "fr", "fr"),
+        ("Ελλάδα Αθήνα", None, None),  # two names
+    ],
+)
+def test_a_declaration_is_honoured_unless_the_text_says_otherwise(
+    text: str, declared: str | None, language: str | None
+) -> None:
+    assert detect(words(text), declared) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "borne_out"), [(TEXTS["no"], "no"), (TEXTS["da"], "da"), (TEXTS["pt"], "pt")]
+)
+def test_a_true_declaration_stands_against_the_nearest_relative(text: str, borne_out: str) -> None:
+    assert detect(words(text), borne_out) == borne_out
+
+
+def test_a_declaration_is_borne_out_by_nine_tenths_of_the_votes_of_another() -> None:
+    english = ["the", "been", "which", "they", "with", "would", "this", "from", "there", "of"]
+    german = ["und", "der", "nicht", "ist", "auch", "sich", "auf", "mit", "eine"]
+    assert detect(english + german) == "en"
+    assert detect(english + german, "de") == "de"
+    assert detect(english + german[:-1], "de") == "en"
+
+
+@pytest.mark.parametrize("declared", [None, "en", "xx"])
+def test_no_words_leave_the_declaration_as_it_is(declared: str | None) -> None:
+    assert detect([], declared) == declared
+
+
+@given(st.permutations(words(ENGLISH + " " + SPANISH)), st.sampled_from([None, "en", "es", "de"]))
+def test_the_order_of_the_words_is_irrelevant(shuffled: list[str], declared: str | None) -> None:
+    assert detect(shuffled, declared) == detect(sorted(shuffled), declared)
+
+
+@given(st.lists(st.sampled_from(sorted(stopwords("hr") | stopwords("sr") | stopwords("sl"))), max_size=12))
+def test_a_tie_of_related_languages_is_settled_alike_in_any_order(tokens: list[str]) -> None:
+    again = list(tokens)
+    random.Random(1).shuffle(again)
+    assert detect(again) == detect(tokens)
+
+
+@given(st.lists(st.text(max_size=5), max_size=20), st.sampled_from([None, "en", "xx"]))
+def test_the_answer_is_the_declaration_a_listed_language_or_one_told_by_script(
+    tokens: list[str], declared: str | None
+) -> None:
+    assert detect(tokens, declared) in {
+        declared,
+        None,
+        *languages(),
+        "ja",
+        "km",
+        "ko",
+        "lo",
+        "my",
+        "th",
+        "zh",
+    }
+
+
+def test_a_page_in_two_languages_is_of_the_one_it_has_more_of() -> None:
+    assert detect(words(ENGLISH * 3 + SPANISH)) == "en"
+    assert detect(words(SPANISH + CHINESE * 8)) == "zh"
+    assert detect(words(SPANISH * 3 + CHINESE)) == "es"
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("en", "en"),
+        ("EN", "en"),
+        ("en-GB", "en"),
+        ("en_US", "en"),  # not BCP 47, but common
+        ("zh-Hans-CN", "zh"),
+        ("sr-Latn", "sr"),
+        (" \tfr ", "fr"),
+        ("de, en", "de"),
+        ("yue", "yue"),
+        ("eng", "eng"),
+        (None, None),
+        ("", None),
+        ("*", None),
+        ("e", None),
+        ("-en", None),
+        ("english", None),
+        ("x-klingon", None),
+        ("i-navajo", None),
+        ("und", None),  # the codes that name no language
+        ("mul", None),
+        ("zxx", None),
+        ("MIS", None),
+        ("中文", None),
+    ],
+)
+def test_primary_subtag_of_what_pages_declare(tag: str | None, language: str | None) -> None:
+    assert primary_subtag(tag) == language
+
+
+def test_languages_are_sorted_codes_and_each_has_stopwords() -> None:
+    assert list(languages()) == sorted(languages())
+    assert all(len(stopwords(language)) > 50 for language in languages())
+
+
+@pytest.mark.parametrize("language", [None, "", "zh", "xx", "EN", "../stopwords/en"])
+def test_a_language_without_a_list_has_no_stopwords(language: str | None) -> None:
+    assert stopwords(language) == frozenset()
+
+
+def test_stopwords_are_tokens_as_the_text_yields_them() -> None:
+    strays = {
+        language: strange
+        for language in languages()
+        if (strange := [word for word in stopwords(language) if tokenize(normalize(word)) != [word]])
+    }
+    assert strays == {}
+
+
+@pytest.mark.parametrize(("code", "language"), [(300, "zh"), (1_000, None)])
+def test_a_text_that_is_mostly_code_is_in_the_language_of_its_sentences_if_there_are_enough(
+    code: int, language: str | None
+) -> None:
+    sentences = list("夜间引航员在雾中把船带进港口他们从来没有看见过岸上的灯光但是听得见钟声" * 4)
+    identifiers = [f"x{number:03}y" for number in range(code // 5)]
+    assert detect(sentences + identifiers) == language

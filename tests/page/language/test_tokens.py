@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from itertools import groupby, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.language.scripts import INVISIBLE, MARKS, UNSPACED
+from scrapy_simhash.page.language.tokens import MOST_MARKS
+
+# The tables are tested by themselves, see test_scripts.py.
+IS_MARK = re.compile(f"[{MARKS}]").match
+IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
+IS_INVISIBLE = re.compile(f"[{INVISIBLE}]").match
+
+# Characters that do odd things in normalisation, case folding or word splitting, and any other.
+odd = st.sampled_from(
+    "aZ9 _-'’.\u0301\u0327\u0345ǅİıŉſßẞΐᾳϓΣςǰẚﬁ２Ａ①½²℃Å한각ᄒ漢字仮カｶﾞゞーกิ็ำកြ्क्षب\u064b\u00ad\u200d\ufe0f\ufeff"
+)
+anything = st.characters(exclude_categories=["Cn"])
+# As lists: a text strategy would draw the odd ones no more often than any other character.
+text = st.lists(odd | anything, max_size=30).map("".join)
+
+
+def kind(char: str, before: str) -> str:
+    if IS_MARK(char) and before != "other":
+        return before  # a mark belongs to the letter it follows, whatever that is
+    if IS_UNSPACED(char):
+        return "unspaced"
+    return "word" if IS_MARK(char) or unicodedata.category(char)[0] in "LN" else "other"
+
+
+def naive_tokens(normalized: str) -> list[str]:
+    """Cut into runs, one character at a time."""
+    kinds: list[str] = []
+    for char in normalized:
+        kinds.append(kind(char, kinds[-1] if kinds else "other"))
+    tokens: list[str] = []
+    for own, places in groupby(range(len(normalized)), key=kinds.__getitem__):
+        run = "".join(normalized[place] for place in places)
+        if own == "word" or (own == "unspaced" and len(run) == 1):
+            tokens.append(run)
+        elif own == "unspaced":
+            tokens += [left + right for left, right in pairwise(run)]
+    return tokens
+
+
+@given(text)
+def test_tokens_are_what_the_naive_version_finds(text: str) -> None:
+    assert tokenize(normalize(text)) == naive_tokens(normalize(text))
+
+
+@given(st.text("az09 _-.'\n"))
+def test_ascii_text_has_the_same_tokens_as_in_the_company_of_other_scripts(text: str) -> None:
+    assert [*tokenize(text), "é"] == tokenize(f"{text} é")
+    assert [*tokenize(text), "हि"] == tokenize(f"{text} हि")
+    assert [*tokenize(text), "漢"] == tokenize(f"{text} 漢")
+
+
+@given(text)
+def test_normalize_is_idempotent(text: str) -> None:
+    once = normalize(text)
+    assert normalize(once) == once
+
+
+def test_normalize_is_idempotent_on_every_character() -> None:
+    changed = []
+    for code in range(sys.maxunicode + 1):
+        once = normalize(chr(code))
+        if normalize(once) != once:
+            changed.append(f"{code:X}")
+    assert changed == []
+
+
+@given(text)
+def test_normalized_text_is_composed_and_holds_nothing_invisible(text: str) -> None:
+    assert unicodedata.is_normalized("NFKC", normalize(text))
+    assert not any(IS_INVISIBLE(char) for char in normalize(text))
+
+
+@given(text)
+def test_composed_and_decomposed_forms_are_the_same_text(text: str) -> None:
+    forms = {normalize(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC", "NFKD")}
+    assert forms == {normalize(text)}
+
+
+@pytest.mark.parametrize(
+    ("written", "compared"),
+    [
+        ("", ""),
+        ("Plain ASCII, 42", "plain ascii, 42"),
+        ("ＦＵＬＬ　ｗｉｄｔｈ１２", "full width12"),
+        ("ｶﾞｷﾞ", "ガギ"),  # half-width kana with their voicing marks
+        ("ﬁne aﬄuent", "fine affluent"),
+        ("Straße", "strasse"),
+        ("STRASSE", "strasse"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),  # a final sigma folds to the other one
+        ("σίσυφος", "σίσυφοσ"),
+        ("cafe\u0301", "café"),
+        ("hy\u00adphen\u00adated", "hyphenated"),
+        ("zero\u200bwidth\u2060joined", "zerowidthjoined"),
+        ("می\u200cخواهم", "میخواهم"),  # Persian is typed with and without the non-joiner
+        ("\ufeffmark", "mark"),
+        ("x² ½ ① ℃", "x2 1⁄2 1 °c"),
+        ("各\U000e0100", "各"),  # an ideographic variation
+        ("a\u00a0b", "a b"),
+        ("\u1100\u1161\u11a8", "\uac01"),  # Korean letters become a syllable
+    ],
+)
+def test_normalize_writes_alike_what_reads_alike(written: str, compared: str) -> None:
+    assert normalize(written) == compared
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", []),
+        (" \t\n", []),
+        ("— … !? 🚢 ©", []),
+        ("a", ["a"]),
+        ("snake_case", ["snake", "case"]),
+        ("l'été l’été", ["l", "été", "l", "été"]),
+        ("well-known", ["well", "known"]),
+        ("3.14 1,000", ["3", "14", "1", "000"]),
+        ("wi-fi6 covid19", ["wi", "fi6", "covid19"]),
+        ("a\u0301\u0323b", ["a\u0301\u0323b"]),  # marks that compose with nothing stay in the word
+        ("好", ["好"]),
+        ("北京", ["北京"]),
+        ("近似网页", ["近似", "似网", "网页"]),
+        ("好, 不好", ["好", "不好"]),
+        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
+        ("人々", ["人々"]),
+        ("用python写", ["用", "python", "写"]),
+        ("2024年6月", ["2024", "年", "6", "月"]),
+        ("ไทย", ["ไท", "ทย"]),
+        ("ที่นี่", ["ที", "ี่", "่น", "นี", "ี่"]),  # vowel and tone signs count as characters
+        ("ราคา 20 บาท", ["รา", "าค", "คา", "20", "บา", "าท"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),  # vowel signs and virama stay in the word
+        ("தமிழ் മലയാളം", ["தமிழ்", "മലയാളം"]),
+        ("مُحَمَّد", ["مُحَمَّد"]),
+        ("שלום עולם", ["שלום", "עולם"]),
+        ("한국어 문장", ["한국어", "문장"]),  # Korean puts spaces
+        ("Việt nam".lower(), ["việt", "nam"]),
+        ("\u0301漢", ["\u0301", "漢"]),  # a mark with nothing before it
+        ("漢\u0301", ["漢\u0301"]),
+        ("a\x00b\x00", ["a", "b"]),
+        ("a\ud800b", ["a", "b"]),  # a lone surrogate is no letter
+        ("\udcff\ud83d", []),
+        ("٣٤ ４", ["٣٤", "４"]),
+    ],
+)
+def test_tokens_of_many_scripts(text: str, tokens: list[str]) -> None:
+    assert tokenize(text) == tokens
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "и", "हि"])
+def test_a_word_of_a_million_characters_is_one_token(letter: str) -> None:
+    word = letter * (1_000_000 // len(letter))
+    assert tokenize(normalize(word)) == [word]
+
+
+def test_a_run_of_a_million_unspaced_characters_is_all_its_bigrams() -> None:
+    tokens = tokenize("漢" * 1_000_000)
+    assert len(tokens) == 999_999
+    assert set(tokens) == {"漢漢"}
+
+
+@given(text)
+def test_tokenizing_the_tokens_of_a_spaced_script_gives_them_again(text: str) -> None:
+    tokens = [token for token in tokenize(normalize(text)) if not IS_UNSPACED(token[0])]
+    again = tokenize(" ".join(tokens))
+    assert again == tokens
+
+
+@pytest.mark.parametrize("unit", ["\u0316", "\u0316\u0301", "\u0301\u200d"])
+def test_of_a_run_of_marks_only_the_first_thirty_count(unit: str) -> None:
+    run = unit * MOST_MARKS
+    assert normalize("a" + run + unit) == normalize("a" + run[:MOST_MARKS])
+    assert normalize(f"x{run}{unit}e\u0301") == normalize(f"x{run[:MOST_MARKS]}é")
+
+
+def test_as_many_marks_as_count_are_all_kept() -> None:
+    text = "b" + "\u0316" * MOST_MARKS
+    assert normalize(text) == text

@@ -1,0 +1,339 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from magazine.catalogue import load_ads
+from magazine.page import Page
+from magazine.stories import load_stories
+from magazine.templates.labels import LABELS
+
+from scrapy_simhash.page.text import Document, extract, parse
+
+EDITED = {"corrected", "earlier-version", "first-draft"}
+
+
+def document(html: str, content_language: str | None = None) -> Document:
+    return extract(parse(html), content_language)
+
+
+def recorded(page: Page, visit: int = 0) -> Document:
+    return extract(parse(page.body(visit), page.content_type))
+
+
+def folded(lines: str) -> list[str]:
+    return [" ".join(line.split()) for line in lines.splitlines()]
+
+
+# --- The recordings: one story has one main text, whatever stands around it.
+
+
+@pytest.fixture(scope="module")
+def story_pages(pages: list[Page]) -> list[tuple[Page, Document]]:
+    return [(page, recorded(page)) for page in pages if page.story]
+
+
+def test_every_template_of_a_story_has_all_its_paragraphs_as_main_text(
+    story_pages: list[tuple[Page, Document]],
+) -> None:
+    stories = load_stories()
+    missing = {
+        page.address.key: lost
+        for page, found in story_pages
+        if page.kind not in EDITED
+        if (lost := set(folded(stories[page.story].text)) - {part.text for part in found.main})
+    }
+    assert missing == {}
+    assert len({page.kind for page, _ in story_pages} - EDITED) >= 8, "templates and copies of a story"
+
+
+def test_an_edited_story_has_the_paragraphs_of_its_own_version(
+    story_pages: list[tuple[Page, Document]],
+) -> None:
+    missing = {
+        page.address.key: lost
+        for page, found in story_pages
+        if (lost := set(folded(page.main_text)) - {part.text for part in found.main})
+    }
+    assert missing == {}
+
+
+def test_no_furniture_of_the_site_is_main_text_of_a_story(story_pages: list[tuple[Page, Document]]) -> None:
+    # Text of the chrome: menus, cookie bar, footer, newsletter, advertisements, the teasers of other stories.
+    furniture: set[str] = set()
+    for labels in LABELS.values():
+        furniture |= {labels.masthead, labels.motto, labels.cookies, labels.legal, labels.newsletter}
+        furniture |= {labels.share, labels.related, labels.subscribe, labels.home[1], labels.sponsored}
+        furniture |= {words for _, words in labels.menu}
+    furniture |= {"About us", "All tags", "Members' room", "Tide tables (PDF)"}
+    furniture |= {ad for ads in load_ads().values() for ad in ads}
+    for story in load_stories().values():
+        furniture |= {story.title, story.teaser, story.byline}
+    furniture = {" ".join(text.split()) for text in furniture}
+    kept = {
+        page.address.key: strays
+        for page, found in story_pages
+        if (strays := furniture & {part.text for part in found.main} - set(folded(page.main_text)))
+    }
+    assert kept == {}
+
+
+def test_all_copies_of_an_unedited_story_have_the_same_main_text(
+    story_pages: list[tuple[Page, Document]],
+) -> None:
+    texts: dict[str, set[str]] = {}
+    for page, found in story_pages:
+        if page.kind not in EDITED:
+            texts.setdefault(page.story, set()).add(found.text)
+    assert {story: len(found) for story, found in texts.items() if len(found) > 1} == {}
+
+
+def test_the_main_text_is_the_same_at_the_next_fetch(pages: list[Page]) -> None:
+    # On the page of a product nothing tells "checked 4,455 minutes ago" from the facts about the product.
+    changed = [page.kind for page in pages if recorded(page, 0).text != recorded(page, 1).text]
+    assert set(changed) <= {"product"}
+
+
+def test_the_language_of_a_recording_is_that_of_its_text(story_pages: list[tuple[Page, Document]]) -> None:
+    assert {page.address.key for page, found in story_pages if found.language != page.lang} == set()
+
+
+def test_titles_are_those_of_the_pages(story_pages: list[tuple[Page, Document]]) -> None:
+    stories = load_stories()
+    retitled = {"new-headline"}
+    strange = {
+        page.address.key: found.title
+        for page, found in story_pages
+        if page.kind not in retitled and stories[page.story].title not in found.title
+    }
+    assert strange == {}
+
+
+# --- What is left of odd pages.
+
+PROSE = "The keeper said that it was not the lamp but the wind, and all of us were glad to hear it from him."
+MENU = "".join(f"<li><a href=/{name}>{name}</a>" for name in "boats kitchen town science garden arts".split())
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("", ""),
+        ("<p></p><div> </div>", ""),
+        ("<script>draw()</script><div id=root></div>", ""),
+        ("<frameset><frame src=a><frame src=b></frameset>", ""),
+        ("just a line", "just a line"),
+        (f"<p>{PROSE}</p>", PROSE),
+        (f"<nav><ul>{MENU}</ul></nav><p>{PROSE}</p>", PROSE),
+        (f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><footer>Since 1962</footer>", PROSE),
+        (f"<div class=cookie-banner>We keep cookies.</div><article><p>{PROSE}</p></article>", PROSE),
+        (f"<body class='has-sidebar'><p>{PROSE}</p></body>", PROSE),  # the class of a body names no part
+        (f"<div class=sidebar><p>{PROSE}</p></div>", PROSE),  # the whole page: the name must be wrong
+    ],
+)
+def test_main_text_of_small_pages(html: str, text: str) -> None:
+    assert document(html).text == text
+
+
+PROSE_TWICE = f"<p>{PROSE}</p><p>{PROSE}</p>"
+
+
+@pytest.mark.parametrize(
+    ("html", "is_left_out"),
+    [
+        # A name is believed while the page says more elsewhere; a tag or a role while there is more text elsewhere.
+        (f"<main>{PROSE_TWICE}</main><div class=sidebar>Since 1962</div>", True),
+        (f"<main>{PROSE_TWICE}</main><aside>Since 1962</aside>", True),
+        (f"<main>{PROSE_TWICE}</main><noscript>Since 1962</noscript>", True),
+        (f"<main>{PROSE_TWICE}</main><footer>Since 1962</footer>", True),
+        # On a page of links the only sentence stands below them.
+        (f"<ul>{MENU * 3}</ul><div class=sidebar>Since 1962 the lamp is lit</div>", False),
+        (f"<ul>{MENU * 3}</ul><aside>Since 1962 the lamp is lit</aside>", False),
+        (f"<ul>{MENU * 3}</ul><noscript>Since 1962 the lamp is lit</noscript>", False),
+        (f"<ul>{MENU * 3}</ul><footer>Since 1962 the lamp is lit</footer>", True),
+        (f"<ul>{MENU * 3}</ul><div role=contentinfo>Since 1962 the lamp is lit</div>", True),
+        # Nothing else there: no name is believed.
+        ("<ul><li><a href=/>Home</a></ul><footer>Since 1962 the lamp is lit every night</footer>", False),
+    ],
+)
+def test_a_tag_is_believed_more_than_a_name(html: str, is_left_out: bool) -> None:
+    (part,) = [part for part in document(html).paragraphs if part.text.startswith("Since 1962")]
+    assert (part.boilerplate == "chrome") is is_left_out
+
+
+def test_a_heading_of_the_first_level_is_no_link_though_it_links_to_its_page() -> None:
+    facts = "".join(
+        f"<p>{fact}</p>"
+        for fact in (
+            "Tin cups, blue rope, cork floats, iron nails",
+            "Lamp oil, red paint, pine planks, salt fish",
+        )
+    )
+    lists = {
+        level: document(f"<main><{level}><a href=#top>The lamp</a></{level}>{facts}</main>").paragraphs[0]
+        for level in ("h1", "h2")
+    }
+    assert {level: part.boilerplate for level, part in lists.items()} == {"h1": None, "h2": "links"}
+
+
+def test_a_page_of_nothing_but_navigation_is_told_by_it() -> None:
+    assert (
+        document(f"<nav><ul>{MENU}</ul></nav>").text.split()
+        == "boats kitchen town science garden arts".split()
+    )
+
+
+def test_a_short_text_in_a_template_does_not_take_the_template_with_it() -> None:
+    found = document(
+        f"<nav><ul>{MENU}</ul></nav><main><p>Closed today.</p></main><footer>Since 1962</footer>"
+    )
+    assert "Closed today." in found.text
+    assert "Since 1962" not in found.text
+
+
+def test_what_is_left_out_says_why() -> None:
+    found = document(f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><p>Outside.</p>")
+    reasons = {part.text: part.boilerplate for part in found.paragraphs}
+    assert reasons[PROSE] is None
+    assert reasons["boats"] == "chrome"
+    assert reasons["Outside."] == "outside"
+
+
+def test_paragraphs_hold_all_visible_text_boilerplate_included() -> None:
+    found = document(f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><footer>Since 1962</footer>")
+    assert [part.text for part in found.paragraphs] == [
+        *"boats kitchen town science garden arts".split(),
+        PROSE,
+        "Since 1962",
+    ]
+
+
+def test_a_paragraph_carries_its_evidence() -> None:
+    found = document(
+        "<html lang=en><body><h1>The lamp</h1><p>See <a href=/>the log</a> of it</p></body></html>"
+    )
+    heading, paragraph = found.paragraphs
+    assert (heading.zone, heading.path, heading.tokens) == ("heading", "html/body/h1", ("the", "lamp"))
+    assert heading.stopword_density == 0.5
+    assert (paragraph.zone, paragraph.path) == ("body", "html/body/p")
+    assert paragraph.link_density == len("the log") / len("See the log of it")
+    assert paragraph.length == len("See the log of it")
+
+
+@given(
+    st.lists(
+        st.sampled_from("<p> </p> <nav> </nav> <a> </a> <h1> <ul><li> <br> & \n a bb, £5".split(" "))
+    ).map("".join)
+)
+def test_any_markup_makes_a_document_whose_numbers_are_in_range(html: str) -> None:
+    found = document(html)
+    for part in found.paragraphs:
+        assert part.text == " ".join(part.text.split()) != ""
+        assert 0 <= part.link_density <= 1
+        assert 0 <= part.stopword_density <= 1
+    assert set(found.main) <= set(found.paragraphs)
+
+
+# --- The language.
+
+GERMAN = "Der Wärter sagte, dass es nicht die Lampe war, sondern der Wind, und wir waren alle froh darüber."
+
+
+@pytest.mark.parametrize(
+    ("html", "header", "language"),
+    [
+        ("<html lang=xx><p>Kwyjibo", None, "xx"),
+        ("<html lang=en-GB><p>Kwyjibo", "de", "en"),  # the markup goes before the header
+        ("<html xml:lang=fr><p>Kwyjibo", None, "fr"),
+        ("<html lang='' xml:lang=fr><p>Kwyjibo", None, "fr"),
+        ("<meta http-equiv=Content-Language content='it, en'><p>Kwyjibo", "de", "it"),
+        ("<html lang=en><meta http-equiv=content-language content=it><p>Kwyjibo", None, "en"),
+        ("<p>Kwyjibo", "pt-BR", "pt"),
+        ("<html lang=und><p>Kwyjibo", "sv", "sv"),
+        ("<html lang=english><p>Kwyjibo", None, None),
+        ("<p>Kwyjibo", None, None),
+        (f"<html lang=en><p>{GERMAN}", "en", "de"),  # the text says otherwise
+        (f"<p>{GERMAN}", None, "de"),
+    ],
+)
+def test_the_language_is_declared_by_markup_or_header_and_checked_by_the_words(
+    html: str, header: str | None, language: str | None
+) -> None:
+    assert document(html, header).language == language
+
+
+# --- Offers: the name and the price of a thing on sale.
+
+
+def zones(price: str) -> dict[str, str]:
+    html = f"<html lang=en><main><h1>A storm lantern</h1><p>In brass</p><p>{price}</p><p>{PROSE}</p></main>"
+    return {part.text: part.zone for part in document(html).paragraphs}
+
+
+@pytest.mark.parametrize(
+    "price",
+    "£84.00|£ 84|$5|US$ 1,299.99|1.299,00 €|€5|5€|5 €|12 EUR|EUR 12|CHF 1'200.–|¥1,000|1000円|99元|10,000원|₹ 499"
+    "|1 299 ₽|1 299 руб.|15,90 zł|249 kr|1 290 Kč|4 990 Ft|₺35|₩10000|R$ 20|only $5 a piece|USD 40"
+    "|120 грн|5 lei".split("|"),
+)
+def test_a_price_makes_a_page_an_offer(price: str) -> None:
+    found = zones(price)
+    assert found[" ".join(price.split())] == "offer"
+    assert found["A storm lantern"] == "offer"
+    assert found["In brass"] == found[PROSE] == "body"
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "2024-06-30",
+        "30.06.2024",
+        "6/30/2024",
+        "+44 20 7946 0958",
+        "(555) 123-4567",
+        "1962",
+        "84.00",
+        "No. 12",
+        "Page 3 of 12",
+        "12 cm x 30 cm",
+        "4,455 minutes ago",
+        "100 %",
+        "Euro",
+        "$HOME",
+        "£",
+        "a list of 5 leisure boats",
+        "Windows 10 Kronecker",
+        # words that are a currency in other letters only
+        "20 ft",
+        "20 FT",
+        "usd 40",
+        "12 Eur",
+        "5 LEI",
+        "1元旦",
+        # a sentence that mentions a price
+        "It was sold to him for 5 €, and that was all of it.",
+        # a long row of facts
+        "Brass, glass, two wicks, height 31 cm, weight 2 kg, ring, hook, spare glass included, postage £5 extra",
+    ],
+)
+def test_what_only_looks_like_a_price_makes_no_offer(remark: str) -> None:
+    assert "offer" not in zones(remark).values()
+
+
+def test_an_article_is_no_offer_whatever_is_advertised_in_it() -> None:
+    html = f"<html lang=en><main><h1>The lamp</h1><p>£84.00</p>{f'<p>{PROSE}</p>' * 30}</main>"
+    assert "offer" not in {part.zone for part in document(html).paragraphs}
+
+
+def test_a_price_outside_the_main_text_makes_no_offer() -> None:
+    html = f"<html lang=en><main><h1>The lamp</h1><p>{PROSE}</p></main><aside>£84.00</aside>"
+    assert "offer" not in {part.zone for part in document(html).paragraphs}
+
+
+def test_variants_of_a_product_are_offers_on_every_recording(pages: list[Page]) -> None:
+    without = [
+        page.address.key
+        for page in pages
+        if page.kind == "product" and "offer" not in {part.zone for part in recorded(page).main}
+    ]
+    assert without == []

@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from magazine.page import Page
+
+from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.page.text import parse
+from scrapy_simhash.page.text.outline import MAX_PATH_DEPTH, outline
+
+
+def blocks(html: str) -> list[str]:
+    return [block.text for block in outline(parse(html)).blocks]
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("", []),
+        ("<p>one<p>two", ["one", "two"]),
+        ("bare <p>one</p> tail", ["bare", "one", "tail"]),
+        ("<div>a<div>b</div>c</div>d", ["a", "b", "c", "d"]),
+        # inline tags run on, in the middle of a word too
+        ("<p>un<b>believ</b>able <i>story</i>, <a href=/>she</a> said", ["unbelievable story, she said"]),
+        ("<p>H<sub>2</sub>O and E = mc<sup>2</sup>", ["H2O and E = mc2"]),
+        ("<p>break<wbr>able", ["breakable"]),
+        # ... unless they stand side by side, as labels and buttons do
+        ("<p><b>name</b><i>type</i>", ["name type"]),
+        ("<p><ruby>漢<rt>かん</rt></ruby>字", ["漢かん字"]),
+        # br parts words, not blocks
+        ("<p>one<br>two<br/>three", ["one two three"]),
+        ("<p>one<hr>two", ["one", "two"]),
+        # unknown tags are blocks
+        ("<x-card>one</x-card><x-card>two</x-card>", ["one", "two"]),
+        ("<table><tr><th>a<td>b<tr><td>c</table>", ["a", "b", "c"]),
+        ("<ul><li>one<li>two<ul><li>three</ul></ul>", ["one", "two", "three"]),
+        ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
+        # white space is folded, the hard one too; empty blocks are none
+        ("<p>  a \n\t b&nbsp;c  ", ["a b c"]),
+        ("<pre>a\n    b</pre>", ["a b"]),
+        ("<p> <p>&nbsp;<p><img src=x><p>x", ["x"]),
+        # comments and processing instructions are neither text nor a gap
+        ("<p>on<!-- not this -->ly<?php not this ?> this", ["only this"]),
+        ("<p>on<!-- not this --><b>ly</b> <i>th<!-- nor this --></i><!-- that -->is", ["only this"]),
+        ("<!-- a --><p>x</p><!-- b -->", ["x"]),
+        ("<p>a &lt;b&gt; &amp; c", ["a <b> & c"]),
+        ("<p>a<font color=red>b</font>", ["ab"]),
+        ("<form><p>Words in a form count</p></form>", ["Words in a form count"]),
+        ("<details><summary>Short</summary>Long</details>", ["Short", "Long"]),
+    ],
+)
+def test_text_between_two_block_tags_is_one_block(html: str, texts: list[str]) -> None:
+    assert blocks(html) == texts
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<script>var not = 'this'</script>",
+        "<script type=application/json>{}</script>",
+        "<style>p {color: red}</style>",
+        "<template><p>later</p></template>",
+        "<select><option>one<option>two</select>",
+        "<textarea>type here</textarea>",
+        "<button>press</button>",
+        "<label>Name</label>",
+        "<iframe>no frames</iframe>",
+        "<svg><title>icon</title><text>drawn</text></svg>",
+        "<math><mi>x</mi></math>",
+        "<video>no video</video>",
+        "<object>no plug-in</object>",
+        "<dialog open>Sure?</dialog>",
+        "<span hidden>not</span>",
+        "<span hidden=until-found>not</span>",
+        "<div style='color:red; DISPLAY : none'>not<p>not</p></div>",
+        "<span style='visibility:hidden'>not</span>",
+        "<div class='box hidden'>not</div>",
+        "<span class='sr-only'>not</span>",
+        "<a class='Visually-Hidden' href=/>not</a>",
+        "<div hidden><div><p>not</p>not</div></div>",
+    ],
+)
+def test_what_a_reader_does_not_see_is_left_out_and_what_follows_is_not(hidden: str) -> None:
+    html = f"<p>before</p>{hidden}after<p>end</p>"
+    assert "".join(blocks(html)) == "beforeafterend"
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "<div style='display:block'>x</div>",
+        "<div style='display:\u00a0none'>x</div>",  # white space of another alphabet is none of CSS
+        "<div style='di\u017fplay:none'>x</div>",  # nor is the long s a letter of it
+        "<div class='unhidden hidden-gems'>x</div>",  # words that only look like it
+        "<div aria-hidden=true>x</div>",  # said to screen readers; it is drawn
+    ],
+)
+def test_what_a_reader_sees_is_kept(seen: str) -> None:
+    assert blocks(seen) == ["x"]
+
+
+@pytest.mark.parametrize(
+    "attribute", ["hidden", "style='visibility:hidden'", "style='display:none'", "class=hide"]
+)
+@pytest.mark.parametrize("tag", ["html", "body"])
+def test_a_page_that_hides_itself_is_shown_by_a_script_and_read(tag: str, attribute: str) -> None:
+    page = "<html><body><p>The text.</p></body></html>".replace(f"<{tag}>", f"<{tag} {attribute}>")
+    assert blocks(page) == ["The text."]
+
+
+def test_a_page_that_leaves_out_head_and_body_has_its_text() -> None:
+    # The parser opens a head for the title and does not close it at a tag of HTML 5.
+    assert blocks("<!DOCTYPE html><title>T</title><main><p>The text.</p></main>") == ["The text."]
+
+
+@pytest.mark.parametrize(
+    ("html", "zones"),
+    [
+        ("<h1>a</h1><p>b", ["heading", "body"]),
+        ("<h6>a <small>b</small></h6>", ["heading"]),
+        ("<h2><div>a</div>b</h2>c", ["heading", "heading", "body"]),
+        ("<header>a</header>", ["body"]),
+        ("<h7>a</h7>", ["body"]),
+    ],
+)
+def test_headings_are_a_zone(html: str, zones: list[str]) -> None:
+    assert [block.zone for block in outline(parse(html)).blocks] == zones
+
+
+@pytest.mark.parametrize(
+    ("html", "lengths"),
+    [
+        ("<p>no link", [0]),
+        ("<p><a href=/>all of it</a>", [9]),
+        ("<p>See <a href=/>this</a> and <a href=/>that</a>.", [8]),
+        ("<p><a href=/>on <b>and</b> on</a>", [9]),
+        ("<a href=/><div>block</div>tail</a>, after", [5, 4]),
+        ("<p><a href=/>not <script>a++</script>that</a>", [8]),
+        ("<p><a href=/>   x   </a>", [1]),  # never more than the text has
+        ("<p><a hidden href=/>not</a>seen", [0]),
+    ],
+)
+def test_link_length_counts_the_characters_inside_links(html: str, lengths: list[int]) -> None:
+    assert [block.link_length for block in outline(parse(html)).blocks] == lengths
+
+
+def test_paths_name_the_block_tags_from_the_root() -> None:
+    found = outline(parse("<body><main><p>a<b>b</b></p><ul><li>c</ul></main>d")).blocks
+    assert [block.path for block in found] == ["html/body/main/p", "html/body/main/ul/li", "html/body"]
+
+
+def test_spans_are_the_block_elements_that_hold_blocks_in_the_order_they_open() -> None:
+    page = outline(parse("<body><nav>a</nav><main><p>b</p><p></p><p>c</p></main>"))
+    found = [(span.start, span.stop, span.region.name) for span in page.spans]
+    assert found == [
+        (0, 3, "PLAIN"),  # html
+        (0, 3, "PLAIN"),  # body
+        (0, 1, "CHROME"),
+        (1, 3, "MAIN"),
+        (1, 2, "PLAIN"),
+        (2, 3, "PLAIN"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>One</title>", "One"),
+        ("<title>\n Two  words\n</title>", "Two words"),
+        ("<title>Fish &amp; chips</title>", "Fish & chips"),
+        ("<p>none", ""),
+        ("<title></title><p>x", ""),
+        ("<title></title><title>Second</title>", ""),
+        ("<title>First</title><title>Second</title>", "First"),
+        ("<head><title>First</title></head><body><p>x</p><title>Second</title>", "First"),
+        ("<body><p>x</p><title>Strayed into the body</title>", "Strayed into the body"),
+        ("<svg><title>A picture's</title></svg>", ""),
+        ("<svg><title>A picture's</title></svg><title>The page's</title>", "The page's"),
+        ("<head><title>The page's</title></head><svg><title>A picture's</title></svg>", "The page's"),
+    ],
+)
+def test_the_title_is_that_of_the_page(html: str, title: str) -> None:
+    page = outline(parse(html))
+    assert page.title == title
+    assert title not in [block.text for block in page.blocks]
+
+
+XHTML = b"""<?xml version="1.0" encoding="utf-8"?>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:m="http://www.w3.org/1998/Math/MathML" xml:lang="fr">
+<head><title>Titre</title><script>pas cela</script></head>
+<body><h1>Un <em>mot</em></h1><p>Voici<br/>le <a href="/">texte</a>.</p>
+<m:math><m:mi>x</m:mi></m:math></body></html>"""
+
+
+def test_xhtml_read_by_an_xml_parser_is_like_html() -> None:
+    page = outline(etree.fromstring(XHTML))
+    assert page.title == "Titre"
+    assert [(block.text, block.zone, block.path, block.link_length) for block in page.blocks] == [
+        ("Un mot", "heading", "html/body/h1", 0),
+        ("Voici le texte.", "body", "html/body/p", 5),
+    ]
+
+
+def test_a_subtree_ends_where_its_root_ends() -> None:
+    root = parse("<p>before</p><div><p>inside</p>still</div>the tail of div<p>after</p>")
+    div = root.find(".//div")
+    assert div is not None
+    assert div.tail == "the tail of div"
+    assert [block.text for block in outline(div).blocks] == ["inside", "still"]
+
+
+@pytest.mark.parametrize("tag", ["script", "svg", "p", "a", "b", "br"])
+def test_any_element_can_be_the_root(tag: str) -> None:
+    root = etree.Element(tag)
+    root.text, root.tail = "x", "tail"
+    assert [block.text for block in outline(root).blocks] == ([] if tag in {"script", "svg"} else ["x"])
+
+
+# --- The size of a page does not matter.
+
+
+def test_thousands_of_nested_tags_are_walked_and_paths_stay_short() -> None:
+    root = leaf = etree.Element("html")
+    for _ in range(20_000):  # lxml needs ever longer to make one more
+        leaf = etree.SubElement(leaf, "div")
+    leaf.text = "deep down"
+    page = outline(root)
+    assert [block.text for block in page.blocks] == ["deep down"]
+    assert page.blocks[0].path.count("/") == MAX_PATH_DEPTH - 1
+    assert len(page.spans) == 20_001
+
+
+def test_a_hundred_thousand_nested_tags_in_markup_do_no_harm() -> None:
+    # The parser gives up at some depth; which text it keeps is its affair.
+    assert set(blocks("<p>start</p>" + "<div>" * 100_000 + "end")) <= {"start", "end"}
+
+
+def test_a_page_of_twenty_megabytes_is_read_to_its_end() -> None:
+    paragraph = "<p>" + "The sea went out and it came in again. " * 1_000 + "</p>"
+    count = 20_000_000 // len(paragraph) + 1
+    document = PageFingerprinter().extract(paragraph * count)
+    assert len(document.paragraphs) == count
+    assert sum(len(part.tokens) for part in document.paragraphs) == 9_000 * count
+
+
+# --- The tree is the spider's: it is read, never changed.
+
+
+def serialised(root: etree._Element) -> bytes:
+    return etree.tostring(root.getroottree(), with_tail=True)
+
+
+def test_reading_a_recording_leaves_its_tree_as_it_was(pages: list[Page]) -> None:
+    fingerprinter = PageFingerprinter()
+    changed = []
+    for page in pages:
+        root = parse(page.body(), page.content_type)
+        before = serialised(root)
+        fingerprinter.from_html(root, content_language="en")
+        if serialised(root) != before:
+            changed.append(page.address.key)
+    assert changed == []
+
+
+text = st.text("ab \n", max_size=4)
+tags = st.sampled_from(
+    "p div b a br script title head h1 nav main x-y {http://www.w3.org/1999/xhtml}p".split()
+)
+attributes = st.dictionaries(
+    st.sampled_from(["class", "id", "style", "hidden", "role", "lang", "href"]),
+    st.sampled_from(["", "nav", "hidden", "display:none", "main", "en"]),
+    max_size=2,
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> etree._Element:
+    """Grow a tree node by node: each new one, element or comment, hangs on any element before it."""
+    elements = [etree.Element("html")]
+    for _ in range(draw(st.integers(0, 12))):
+        parent = draw(st.sampled_from(elements))
+        kind = draw(st.sampled_from(["element", "element", "element", "comment", "pi"]))
+        node: etree._Element
+        if kind == "element":
+            node = etree.SubElement(parent, draw(tags), draw(attributes))
+            node.text = draw(text)
+            elements.append(node)
+        else:
+            node = etree.Comment(draw(text)) if kind == "comment" else etree.ProcessingInstruction("pi", "x")
+            parent.append(node)
+        node.tail = draw(text)
+    return elements[0]
+
+
+def naive_text(root: etree._Element) -> str:
+    """All visible characters but white space, by recursion: no blocks, no regions."""
+    unseen = {"script", "title"}
+
+    def inside(element: etree._Element) -> str:
+        tag = str(element.tag).rpartition("}")[2]
+        is_element = isinstance(element.tag, str)
+        hidden = "hidden" in element.attrib or element.get("style") == "display:none"
+        by_name = "hidden" in (element.get("class"), element.get("id")) and tag not in {"p", "h1"}
+        if not is_element or tag in unseen or ((hidden or by_name) and tag not in {"html", "body"}):
+            return ""
+        return (element.text or "") + "".join(inside(child) + (child.tail or "") for child in element)
+
+    return "".join(inside(root).split())
+
+
+@given(trees())
+def test_any_tree_yields_its_visible_characters_and_stays_as_it_was(root: etree._Element) -> None:
+    before = serialised(root)
+    page = outline(root)
+    assert serialised(root) == before
+    assert "".join("".join(block.text.split()) for block in page.blocks) == naive_text(root)
+    assert all(0 <= block.link_length <= len(block.text) for block in page.blocks)
+    assert all(0 <= span.start < span.stop <= len(page.blocks) for span in page.spans)
+
+
+@given(trees(), st.data())
+def test_any_subtree_yields_its_own_characters_only(root: etree._Element, data: st.DataObject) -> None:
+    elements = [element for element in root.iter() if isinstance(element.tag, str)]
+    chosen = data.draw(st.sampled_from(elements))
+    assert "".join("".join(block.text.split()) for block in outline(chosen).blocks) == naive_text(chosen)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from scrapy_simhash.page.fingerprint import same_subject, sketch
+from scrapy_simhash.page.text import extract, parse, plain_text
+from scrapy_simhash.page.text.subject import subject
+
+
+def subject_of(html: str) -> str:
+    document = extract(parse(html))
+    return " ".join(subject(document.title, document.paragraphs))
+
+
+BODY = "<p>" + "The ships that went out to the sea came home with the tide and the fog. " * 5
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # the part of the title that a heading repeats, wherever the site's name stands
+        (f"<title>numpy.maximum — NumPy v1.21 Manual</title><h1>numpy.maximum</h1>{BODY}", "numpy maximum"),
+        (f"<title>The Lamp | Night pilots</title><h2>Night pilots</h2>{BODY}", "night pilots"),
+        (f"<title>Lamp: Night pilots</title><h1>The Lamp</h1><h2>Night pilots</h2>{BODY}", "night pilots"),
+        # a heading of two words or more inside the title
+        (f"<title>All about night pilots today</title><h1>Night pilots</h1>{BODY}", "night pilots"),
+        # no agreement: the first of the highest headings of the main text
+        (f"<title>The Lamp</title><main><h2>Tides</h2>{BODY}<h1>Fog</h1>{BODY}</main>", "fog"),
+        (f"<title>Lamp</title><nav><h1>Menu</h1></nav><main><h2>Tides</h2>{BODY}</main>", "tides"),
+        # no heading: the title
+        (f"<title>Night pilots</title>{BODY}", "night pilots"),
+        (BODY, ""),
+        # numbering in front is no subject, but a lone number is
+        (f"<title>4.2. Getting ready</title><h1>4.2. Getting ready</h1>{BODY}", "getting ready"),
+        (f"<title>D.5. Getting ready</title><h1>D.3. Getting ready</h1>{BODY}", "getting ready"),
+        (f"<title>1984</title><h1>1984</h1>{BODY}", "1984"),
+        (f"<title>夜间引航员 - 港灯</title><h1>夜间引航员</h1>{BODY}", "夜间 间引 引航 航员"),
+    ],
+)
+def test_the_subject_is_where_title_and_headings_agree(html: str, expected: str) -> None:
+    assert subject_of(html) == expected
+
+
+def test_two_skins_of_a_page_have_one_subject() -> None:
+    old = f"<title>Apache Flink: Reactive mode</title><div class='header'><h1>Reactive mode</h1></div>{BODY}"
+    new = f"<title>Reactive mode | Apache Flink</title><main><h1><a href='#'>Reactive mode</a></h1>{BODY}</main>"
+    assert subject_of(old) == subject_of(new) == "reactive mode"
+
+
+def offer(name: str, *prices: str) -> str:
+    facts = "".join(f"<p>{price}</p>" for price in prices)
+    return f"<title>Harbour shop</title><main><h1>{name}</h1>{facts}<p>In brass</p>{BODY}</main>"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # name and price, each as one: no word of a name is shared with the size next to it
+        (offer("Storm lantern, large", "£84.00"), ("storm lantern large", "84 00")),
+        (offer("Jersey", "£84", "was £95"), ("jersey", "84", "was 95")),
+        (f"<title>Shop</title><main><p>£84.00</p>{BODY}</main>", ("84 00",)),
+        # no price, no offer
+        (offer("Storm lantern, large"), ("storm", "lantern", "large")),
+    ],
+)
+def test_the_subject_of_an_offer_is_its_name_and_its_prices(html: str, expected: tuple[str, ...]) -> None:
+    assert extract(parse(html)).subject == expected
+
+
+def test_variants_of_a_product_have_different_subjects_and_copies_the_same() -> None:
+    small, large = (extract(parse(offer(f"Jersey, {size}", "£84.00"))).subject for size in ("S", "L"))
+    dearer = extract(parse(offer("Jersey, S", "£85.00"))).subject
+    copy = extract(parse(offer("JERSEY,  S", "£84.00") + "<footer>Since 1962</footer>")).subject
+    assert copy == small
+    assert not same_subject(sketch([1], small), sketch([1], large))
+    assert not same_subject(sketch([1], small), sketch([1], dearer))
+
+
+def test_a_document_knows_its_subject() -> None:
+    document = extract(parse(f"<title>Night pilots - The Lamp</title><h1>Night pilots</h1>{BODY}"))
+    assert document.subject == subject(document.title, document.paragraphs) == ("night", "pilots")
+    assert plain_text("Night pilots").subject == ()
