@@ -50,7 +50,7 @@ PAGES, CLOSE_EVERY = 400, 150
 STORE_LIFE, CRAWL_LIFE = 0.25, 3.0
 #: Seconds after which a process that has not begun never will.
 PATIENCE = 60
-#: Faults of which a table tells more than the number.
+#: WarnOnce of which a table tells more than the number.
 SHOWN = 20
 
 #: What was told, line by line.

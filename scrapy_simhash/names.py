@@ -26,7 +26,7 @@ META_HINTS = "simhash_hints"
 META_ELSEWHERE = "simhash_elsewhere"
 META_PREFERRED = "simhash_preferred"
 META_DONE = "simhash_done"
-META_SPARED = "simhash_spared"
+META_EXEMPTION = "simhash_exemption"
 META_OUT = frozenset(
     (
         META_STATUS,
@@ -44,7 +44,7 @@ META_OUT = frozenset(
         META_ELSEWHERE,
         META_PREFERRED,
         META_DONE,
-        META_SPARED,
+        META_EXEMPTION,
     )
 )
 
@@ -66,7 +66,7 @@ STAT_PAGES_DROPPED = "simhash/pages_dropped"
 STAT_PAGES_DROPPED_UNCHANGED = "simhash/pages_dropped/unchanged"
 STAT_ITEMS_UNMARKED = "simhash/items_unmarked"
 STAT_BAD_ACTION = "simhash/bad_action"
-STAT_SPARED = "simhash/spared"  # /<reason>
+STAT_EXEMPTED = "simhash/exempted"  # /<reason>
 STAT_ELSEWHERE = "simhash/elsewhere"
 STAT_LARGEST_CLUSTER = "simhash/largest_cluster"
 STAT_PREFERRED_LATER = "simhash/preferred_later"
@@ -82,7 +82,7 @@ STAT_ITEM_EXACT = "simhash/items/exact"
 STAT_ITEM_REVISITS = "simhash/items/revisits"
 STAT_ITEM_SKIPPED = "simhash/items/skipped"
 STAT_ITEM_DROPPED = "simhash/items/dropped"
-STAT_ITEM_SPARED = "simhash/items/spared"
+STAT_ITEM_EXEMPTED = "simhash/items/exempted"
 STAT_ITEM_UNMARKED = "simhash/items/unmarked"
 STAT_ITEM_ERRORS = "simhash/items/errors"
 STAT_ITEM_STORE_ERRORS = "simhash/items/store_errors"

@@ -14,7 +14,7 @@ DONE = {
     "drop_page": "It was dropped: its callback did not run",
 }
 #: Why not more was done.
-SPARED = {
+EXEMPTIONS = {
     "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
     "place": "its address is not among those that SIMHASH_ACTION_ALLOW and its like let be acted on",
     "itself": "it has the very address of the page that it repeats",
@@ -70,9 +70,9 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
         yield f"{copies:,} other pages repeat it" if copies > 1 else "Another page repeats it"
     if page.get("action") is not None:
         yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
-    if page.get("spared") is not None:
-        why = SPARED.get(page["spared"], "ask the policy")
-        yield f"It was spared what else was asked for ({shown(page['spared'])}): {why}"
+    if page.get("exemption") is not None:
+        why = EXEMPTIONS.get(page["exemption"], "ask the policy")
+        yield f"It was spared what else was asked for ({shown(page['exemption'])}): {why}"
     if page.get("preferred") is not None:
         which = "it is" if page["preferred"] == page["url"] else f"{shown(page['preferred'])} is"
         yield f"Of its cluster {which} to be preferred, as far as was known then"

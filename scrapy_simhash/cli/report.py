@@ -20,9 +20,9 @@ SHOWN_CLUSTERS = 10
 #: Lines that are named because nothing can be made of them, the first.
 NAMED_LINES = 10
 #: What is counted, by its value.
-COUNTED = ("status", "reason", "action", "spared")
+COUNTED = ("status", "reason", "action", "exemption")
 #: What is text in a line, or null.
-_TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "spared", "last_seen", "time")
+_TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "exemption", "last_seen", "time")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_simhash import names
 from scrapy_simhash.clusters import ClusterBook
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.signals import cluster_closed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class ClusterReporter:
         self.asks_for_canonical = "canonical" in config.prefer
         self._crawler = crawler
         self._is_verbose = config.debug
-        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def judged(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
         """Take note of the verdict on the page at *url*, which names *canonical* as its address.
@@ -44,7 +44,7 @@ class ClusterReporter:
             preferred = book.note(verdict, url, canonical)
         except Exception:
             stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._faults.tell(
+            self._warn_once.tell(
                 "Could not note the cluster of %(about)s: it goes on without a preferred URL", url
             )
             return None

@@ -16,11 +16,11 @@ from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.judge import Judgement
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.report import Report
-from scrapy_simhash.crawl.requested_action import Wishes
+from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
-from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
-from scrapy_simhash.policy import Case, Decision, Policy, Spared, is_done
+from scrapy_simhash.policy import Case, Decision, Exemption, Policy, is_done
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.verdict import Verdict
 
@@ -45,7 +45,7 @@ class Consequences:
         self._config = config
         self._is_crawl = is_crawl
         self._policy = Policy(config)
-        self._wishes = Wishes(crawler, config)
+        self._requested = RequestedActions(crawler, config)
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
         self._report = Report.open(crawler, config)
@@ -53,7 +53,7 @@ class Consequences:
         self._floods = FloodGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
         self._has_told_of_start = False
-        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def draw(self, judgement: Judgement, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page."""
@@ -61,7 +61,7 @@ class Consequences:
         stats = stats_of(self._crawler)
         canonical, decision = None, Decision(None)
         try:
-            self._wishes.check(request, response.url)
+            self._requested.check(request, response.url)
             # Of other pages no more is asked than which page of a cluster is to be preferred one day.
             if verdict.is_duplicate or is_done(verdict):
                 hints = read_hints(tree_of(response), response.url, _link_headers(response))
@@ -74,12 +74,12 @@ class Consequences:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
             stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._faults.tell("Could not tell what is to be done about %(about)s: nothing is", response)
+            self._warn_once.tell("Could not tell what is to be done about %(about)s: nothing is", response)
         preferred = self._clusters.judged(verdict, response.url, canonical)
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)
         count_decision(stats, decision)
-        if decision.spared is Spared.START and not self._has_told_of_start:
+        if decision.exemption is Exemption.START and not self._has_told_of_start:
             self._has_told_of_start = True
             self._tell_of_start_pages(verdict, response)
         if verdict.is_duplicate:
@@ -90,7 +90,7 @@ class Consequences:
                 url=response.url,
                 preferred=preferred,
                 action=decision.action,
-                spared=decision.spared,
+                exemption=decision.exemption,
                 http_status=response.status,
                 depth=self._depths.of(request),
                 referer=request.headers.get(b"Referer"),
@@ -120,8 +120,8 @@ class Consequences:
                 response.url,
                 self._depths.of(request),
                 partial(self._protections, verdict, hints, response),
-                self._wishes.on_copy(verdict, request, response) if verdict.is_duplicate else None,
-                self._wishes.on_unchanged(verdict, request, response) if is_done(verdict) else None,
+                self._requested.on_copy(verdict, request, response) if verdict.is_duplicate else None,
+                self._requested.on_unchanged(verdict, request, response) if is_done(verdict) else None,
             )
         )
         # Who looks at a single page wants to see it.
@@ -143,7 +143,7 @@ class Consequences:
 
     def _tell_of_start_pages(self, verdict: Verdict, response: Response) -> None:
         """Say once why a spider that has all its URLs from start() loses less than its settings ask for."""
-        others = [name for name in self._config.protect if name != Spared.START.value]
+        others = [name for name in self._config.protect if name != Exemption.START.value]
         logger.info(
             "Start pages are protected (SIMHASH_PROTECT): %(url)s %(why)s, but its callback runs and its links are"
             " followed. To treat start pages like other pages, set SIMHASH_PROTECT = %(others)r. Further ones are"
@@ -152,7 +152,7 @@ class Consequences:
                 "url": response.url,
                 "why": "is unchanged" if verdict.duplicate_of is None else f"repeats {verdict.duplicate_of}",
                 "others": others,
-                "stat": f"{names.STAT_SPARED}/{Spared.START.value}",
+                "stat": f"{names.STAT_EXEMPTED}/{Exemption.START.value}",
             },
             extra={"spider": self._crawler.spider},
         )

@@ -15,7 +15,7 @@ from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.judge import Judge, Judgement
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.store_session import Keeping
+from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import summary_of_pages
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
@@ -49,9 +49,9 @@ class SimhashDownloaderMiddleware:
         # Before a store is opened: what is wrong with a setting leaves none behind.
         fingerprinter = PageFingerprinter(self.config)
         self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
-        self._keeping = Keeping(crawler, self.config, fingerprinter=fingerprinter)
-        self.detector = self._keeping.detector
-        self._judge = Judge(crawler, self.detector, remembers=self._keeping.remembers)
+        self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
+        self.detector = self._session.detector
+        self._judge = Judge(crawler, self.detector, remembers=self._session.remembers)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -98,9 +98,9 @@ class SimhashDownloaderMiddleware:
         action = config.action if self._is_crawl else "mark, for this is a look at single pages"
         if self._is_crawl and config.exact_action is not None:
             action += f"; exact copies: {config.exact_action}"
-        if self._is_crawl and not self._keeping.forgets and config.revisit_action != "mark":
+        if self._is_crawl and not self._session.forgets and config.revisit_action != "mark":
             action += f"; unchanged pages: {config.revisit_action}"
-            if self._keeping.sees_live_crawlers:
+            if self._session.sees_live_crawlers:
                 action += ", also if another live crawler has handed them on"
         rule = self.detector.fingerprinter.rule
         logger.info(
@@ -115,7 +115,7 @@ class SimhashDownloaderMiddleware:
             },
             extra={"spider": spider},
         )
-        self._keeping.log("Pages", spider)
+        self._session.log("Pages", spider)
         if self._is_crawl:
             self._warn_of_idle_settings(spider)
 
@@ -132,7 +132,7 @@ class SimhashDownloaderMiddleware:
     def outcome_lost(self, response: Response | None) -> None:
         """Note that a callback failed, or a pipeline: the page is not to be left out next time as if it were done."""
         if response is not None and response.request is not None:
-            self._keeping.unsettle(self._judge.key_of(response.request))
+            self._session.unsettle(self._judge.key_of(response.request))
 
     def _warn_of_idle_settings(self, spider: Spider) -> None:
         """Warn of settings that ask for something which the others leave no way to do."""
@@ -141,25 +141,25 @@ class SimhashDownloaderMiddleware:
             (
                 "SIMHASH_REVISIT_ACTION",
                 config.revisit_action,
-                config.revisit_action != "mark" and self._keeping.forgets,
+                config.revisit_action != "mark" and self._session.forgets,
                 "without a store that outlives the crawl: set SIMHASH_DIR",
             ),
             (
                 "SIMHASH_REDIS_REQUIRED",
                 config.redis_required,
-                config.redis_required and not self._keeping.is_redis,
+                config.redis_required and not self._session.is_redis,
                 "without a store in Redis: set SIMHASH_STORE to redis",
             ),
             (
                 "SIMHASH_REVISIT_LIVE",
                 config.revisit_live,
-                config.revisit_live and not self._keeping.is_redis,
+                config.revisit_live and not self._session.is_redis,
                 "without a store in Redis, where other crawlers are: set SIMHASH_STORE to redis",
             ),
             (
                 "SIMHASH_REVISIT_LIVE",
                 config.revisit_live,
-                self._keeping.sees_live_crawlers and config.revisit_action == "mark",
+                self._session.sees_live_crawlers and config.revisit_action == "mark",
                 "while SIMHASH_REVISIT_ACTION is mark, except for requests with simhash_revisit_action: set"
                 " SIMHASH_REVISIT_ACTION",
             ),
@@ -213,5 +213,5 @@ class SimhashDownloaderMiddleware:
         if judgement.key is not None and judgement.verdict.status is not Status.SKIPPED:
             stats_of(self.crawler).set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
             if decision.loses_items:
-                self._keeping.unsettle(judgement.key)
+                self._session.unsettle(judgement.key)
         return response

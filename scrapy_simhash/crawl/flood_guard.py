@@ -15,7 +15,7 @@ from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.probe import NotFoundPages
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.floods.kinds import kind_of
 from scrapy_simhash.floods.leads import Leads
 from scrapy_simhash.floods.watch import FloodWatch, Seen, Suspect
@@ -61,7 +61,7 @@ class FloodGuard:
         self._begun = int(time.time())
         self._warnings = 0
         self._has_refused = False
-        self._faults = Faults(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     @property
     def floods(self) -> list[Flood]:
@@ -247,7 +247,9 @@ class FloodGuard:
     def _give_up(self, page: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
         stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        self._faults.tell("Could not tell whether %(about)s belongs to a flood: it goes on, uncounted", page)
+        self._warn_once.tell(
+            "Could not tell whether %(about)s belongs to a flood: it goes on, uncounted", page
+        )
 
 
 def _may_be_refused(request: Request) -> bool:

@@ -15,14 +15,14 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.item_marks import ItemMarks
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.store_outage import Outage
-from scrapy_simhash.crawl.store_session import Keeping
+from scrapy_simhash.crawl.store_outage import StoreOutage
+from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import counted, summary_of_items
 from scrapy_simhash.crawl.times import written
-from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.items.fingerprint import item_header
-from scrapy_simhash.items.in_flight import OnTheWay
+from scrapy_simhash.items.in_flight import InFlight
 from scrapy_simhash.items.judge import ItemJudge, Ruling
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
@@ -62,15 +62,15 @@ class SimhashItemPipeline:
         # What a field says does not depend on the site it was found on; and no item is dropped as a revisit.
         self.config = replace(config, scope="crawl", across_scopes=False, revisit_live=0)
         self.crawler = crawler
-        self._keeping = Keeping(crawler, self.config, header=item_header(self.config), part=PART)
-        self._drops = self._keeping.is_crawl and config.item_action == "drop"
-        self._store = self._keeping.detector.store
+        self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=PART)
+        self._drops = self._session.is_crawl and config.item_action == "drop"
+        self._store = self._session.detector.store
         self._judge = ItemJudge(
-            self.config, self._keeping.detector, remembers=self._keeping.remembers, drops=self._drops
+            self.config, self._session.detector, remembers=self._session.remembers, drops=self._drops
         )
-        self._outage = Outage("item", names.STAT_ITEM_STORE_ERRORS)
-        self._on_the_way = OnTheWay()
-        self._faults = Faults(crawler, logger, names.STAT_ITEM_ERRORS)
+        self._store_outage = StoreOutage("item", names.STAT_ITEM_STORE_ERRORS)
+        self._in_flight = InFlight()
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_ITEM_ERRORS)
         self._marks = (
             ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK", names.STAT_ITEM_UNMARKED)
             if config.item_mark is not None
@@ -114,11 +114,11 @@ class SimhashItemPipeline:
             "Items are compared by %(fields)s; action: %(action)s",
             {
                 "fields": ", ".join(f"{field} ({weight})" for field, weight in self.config.item_fields),
-                "action": action if self._keeping.is_crawl else "mark, for this is a look at single pages",
+                "action": action if self._session.is_crawl else "mark, for this is a look at single pages",
             },
             extra={"spider": spider},
         )
-        self._keeping.log("Items", spider)
+        self._session.log("Items", spider)
 
     def spider_closed(self, spider: Spider) -> None:
         """Log one line that says what was found."""
@@ -142,7 +142,7 @@ class SimhashItemPipeline:
 
     def item_scraped(self, item: Any) -> None:
         """Note that no later pipeline can lose *item* any more."""
-        self._on_the_way.arrive(item)
+        self._in_flight.arrive(item)
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
         """Note that a later pipeline failed, or dropped *item*: what repeats it is not to be dropped for its sake."""
@@ -151,7 +151,7 @@ class SimhashItemPipeline:
             return
         # What cannot be read has been counted when it could not be judged.
         with suppress(Exception):
-            key = self._on_the_way.lose(item, self._judge.key_of)
+            key = self._in_flight.lose(item, self._judge.key_of)
             if key is not None:
                 self._judge.lose(key)
 
@@ -170,7 +170,7 @@ class SimhashItemPipeline:
         if verdict.status is Status.SKIPPED:
             self._mark(item, None)
             return item
-        self._outage.answered(self.crawler.spider)
+        self._store_outage.answered(self.crawler.spider)
         stats_of(self.crawler).set_value(names.STAT_ITEM_INDEX_SIZE, self._store.index_size)
         if verdict.is_exact and verdict.status is Status.NEAR_DUPLICATE:
             self._count(names.STAT_ITEM_EXACT)
@@ -180,9 +180,9 @@ class SimhashItemPipeline:
             if ruling.is_dispensable:
                 self._count(names.STAT_ITEM_DROPPED)
                 raise NearDuplicateItem(verdict, self.config.item_log_level)
-            self._count(names.STAT_ITEM_SPARED)
+            self._count(names.STAT_ITEM_EXEMPTED)
         if ruling.key is not None:
-            self._on_the_way.add(item, ruling.key)
+            self._in_flight.add(item, ruling.key)
         self._mark(item, _mark_of(verdict))
         return item
 
@@ -207,17 +207,17 @@ class SimhashItemPipeline:
     def _give_up(self, error: Exception, item: Any) -> None:
         """Count an item that could not be judged; call it where the exception is handled."""
         if isinstance(error, StoreError):
-            self._outage.failed(error, self.crawler.spider)
+            self._store_outage.failed(error, self.crawler.spider)
             self._count(names.STAT_ITEM_STORE_ERRORS)
             self._mark(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.
             with suppress(Exception):
                 key = self._judge.key_of(item)
                 if key is not None:
-                    self._on_the_way.add(item, key)
+                    self._in_flight.add(item, key)
             return
         self._count(names.STAT_ITEM_ERRORS)
-        self._faults.tell(
+        self._warn_once.tell(
             "Could not tell whether a %(about)s repeats another item: it goes on unmarked",
             type(item).__qualname__,
         )

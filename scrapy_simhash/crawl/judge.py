@@ -12,9 +12,9 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_simhash import names
 from scrapy_simhash.crawl.html import language_of, tree_of
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.store_outage import Outage
+from scrapy_simhash.crawl.store_outage import StoreOutage
 from scrapy_simhash.crawl.threads import run_in_thread
-from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import Reading
@@ -58,9 +58,9 @@ class Judge:
         self._detector = detector
         self._remembers = remembers
         self._config = detector.config
-        self._outage = Outage()
+        self._store_outage = StoreOutage()
         # Counted with the verdict.
-        self._faults = Faults(crawler, logger, names.STAT_ERRORS)
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_ERRORS)
 
     def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
         """Return why *response* is not to be judged, None when it is. Looks at no text, so nothing is parsed."""
@@ -139,7 +139,7 @@ class Judge:
     def _note_answer(self, verdict: Verdict) -> None:
         # A page that says nothing asks nothing, whatever the store would answer.
         if verdict.status is not Status.SKIPPED:
-            self._outage.answered(self._crawler.spider)
+            self._store_outage.answered(self._crawler.spider)
 
     def _read(self, root: Any, response: Response) -> Reading:
         return self._detector.fingerprinter.read(root, content_language=language_of(response))
@@ -165,9 +165,9 @@ class Judge:
     def _give_up(self, error: Exception, response: Response) -> Judgement:
         """Return the verdict on a page that could not be judged; call it where the exception is handled."""
         if isinstance(error, StoreError):
-            self._outage.failed(error, self._crawler.spider)
+            self._store_outage.failed(error, self._crawler.spider)
             return Judgement(Verdict(Status.UNKNOWN, reason=Reason.STORE))
-        self._faults.tell(
+        self._warn_once.tell(
             "Could not tell whether %(about)s is a near-duplicate: it goes on unmarked", response
         )
         return Judgement(Verdict(Status.UNKNOWN))

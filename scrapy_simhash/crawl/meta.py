@@ -31,8 +31,8 @@ def write_marks(verdict: Verdict, decision: Decision, request: Request, preferre
         meta.update({name: value for name, value in _more(verdict, preferred).items() if value is not None})
     if decision.action is not None:
         meta[names.META_DONE] = str(decision.action)
-    if decision.spared is not None:
-        meta[names.META_SPARED] = decision.spared.value
+    if decision.exemption is not None:
+        meta[names.META_EXEMPTION] = decision.exemption.value
 
 
 def _more(verdict: Verdict, preferred: str | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.action import Action
     from scrapy_simhash.config import Config
-    from scrapy_simhash.policy import Spared
+    from scrapy_simhash.policy import Exemption
     from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ KEYS = (
     "elsewhere",
     "preferred",
     "action",
-    "spared",
+    "exemption",
     "last_seen",
     "http_status",
     "depth",
@@ -116,7 +116,7 @@ class Report:
         url: str,
         preferred: str | None = None,
         action: Action | None = None,
-        spared: Spared | None = None,
+        exemption: Exemption | None = None,
         http_status: int | None = None,
         depth: int | None = None,
         referer: str | bytes | None = None,
@@ -139,7 +139,7 @@ class Report:
                     "elsewhere": verdict.elsewhere,
                     "preferred": preferred,
                     "action": None if action is None else str(action),
-                    "spared": spared and spared.value,
+                    "exemption": exemption and exemption.value,
                     "last_seen": None if verdict.last_seen is None else written(verdict.last_seen),
                     "http_status": http_status,
                     "depth": depth,

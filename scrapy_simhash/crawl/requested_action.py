@@ -1,4 +1,4 @@
-"""Wishes: what the request, the settings, or somebody's own class ask for."""
+"""RequestedActions: what the request, the settings, or somebody's own class ask for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.policy import Wish
+from scrapy_simhash.policy import RequestedAction
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Verdict
 
@@ -37,7 +37,7 @@ class Decider(Protocol):
         ...
 
 
-class Wishes:
+class RequestedActions:
     """Finds out what is asked for. A wish that cannot be understood is counted, warned of once, and not followed."""
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
@@ -59,22 +59,24 @@ class Wishes:
                     f" {url}: the setting is used",
                 )
 
-    def on_copy(self, verdict: Verdict, request: Request, response: Response) -> Wish:
+    def on_copy(self, verdict: Verdict, request: Request, response: Response) -> RequestedAction:
         """Return what is asked for, since the page repeats another one."""
         name = "exact_action" if verdict.is_exact and "exact_action" in self._by_setting else "action"
         return self._wish(names.META_ACTION, name, verdict, request, response)
 
-    def on_unchanged(self, verdict: Verdict, request: Request, response: Response) -> Wish:
+    def on_unchanged(self, verdict: Verdict, request: Request, response: Response) -> RequestedAction:
         """Return what is asked for, since the page is as it was."""
         return self._wish(names.META_REVISIT_ACTION, "revisit_action", verdict, request, response)
 
-    def _wish(self, key: str, name: str, verdict: Verdict, request: Request, response: Response) -> Wish:
+    def _wish(
+        self, key: str, name: str, verdict: Verdict, request: Request, response: Response
+    ) -> RequestedAction:
         asked = self._asked(request, key)
         if asked is not None:
-            return Wish(asked, is_explicit=True)
+            return RequestedAction(asked, is_explicit=True)
         by_setting = self._by_setting[name]
         if isinstance(by_setting, Action):
-            return Wish(by_setting)
+            return RequestedAction(by_setting)
         setting = setting_name(name)
         try:
             answer = by_setting.decide(verdict, request, response)
@@ -82,16 +84,16 @@ class Wishes:
             self._complain(
                 setting, f"{setting} failed for {response.url}, which is only marked: {error!r}", error
             )
-            return Wish(Action.MARK)
+            return RequestedAction(Action.MARK)
         try:
-            return Wish(answer if isinstance(answer, Action) else Action.named(answer))
+            return RequestedAction(answer if isinstance(answer, Action) else Action.named(answer))
         except ValueError:
             self._complain(
                 setting,
                 f"{setting} must answer with one of {', '.join(ACTIONS)}, or several of them, got {answer!r} for"
                 f" {response.url}, which is only marked",
             )
-            return Wish(Action.MARK)
+            return RequestedAction(Action.MARK)
 
     def _asked(self, request: Request, key: str) -> Action | None:
         words = request.meta.get(key)

@@ -48,5 +48,5 @@ def count_verdict(stats: StatsCollector, verdict: Verdict) -> None:
 
 def count_decision(stats: StatsCollector, decision: Decision) -> None:
     """Count why a page was spared; what is dropped is counted when it is dropped."""
-    if decision.spared is not None:
-        stats.inc_value(f"{names.STAT_SPARED}/{decision.spared.value}")
+    if decision.exemption is not None:
+        stats.inc_value(f"{names.STAT_EXEMPTED}/{decision.exemption.value}")

@@ -1,4 +1,4 @@
-"""Outage: one warning when the store stops answering, one line when it answers again, whatever is in between."""
+"""StoreOutage: one warning when the store stops answering, one line when it answers again, whatever is in between."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Outage:
+class StoreOutage:
     """Told of every answer and every failure; says only what changes."""
 
     def __init__(self, what: str = "page", stat: str = names.STAT_STORE_ERRORS) -> None:

@@ -1,4 +1,4 @@
-"""Keeping: a store of one crawl, from its opening to its end."""
+"""StoreSession: a store of one crawl, from its opening to its end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class Keeping:
+class StoreSession:
     """Opens a store, says so in the log, and closes it: after all that is handed on, or if nothing ever starts.
 
     To be made while the components of a crawl are built, and to be held: signals hold nobody. *header* and *part* are

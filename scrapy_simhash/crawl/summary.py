@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.policy import Spared
+from scrapy_simhash.policy import Exemption
 from scrapy_simhash.verdict import Reason
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
         parts.append(f"dropped as unchanged: {', '.join(unchanged)}")
     if may_drop and not near and not unchanged:
         parts.append("nothing dropped")
-    spared = [(reason.value, total(f"{names.STAT_SPARED}/{reason.value}")) for reason in Spared]
-    if any(number for _, number in spared):
-        parts.append("spared: " + ", ".join(f"{number} {reason}" for reason, number in spared if number))
+    exemption = [(reason.value, total(f"{names.STAT_EXEMPTED}/{reason.value}")) for reason in Exemption]
+    if any(number for _, number in exemption):
+        parts.append("exempted: " + ", ".join(f"{number} {reason}" for reason, number in exemption if number))
     return "; ".join(parts)
 
 

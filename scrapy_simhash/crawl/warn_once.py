@@ -1,4 +1,4 @@
-"""Faults: what fails on our side is told with its traceback, at first as a warning, then at DEBUG."""
+"""WarnOnce: what fails on our side is told with its traceback, at first as a warning, then at DEBUG."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-class Faults:
+class WarnOnce:
     """Tells of the exceptions that one module handles: the first at level WARNING, further ones at DEBUG."""
 
     def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str) -> None:

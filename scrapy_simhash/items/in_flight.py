@@ -12,10 +12,10 @@ from scrapy_simhash.recent import Recent
 MOST = 10_000
 
 
-class OnTheWay:
+class InFlight:
     """Knows the items that have been judged and have not arrived yet, as objects and by their key.
 
-    >>> on_the_way, kettle = OnTheWay(), {"name": "Kettle"}
+    >>> on_the_way, kettle = InFlight(), {"name": "Kettle"}
     >>> on_the_way.add(kettle, b"1")
     >>> on_the_way.lose({"name": "another"}, lambda item: b"2") is None, on_the_way.lose(kettle, lambda item: None)
     (True, b'1')

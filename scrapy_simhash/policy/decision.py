@@ -1,4 +1,4 @@
-"""Wish and Decision: what is asked for, and what is done."""
+"""RequestedAction and Decision: what is asked for, and what is done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scrapy_simhash.action import Action
 
 
-class Spared(str, Enum):
+class Exemption(str, Enum):
     """Why a page was spared what was asked for, or some of it."""
 
     MIN_DEPTH = "min_depth"
@@ -31,7 +31,7 @@ class Spared(str, Enum):
     """It is about a thing on sale, perhaps in another size or colour."""
 
 
-class Wish(NamedTuple):
+class RequestedAction(NamedTuple):
     """What is asked for."""
 
     action: Action
@@ -44,7 +44,7 @@ class Decision(NamedTuple):
 
     action: Action | None
     """None when there was no question: the page repeats nothing, and is not known to be as it was."""
-    spared: Spared | None = None
+    exemption: Exemption | None = None
     """Why the page was spared what was asked for, or its links were; None if it was not."""
 
     @property

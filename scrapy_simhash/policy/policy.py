@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
-from scrapy_simhash.policy.decision import Decision, Spared, Wish
+from scrapy_simhash.policy.decision import Decision, Exemption, RequestedAction
 from scrapy_simhash.policy.places import Places
 from scrapy_simhash.verdict import Reason, Verdict
 
@@ -25,9 +25,9 @@ class Case(NamedTuple):
     protections: Callable[[Collection[str]], Iterable[str]]
     """Yield which of the protections that are asked about hold. Costly: called only if it matters, and read only as
     far as that."""
-    on_copy: Wish | None = None
+    on_copy: RequestedAction | None = None
     """The action that is asked for since the page repeats another one; None if it does not."""
-    on_unchanged: Wish | None = None
+    on_unchanged: RequestedAction | None = None
     """The action that is asked for since the page is *done*; None if it is not. See is_done()."""
 
 
@@ -64,10 +64,12 @@ class Policy:
             action |= decision.action or Action.MARK
         # What one step spares the page the other may drop: then it was not spared that.
         return Decision(
-            action, next((each.spared for wish, each in rulings if wish.action not in action), None)
+            action, next((each.exemption for wish, each in rulings if wish.action not in action), None)
         )
 
-    def _decide(self, case: Case, wish: Wish, step: Callable[[Case, Wish], Decision]) -> Decision:
+    def _decide(
+        self, case: Case, wish: RequestedAction, step: Callable[[Case, RequestedAction], Decision]
+    ) -> Decision:
         if wish.action is Action.MARK:
             return Decision(Action.MARK)
         if not wish.is_explicit:
@@ -76,42 +78,42 @@ class Policy:
                 return Decision(Action.MARK, exception)
         return step(case, wish)
 
-    def _exception(self, url: str, depth: int | None) -> Spared | None:
+    def _exception(self, url: str, depth: int | None) -> Exemption | None:
         # A depth that nobody counts may be any.
         if self._min_depth and (depth is None or depth < self._min_depth):
-            return Spared.MIN_DEPTH
-        return None if url in self._places else Spared.PLACE
+            return Exemption.MIN_DEPTH
+        return None if url in self._places else Exemption.PLACE
 
-    def _on_copy(self, case: Case, wish: Wish) -> Decision:
+    def _on_copy(self, case: Case, wish: RequestedAction) -> Decision:
         # Other plugins put more into a request's fingerprint than what it asks for.
         if case.verdict.duplicate_of == case.url and not wish.is_explicit:
-            return Decision(Action.MARK, Spared.ITSELF)
+            return Decision(Action.MARK, Exemption.ITSELF)
         if self._budget:
             rank = case.verdict.rank
             # A store that does not count cannot tell that the budget is spent.
             if rank is None or rank < self._budget:
-                return Decision(Action.MARK, Spared.BUDGET)
+                return Decision(Action.MARK, Exemption.BUDGET)
             return Decision(wish.action)
         if wish.is_explicit:
             return Decision(wish.action)
         return self._protect_page(case, wish, WHOLE)
 
-    def _keep_links(self, case: Case, wish: Wish) -> Decision:
+    def _keep_links(self, case: Case, wish: RequestedAction) -> Decision:
         return Decision(wish.action) if wish.is_explicit else self._protect_page(case, wish, ())
 
-    def _protect_page(self, case: Case, wish: Wish, whole: Collection[str]) -> Decision:
+    def _protect_page(self, case: Case, wish: RequestedAction, whole: Collection[str]) -> Decision:
         kept = wish.action.keeping_links()
         links_matter = kept != wish.action
         is_start = links_matter and case.depth == 0 and "start" in self._protect
         # What a page lists no longer matters when its links are kept anyway.
         asks_for_listing = links_matter and not is_start
         wanted = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)
-        spared = Spared.START if is_start else None
+        exemption = Exemption.START if is_start else None
         for name in case.protections(wanted) if wanted else ():
             if name in whole:
-                return Decision(Action.MARK, Spared(name))
-            spared = Spared(name)
-        return Decision(wish.action if spared is None else kept, spared)
+                return Decision(Action.MARK, Exemption(name))
+            exemption = Exemption(name)
+        return Decision(wish.action if exemption is None else kept, exemption)
 
 
 def is_done(verdict: Verdict) -> bool:

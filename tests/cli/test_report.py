@@ -16,11 +16,11 @@ import pytest
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.cli.explanation import DONE, FATES, SKIPPED, SPARED, explained
+from scrapy_simhash.cli.explanation import DONE, EXEMPTIONS, FATES, SKIPPED, explained
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.crawl.report import KEYS, Report
-from scrapy_simhash.policy import Spared
+from scrapy_simhash.policy import Exemption
 from tests.docs.reader import DOCS, blocks
 
 Capture = pytest.CaptureFixture[str]
@@ -37,7 +37,7 @@ DROPPED: Mapping[str, Any] = {
     "depth": 2,
     "referer": PILOT,
 }
-MARKED: Mapping[str, Any] = {"preferred": LIST, "action": Action.MARK, "spared": Spared.PAGINATION}
+MARKED: Mapping[str, Any] = {"preferred": LIST, "action": Action.MARK, "exemption": Exemption.PAGINATION}
 
 
 def copy(of: str, cluster: int, **values: Any) -> Verdict:
@@ -114,7 +114,7 @@ def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) 
         "status": {"near_duplicate": 3, "new": 2, "skipped": 2, "revisit": 1},
         "reason": {"not_html": 1, "status": 1, "unchanged": 1},
         "action": {"drop_items": 2, "mark": 1},
-        "spared": {"pagination": 1},
+        "exemption": {"pagination": 1},
         "clusters": 2,
         "largest_clusters": [
             {"cluster": 1, "pages": 3, "first": PILOT, "preferred": PILOT},
@@ -266,7 +266,7 @@ EXPLANATIONS = [
         f"{REPEATS}both have too little text for a fingerprint, and say exactly the same.",
     ),
     (
-        {**ORIGINAL, "action": "drop_items", "spared": "listing", "hints": ["address", "redirect"]},
+        {**ORIGINAL, "action": "drop_items", "exemption": "listing", "hints": ["address", "redirect"]},
         f"{REPEATS}the texts are nearly the same. Markup and addresses have hints about the two: address, redirect."
         " Its items were dropped. It was spared what else was asked for (listing): the links of a page that lists"
         " others are followed.",
@@ -311,7 +311,7 @@ EXPLANATIONS = [
     ),
     # What a later version, or a policy of your own, may call them.
     (
-        {**ORIGINAL, "action": "drop_images", "spared": "weekend"},
+        {**ORIGINAL, "action": "drop_images", "exemption": "weekend"},
         f"{REPEATS}the texts are nearly the same. The action was drop_images. It was spared what else was asked for"
         " (weekend): ask the policy.",
     ),
@@ -339,7 +339,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
     actions = {str(action) for action in (*Action, Action.DROP_PAGE, Action.MARK)}
     actions |= {str(Action.DROP_ITEMS | Action.DROP_LINKS)}
     assert set(DONE) >= actions
-    assert set(SPARED) == {spared.value for spared in Spared}
+    assert set(EXEMPTIONS) == {exemption.value for exemption in Exemption}
     fates = {
         *(Reason.UNCHANGED, Reason.HANDED_ON, Reason.SMALL_CHANGE),
         *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),

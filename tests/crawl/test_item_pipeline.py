@@ -133,7 +133,7 @@ def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_othe
             lived.append(lives(subject, given))
         if not answers:
             subject.item_lost(given, DropItem("no"))
-        subject._keeping.detector.flush()
+        subject._session.detector.flush()
         store.close()
 
     lived: list[bool] = []

@@ -18,7 +18,7 @@ from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.report import KEYS, Report, path_of
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.policy import Spared
+from scrapy_simhash.policy import Exemption
 from tests.docs.reader import DOCS, entries
 from tests.stand_in import stand_in
 
@@ -59,7 +59,7 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
         COPY,
         preferred="https://example.com/a",
         action=Action.DROP_ITEMS | Action.DROP_LINKS,
-        spared=Spared.START,
+        exemption=Exemption.START,
         http_status=200,
         depth=2,
         referer=b"https://example.com/",
@@ -78,7 +78,7 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
         "elsewhere": None,
         "preferred": "https://example.com/a",
         "action": "drop_items,drop_links",
-        "spared": "start",
+        "exemption": "start",
         "last_seen": None,
         "http_status": 200,
         "depth": 2,

@@ -11,8 +11,8 @@ from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.requested_action import Wishes
-from scrapy_simhash.policy import Wish
+from scrapy_simhash.crawl.requested_action import RequestedActions
+from scrapy_simhash.policy import RequestedAction
 from tests.stand_in import simhash_stats, stand_in
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ class Demanding:
         return "mark"
 
 
-def wishes(**settings: Any) -> tuple[Wishes, Crawler]:
+def wishes(**settings: Any) -> tuple[RequestedActions, Crawler]:
     crawler = stand_in(**settings)
-    return Wishes(crawler, Config.from_settings(crawler.settings)), crawler
+    return RequestedActions(crawler, Config.from_settings(crawler.settings)), crawler
 
 
-def asked(subject: Wishes, verdict: Verdict = COPY, **meta: object) -> Wish:
+def asked(subject: RequestedActions, verdict: Verdict = COPY, **meta: object) -> RequestedAction:
     request = Request(URL, meta=meta)
     response = HtmlResponse(URL)
     if verdict.is_duplicate:

@@ -31,7 +31,7 @@ def crawled(folder: Path, *, fails: bool = False, is_away: bool = False) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         if is_away:
             patch.setattr(middleware.detector.store, "unsettle", away)
-        asyncio.run(middleware._keeping._engine_stopped())
+        asyncio.run(middleware._session._engine_stopped())
     return request.meta.get("simhash_settled")
 
 
@@ -77,7 +77,7 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
         with pytest.MonkeyPatch.context() as patch:
             if end == "away":
                 patch.setattr(store, "unsettle", away)
-            asyncio.run(middleware._keeping._engine_stopped())
+            asyncio.run(middleware._session._engine_stopped())
     (path,) = tmp_path.glob("*.sqlite")
     with closing(SqliteStore(path, read_only=True)) as kept:
         pages = [kept.get(key) for key in keys]

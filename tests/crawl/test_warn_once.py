@@ -6,13 +6,13 @@ import logging
 
 import pytest
 
-from scrapy_simhash.crawl.warn_once import Faults
+from scrapy_simhash.crawl.warn_once import WarnOnce
 from tests.stand_in import stand_in
 
 
 def test_the_first_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    faults = Faults(stand_in(), logging.getLogger("scrapy_simhash.someone"), "simhash/errors")
+    faults = WarnOnce(stand_in(), logging.getLogger("scrapy_simhash.someone"), "simhash/errors")
     for page in ("100%", "second"):
         try:
             raise OSError(page)

@@ -20,7 +20,7 @@ class Promise(NamedTuple):
     """What is to be done about a page, and why not more."""
 
     done: str
-    spared: str | None = None
+    exemption: str | None = None
 
 
 def both(*actions: str) -> str:
@@ -110,7 +110,7 @@ def promise(
 
 def made(page: Page) -> Promise:
     """Return what was done about a page."""
-    return Promise(page.marks["done"], page.marks.get("spared"))
+    return Promise(page.marks["done"], page.marks.get("exemption"))
 
 
 def reached(

@@ -248,10 +248,10 @@ def test_a_spider_that_has_all_urls_from_start_is_told_once_that_start_pages_are
     assert (
         f"Start pages are protected (SIMHASH_PROTECT): {site.url('/copy')} repeats {site.url('/first')}, but its"
         f" callback runs and its links are followed. To treat start pages like other pages, set SIMHASH_PROTECT ="
-        f" {PROTECTED}. Further ones are counted in the stat simhash/spared/start"
+        f" {PROTECTED}. Further ones are counted in the stat simhash/exempted/start"
     ) in line
-    assert done.stat("spared/start") == 2
-    assert closing(done).endswith("; spared: 2 start")
+    assert done.stat("exempted/start") == 2
+    assert closing(done).endswith("; exempted: 2 start")
 
 
 def test_what_the_sentence_says_to_set_has_start_pages_dropped(site: Site) -> None:

@@ -149,8 +149,8 @@ def test_pages_are_spared_as_often_as_the_stats_say(
     crawls: dict[str, Crawl], truth: AnnexTruth, name: str
 ) -> None:
     done = crawls[name]
-    promised = [found.spared for found in promises(name, truth, done).values()]
-    assert {reason: done.stat(f"spared/{reason}") for reason in PROTECTIONS} == {
+    promised = [found.exemption for found in promises(name, truth, done).values()]
+    assert {reason: done.stat(f"exempted/{reason}") for reason in PROTECTIONS} == {
         reason: promised.count(reason) for reason in PROTECTIONS
     }
 
@@ -165,9 +165,9 @@ def test_each_protection_spares_some_page_and_lifting_it_loses_some(
         return scraped(truth, crawls[name]), set(seen(truth, crawls[name]))
 
     for name in ("start", "pagination", "language", "product"):
-        assert crawls["drop_page"].stat(f"spared/{name}") > 0
+        assert crawls["drop_page"].stat(f"exempted/{name}") > 0
         assert left(f"drop_page, no {name}") != left("drop_page")
-    assert crawls["drop_page, only listing"].stat("spared/listing") > 0
+    assert crawls["drop_page, only listing"].stat("exempted/listing") > 0
     assert left("drop_page, only listing") != left("drop_page, nothing protected")
 
 

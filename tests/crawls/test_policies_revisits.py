@@ -111,7 +111,7 @@ def expected(truth: AnnexTruth, done: Crawl, name: str) -> dict[str, Promise]:
             promises[key] = again
             continue
         copy = promise(truth, key, repeated[key], action, truth.starts)
-        promises[key] = Promise(both(copy.done, again.done), copy.spared or again.spared)
+        promises[key] = Promise(both(copy.done, again.done), copy.exemption or again.exemption)
     return promises
 
 

@@ -188,7 +188,7 @@ def test_something_is_done_only_at_the_addresses_that_are_allowed_and_not_denied
         return Promise("drop_page") if is_in else Promise("mark", "place")
 
     promises = check(truth, crawls, "places", expected)
-    assert {found.spared for found in promises.values()} == {None, "place"}
+    assert {found.exemption for found in promises.values()} == {None, "place"}
 
 
 def test_what_a_request_asks_for_goes_before_places(crawls: dict[str, Crawl], truth: AnnexTruth) -> None:
@@ -256,7 +256,7 @@ def test_what_a_class_of_ones_own_says_is_subject_to_protections(
         return promise(truth, key, original, "drop_page", [BOARD])
 
     promises = check(truth, crawls, "own, protected", expected)
-    assert {found.spared for key, found in promises.items() if key.startswith(f"{BOARD}?")} == {
+    assert {found.exemption for key, found in promises.items() if key.startswith(f"{BOARD}?")} == {
         None,
         "pagination",
     }

@@ -17,7 +17,7 @@ class Case(NamedTuple):
 
     original: str
     hints: list[str]
-    spared: str | None
+    exemption: str | None
 
 
 #: In the order of the crawl: each page comes after its original.
@@ -125,18 +125,20 @@ def test_a_copy_is_told_with_its_hints(crawls: dict[str, Crawl], site: Site, pat
 def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
     crawls: dict[str, Crawl], path: str
 ) -> None:
-    outcome, spared = crawls["default"], CASES[path].spared
-    assert outcome.page(path).marks.get("spared") == spared
-    is_whole = spared in ("language", "pagination", "product")
+    outcome, exemption = crawls["default"], CASES[path].exemption
+    assert outcome.page(path).marks.get("exemption") == exemption
+    is_whole = exemption in ("language", "pagination", "product")
     assert (path in outcome.paths_scraped) is is_whole
-    assert links_followed(outcome, path) is (spared is not None)
+    assert links_followed(outcome, path) is (exemption is not None)
 
 
 @pytest.mark.parametrize("name", PROTECTIONS)
 def test_only_the_protections_that_are_set_hold(crawls: dict[str, Crawl], name: str) -> None:
-    spared = {path: crawls[name].page(path).marks.get("spared") for path in CASES}
-    assert spared == {path: name if case.spared == name else None for path, case in CASES.items()}
-    assert crawls["default"].stat(f"spared/{name}") == sum(case.spared == name for case in CASES.values())
+    exemption = {path: crawls[name].page(path).marks.get("exemption") for path in CASES}
+    assert exemption == {path: name if case.exemption == name else None for path, case in CASES.items()}
+    assert crawls["default"].stat(f"exempted/{name}") == sum(
+        case.exemption == name for case in CASES.values()
+    )
 
 
 @pytest.mark.parametrize("lifting", ["lifted", "spent"])

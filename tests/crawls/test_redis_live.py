@@ -276,7 +276,7 @@ def test_links_of_start_pages_are_followed_as_those_of_unchanged_ones_are(
 ) -> None:
     with at_work(tmp_path, server, pages.site):
         done = follow(server, pages, runs.is_first_live, SIMHASH_REVISIT_ACTION="drop_page")
-    assert done.stat("spared/start") == 2
+    assert done.stat("exempted/start") == 2
     assert done.stat("items_dropped") == 2
     assert done.stat("pages_dropped") == 0
 

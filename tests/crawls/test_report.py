@@ -113,13 +113,13 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
             assert {key: line[key] for key in MARKS} == {key: ours.get(key) for key in MARKS}
             assert line["preferred"] == ours.get("preferred")
             assert line["action"] == ours.get("done")
-            assert line["spared"] == ours.get("spared")
+            assert line["exemption"] == ours.get("exemption")
 
 
 def test_a_line_says_what_was_done(told: dict[str, Told]) -> None:
     assert told["mark"].line("/copy")["action"] == "mark"
     assert told["drop_items"].line("/copy")["action"] == "drop_items"
-    assert (told["deep"].line("/copy")["action"], told["deep"].line("/copy")["spared"]) == (
+    assert (told["deep"].line("/copy")["action"], told["deep"].line("/copy")["exemption"]) == (
         "mark",
         "min_depth",
     )

@@ -15,7 +15,7 @@ from scrapy_simhash import Config, Reason, Status, exceptions, names
 from scrapy_simhash.config import PREFIX, setting_names
 from scrapy_simhash.crawl.flood_guard import CLOSE_REASON
 from scrapy_simhash.floods import Kind
-from scrapy_simhash.policy import Spared
+from scrapy_simhash.policy import Exemption
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
@@ -28,11 +28,11 @@ FATES = {
 }
 #: Why a page may be skipped, if it is counted.
 SKIPPED = set(Reason) - FATES - {Reason.NO_CALLBACK, Reason.STORE}
-SPARED = {reason.value for reason in Spared}
+EXEMPTIONS = {reason.value for reason in Exemption}
 BY_REASON = {
     names.STAT_SKIPPED: {f"{names.STAT_SKIPPED}/{reason.value}" for reason in SKIPPED},
     names.STAT_REVISITS: {f"{names.STAT_REVISITS}/{reason.value}" for reason in FATES},
-    names.STAT_SPARED: {f"{names.STAT_SPARED}/{reason}" for reason in SPARED},
+    names.STAT_EXEMPTED: {f"{names.STAT_EXEMPTED}/{reason}" for reason in EXEMPTIONS},
     names.STAT_FLOODS: {f"{names.STAT_FLOODS}/{kind.value}" for kind in Kind},
 }
 BY_WHAT = {names.STAT_FLOODS: "kind"}
@@ -63,16 +63,16 @@ def test_the_entry_of_a_setting_names_type_default_unit_and_effect_and_shows_an_
 
 def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     documented = entries(REFERENCE / "meta.rst")
-    values = {value.value for values in (Status, Reason, Spared) for value in values}
+    values = {value.value for values in (Status, Reason, Exemption) for value in values}
     assert set(documented) == META | values
     assert all(documented.values())
 
 
 @pytest.mark.parametrize(
-    ("heading", "values"), [("Statuses", Status), ("Reasons", Reason), ("Spared", Spared)]
+    ("heading", "values"), [("Statuses", Status), ("Reasons", Reason), ("Exemption", Exemption)]
 )
 def test_every_status_and_every_reason_is_described_in_its_section(
-    heading: str, values: type[Status] | type[Reason] | type[Spared]
+    heading: str, values: type[Status] | type[Reason] | type[Exemption]
 ) -> None:
     section = sections(REFERENCE / "meta.rst")[heading]
     assert set(re.findall(r"^``(\w+)``$", section, flags=re.MULTILINE)) == {value.value for value in values}

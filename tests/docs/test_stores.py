@@ -14,7 +14,7 @@ pytest.importorskip("redis", reason="redis is not installed")
 from magazine.server import SiteServer
 from redis import Redis
 
-from scrapy_simhash.crawl.store_outage import Outage
+from scrapy_simhash.crawl.store_outage import StoreOutage
 from tests.docs.reader import DOCS, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, scrapy, site
 from tests.store.server import RedisServer
@@ -165,7 +165,7 @@ def test_the_store_of_the_page_remembers(project: Project) -> None:
 
 def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureFixture) -> None:
     page = words(LOG_PAGE.read_text("utf-8"))
-    outage = Outage()
+    outage = StoreOutage()
     with caplog.at_level(logging.INFO, "scrapy_simhash"):
         for _ in range(12):
             outage.failed(Exception("..."), None)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scrapy_simhash.items.in_flight import MOST, OnTheWay
+from scrapy_simhash.items.in_flight import MOST, InFlight
 
 
 def key_of(item: Any) -> bytes | None:
@@ -10,8 +10,8 @@ def key_of(item: Any) -> bytes | None:
     return key
 
 
-def waiting_for(*keys: bytes) -> tuple[OnTheWay, list[dict[str, Any]]]:
-    on_the_way = OnTheWay()
+def waiting_for(*keys: bytes) -> tuple[InFlight, list[dict[str, Any]]]:
+    on_the_way = InFlight()
     items: list[dict[str, Any]] = [{"key": key} for key in keys]
     for item in items:
         on_the_way.add(item, item["key"])

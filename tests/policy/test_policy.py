@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.policy import Case, Decision, Policy, Spared, Wish, is_done
+from scrapy_simhash.policy import Case, Decision, Exemption, Policy, RequestedAction, is_done
 
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
 NEW = Verdict(Status.NEW, cluster=0, rank=0)
@@ -27,8 +27,8 @@ class Asked(NamedTuple):
     verdict: Verdict = COPY
     depth: int | None = 2
     holding: Collection[str] = ()
-    on_copy: Wish = Wish(Action.DROP_PAGE)
-    on_unchanged: Wish = Wish(Action.MARK)
+    on_copy: RequestedAction = RequestedAction(Action.DROP_PAGE)
+    on_unchanged: RequestedAction = RequestedAction(Action.MARK)
 
 
 def decided(asked: Asked, **settings: object) -> Decision:
@@ -49,8 +49,8 @@ def decided(asked: Asked, **settings: object) -> Decision:
 @pytest.mark.parametrize("words", COMBINED)
 def test_a_copy_gets_what_is_asked_for(words: str) -> None:
     action = Action.named(words)
-    assert decided(Asked(on_copy=Wish(action))) == (action, None)
-    assert decided(Asked(COPY_AGAIN, on_copy=Wish(action))) == (action, None)
+    assert decided(Asked(on_copy=RequestedAction(action))) == (action, None)
+    assert decided(Asked(COPY_AGAIN, on_copy=RequestedAction(action))) == (action, None)
 
 
 @pytest.mark.parametrize(
@@ -77,24 +77,33 @@ def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> 
 @pytest.mark.parametrize("words", COMBINED)
 def test_what_is_as_it_was_gets_what_is_asked_for_that(words: str) -> None:
     action = Action.named(words)
-    asked = Asked(AGAIN, on_unchanged=Wish(action))
+    asked = Asked(AGAIN, on_unchanged=RequestedAction(action))
     assert decided(asked) == (action, None)
 
 
 def test_of_a_copy_that_is_as_it_was_either_may_drop_a_part() -> None:
-    asked = Asked(COPY_AGAIN, on_copy=Wish(Action.DROP_LINKS), on_unchanged=Wish(Action.DROP_ITEMS))
+    asked = Asked(
+        COPY_AGAIN,
+        on_copy=RequestedAction(Action.DROP_LINKS),
+        on_unchanged=RequestedAction(Action.DROP_ITEMS),
+    )
     assert decided(asked) == (Action.DROP_ITEMS | Action.DROP_LINKS, None)
 
 
 def test_a_copy_that_is_as_it_was_was_not_spared_what_either_rule_drops() -> None:
     def both(copy: Action, again: Action) -> Decision:
-        asked = Asked(COPY_AGAIN, holding=["language"], on_copy=Wish(copy), on_unchanged=Wish(again))
+        asked = Asked(
+            COPY_AGAIN,
+            holding=["language"],
+            on_copy=RequestedAction(copy),
+            on_unchanged=RequestedAction(again),
+        )
         return decided(asked)
 
     assert both(Action.DROP_ITEMS, Action.DROP_ITEMS) == (Action.DROP_ITEMS, None)
     assert both(Action.DROP_ITEMS, Action.DROP_PAGE) == (Action.DROP_PAGE, None)
-    assert both(Action.DROP_ITEMS, Action.MARK) == (Action.MARK, Spared.LANGUAGE)
-    assert both(Action.DROP_PAGE, Action.DROP_ITEMS) == (Action.DROP_ITEMS, Spared.LANGUAGE)
+    assert both(Action.DROP_ITEMS, Action.MARK) == (Action.MARK, Exemption.LANGUAGE)
+    assert both(Action.DROP_PAGE, Action.DROP_ITEMS) == (Action.DROP_ITEMS, Exemption.LANGUAGE)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +111,8 @@ def test_a_copy_that_is_as_it_was_was_not_spared_what_either_rule_drops() -> Non
     [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False), (None, 1, True), (0, 0, False)],
 )
 def test_near_the_start_nothing_is_done(depth: int | None, least: int, is_spared: bool) -> None:
-    for asked in (Asked(depth=depth), Asked(AGAIN, depth, on_unchanged=Wish(Action.DROP_PAGE))):
-        expected = (Action.MARK, Spared.MIN_DEPTH) if is_spared else (Action.DROP_PAGE, None)
+    for asked in (Asked(depth=depth), Asked(AGAIN, depth, on_unchanged=RequestedAction(Action.DROP_PAGE))):
+        expected = (Action.MARK, Exemption.MIN_DEPTH) if is_spared else (Action.DROP_PAGE, None)
         assert decided(asked, min_depth=least, protect=()) == expected
 
 
@@ -119,8 +128,8 @@ def test_near_the_start_nothing_is_done(depth: int | None, least: int, is_spared
     ],
 )
 def test_something_is_done_only_where_it_may_be(settings: dict[str, object], is_spared: bool) -> None:
-    expected = (Action.MARK, Spared.PLACE) if is_spared else (Action.DROP_PAGE, None)
-    for asked in (Asked(), Asked(AGAIN, on_unchanged=Wish(Action.DROP_PAGE))):
+    expected = (Action.MARK, Exemption.PLACE) if is_spared else (Action.DROP_PAGE, None)
+    for asked in (Asked(), Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_PAGE))):
         assert decided(asked, **settings) == expected
 
 
@@ -129,14 +138,14 @@ def test_something_is_done_only_where_it_may_be(settings: dict[str, object], is_
     [(1, 0, False), (1, 1, False), (1, 2, True), (2, 2, False), (None, 2, True), (7, 9, True)],
 )
 def test_the_first_pages_of_a_cluster_pass(rank: int | None, budget: int, passes: bool) -> None:
-    expected = (Action.MARK, Spared.BUDGET) if passes else (Action.DROP_PAGE, None)
-    for wish in (Wish(Action.DROP_PAGE), Wish(Action.DROP_PAGE, is_explicit=True)):
+    expected = (Action.MARK, Exemption.BUDGET) if passes else (Action.DROP_PAGE, None)
+    for wish in (RequestedAction(Action.DROP_PAGE), RequestedAction(Action.DROP_PAGE, is_explicit=True)):
         asked = Asked(replace(COPY, rank=rank), on_copy=wish)
         assert decided(asked, cluster_budget=budget) == expected
 
 
 def test_a_budget_is_about_clusters_and_not_about_what_is_as_it_was() -> None:
-    asked = Asked(AGAIN, on_unchanged=Wish(Action.DROP_ITEMS))
+    asked = Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_ITEMS))
     assert decided(asked, cluster_budget=9) == (Action.DROP_ITEMS, None)
 
 
@@ -149,17 +158,17 @@ def test_beyond_its_budget_no_protection_holds() -> None:
 def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
     itself = replace(COPY, duplicate_of=URL, rank=9)
     for settings in ({}, {"cluster_budget": 2}, {"protect": ()}):
-        assert decided(Asked(itself), **settings) == (Action.MARK, Spared.ITSELF)
-    explicit = Wish(Action.DROP_ITEMS, is_explicit=True)
+        assert decided(Asked(itself), **settings) == (Action.MARK, Exemption.ITSELF)
+    explicit = RequestedAction(Action.DROP_ITEMS, is_explicit=True)
     assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
 
 
 @pytest.mark.parametrize("name", ["pagination", "language", "product"])
 @pytest.mark.parametrize("words", COMBINED[1:])
 def test_some_pages_are_left_alone(name: str, words: str) -> None:
-    wish = Wish(Action.named(words))
+    wish = RequestedAction(Action.named(words))
     asked = Asked(holding=[name], on_copy=wish)
-    assert decided(asked) == (Action.MARK, Spared(name))
+    assert decided(asked) == (Action.MARK, Exemption(name))
     assert decided(asked, protect=set(PROTECTIONS) - {name}) == (wish.action, None)
     # They are about pages that resemble each other, not about one that has stayed as it was.
     assert decided(Asked(AGAIN, holding=[name], on_unchanged=wish)) == (wish.action, None)
@@ -175,20 +184,23 @@ def test_some_pages_are_left_alone(name: str, words: str) -> None:
 )
 @pytest.mark.parametrize("name", ["start", "listing"])
 def test_of_some_pages_the_links_are_kept(name: str, words: str, kept: str) -> None:
-    wish = Wish(Action.named(words))
+    wish = RequestedAction(Action.named(words))
     depth, holding = (0, []) if name == "start" else (2, ["listing"])
     for asked in (Asked(COPY, depth, holding, wish), Asked(AGAIN, depth, holding, on_unchanged=wish)):
-        assert decided(asked) == (Action.named(kept), Spared(name))
+        assert decided(asked) == (Action.named(kept), Exemption(name))
         assert decided(asked, protect=set(PROTECTIONS) - {name}) == (wish.action, None)
 
 
 @pytest.mark.parametrize(("depth", "holding"), [(0, []), (2, ["listing"])])
 def test_items_alone_are_not_what_is_protected_there(depth: int, holding: list[str]) -> None:
-    assert decided(Asked(COPY, depth, holding, Wish(Action.DROP_ITEMS))) == (Action.DROP_ITEMS, None)
+    assert decided(Asked(COPY, depth, holding, RequestedAction(Action.DROP_ITEMS))) == (
+        Action.DROP_ITEMS,
+        None,
+    )
 
 
 def test_what_the_request_asks_for_knows_no_exceptions() -> None:
-    wish = Wish(Action.DROP_PAGE, is_explicit=True)
+    wish = RequestedAction(Action.DROP_PAGE, is_explicit=True)
     asked = Asked(COPY, 0, PROTECTIONS, wish)
     assert decided(asked, min_depth=3, action_deny=["/"]) == (Action.DROP_PAGE, None)
     again = Asked(AGAIN, 0, PROTECTIONS, on_unchanged=wish)
@@ -199,7 +211,7 @@ def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
     def protections(wanted: Collection[str]) -> Collection[str]:
         raise AssertionError("asked")
 
-    mark = Wish(Action.MARK)
+    mark = RequestedAction(Action.MARK)
     decision = Policy(Config(min_depth=3)).decide(Case(COPY, URL, 0, protections, mark, mark))
     assert decision == (Action.MARK, None)
 
@@ -209,7 +221,7 @@ def naive(
 ) -> tuple[bool, bool, bool]:
     """Return whether items, links, and the callback are lost, read off the documentation."""
 
-    def lost(wish: Wish, is_copy: bool) -> set[str]:
+    def lost(wish: RequestedAction, is_copy: bool) -> set[str]:
         parts = {
             Action.MARK: set(),
             Action.DROP_ITEMS: {"items"},
@@ -239,7 +251,9 @@ def naive(
     return "items" in gone, "links" in gone, "callback" in gone
 
 
-WISHES = st.builds(Wish, st.sampled_from([Action.named(words) for words in COMBINED]), st.booleans())
+WISHES = st.builds(
+    RequestedAction, st.sampled_from([Action.named(words) for words in COMBINED]), st.booleans()
+)
 
 
 @given(
@@ -276,10 +290,10 @@ def test_rules_combine_as_they_read(
     ) == naive(asked, budget, least, is_denied, protect)
     # Who was spared is told why, and who got all that was asked for is not.
     if decision.action is not None and not asked.verdict.is_duplicate:
-        assert (decision.spared is None) == (decision.action == asked.on_unchanged.action)
+        assert (decision.exemption is None) == (decision.action == asked.on_unchanged.action)
     if decision.action is not None and asked.verdict in (COPY,):
-        assert (decision.spared is None) == (decision.action == asked.on_copy.action)
+        assert (decision.exemption is None) == (decision.action == asked.on_copy.action)
     if decision.action is not None and asked.verdict == COPY_AGAIN:
-        assert (decision.spared is None) == (
+        assert (decision.exemption is None) == (
             asked.on_copy.action | asked.on_unchanged.action in decision.action
         )

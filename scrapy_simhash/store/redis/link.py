@@ -12,7 +12,7 @@ from typing import Any
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store.redis.line import Line
-from scrapy_simhash.store.redis.opening import NOWHERE, Opened, Wish, meet, reopen
+from scrapy_simhash.store.redis.opening import NOWHERE, Opened, OpenRequest, meet, reopen
 from scrapy_simhash.store.redis.replica import Replica
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ _LOST = b"L"
 class Link:
     """The way of one store to its server, for one event loop."""
 
-    def __init__(self, line: Line, wish: Wish, blocks: int) -> None:
+    def __init__(self, line: Line, wish: OpenRequest, blocks: int) -> None:
         self.wish = wish
         self.opened: Opened | None = None
         #: How often the server was found, or found again.

@@ -24,7 +24,7 @@ Ask = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class Wish:
+class OpenRequest:
     """How a store is to be opened."""
 
     place: str
@@ -55,7 +55,7 @@ class Opened(NamedTuple):
     pages: int
 
 
-async def meet(wish: Wish, ask: Ask) -> Opened:
+async def meet(wish: OpenRequest, ask: Ask) -> Opened:
     """Open a store. Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed."""
     # Something short first: it is as far as one gets without the password.
     await ask("PING")
@@ -79,7 +79,7 @@ async def meet(wish: Wish, ask: Ask) -> Opened:
     return await reopen(wish, ask)
 
 
-async def reopen(wish: Wish, ask: Ask) -> Opened:
+async def reopen(wish: OpenRequest, ask: Ask) -> Opened:
     """Open a store at a server that is known already."""
     accepted = _written(wish.header) if wish.header else ""
     header = wish.header

@@ -23,7 +23,7 @@ from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.errors import meaning
 from scrapy_simhash.store.redis.line import Line
 from scrapy_simhash.store.redis.link import EVENTS, Link
-from scrapy_simhash.store.redis.opening import Wish, at_once, meet
+from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.scripts import script
 from scrapy_simhash.store.redis.unsettled import Unsettled
@@ -88,7 +88,9 @@ class RedisStore:
         place = f"the store {prefix!r} at {self._server}"
         mode = "read" if read_only else "write"
         token = os.urandom(layout.ID_BYTES)
-        wish = Wish(place, header, expire, reset, mode, token=token, started=int(time.time()), live=live)
+        wish = OpenRequest(
+            place, header, expire, reset, mode, token=token, started=int(time.time()), live=live
+        )
         self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
         line = Line(self._server, place, list(self._names.values()), timeout)
         self._link = Link(line, wish, blocks)
