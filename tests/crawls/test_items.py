@@ -209,7 +209,7 @@ def test_what_another_pipeline_loses_is_no_reason_to_drop_its_copies(
         "new": 2,
         "near_duplicates": 2,
         "exact": 1,
-        "exemption": 1,
+        "exempted": 1,
         "dropped": 1,
     }
 

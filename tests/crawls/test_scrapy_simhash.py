@@ -233,4 +233,8 @@ print(*sorted(set(sys.modules) - before))
 
 def test_scrapy_s_other_commands_import_next_to_nothing_of_it() -> None:
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout.split() == ["scrapy_simhash", "scrapy_simhash.cli.scrapy_command"]
+    assert done.stdout.split() == [
+        "scrapy_simhash",
+        "scrapy_simhash.cli",
+        "scrapy_simhash.cli.scrapy_command",
+    ]
