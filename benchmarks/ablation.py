@@ -59,16 +59,16 @@ def _do_nothing(page: object) -> None:
 VARIANTS: dict[str, Callable[[], None]] = {
     "the default": lambda: None,
     "shingles of 3 tokens": partial(_configure, shingle_size=3),
-    "no words beside shingles": partial(_set, "features.weights", "WORD", 0.0),
-    "no stopword filter": partial(_set, "features.extract", "stopwords", lambda language: frozenset()),
+    "no words beside shingles": partial(_set, "page.features.weights", "WORD", 0.0),
+    "no stopword filter": partial(_set, "page.features.extract", "stopwords", lambda language: frozenset()),
     "headings weigh as the body": partial(_set_heading_weight, 1.0),
     "numbers masked": partial(_configure, mask_digits=True),
     "subjects not compared": partial(_set, "rule", "same_subject", lambda a, b: True),
-    "furniture of articles kept": partial(_set, "text.main_text", "_leave_out_furniture", _do_nothing),
+    "furniture of articles kept": partial(_set, "page.text.main_text", "_leave_out_furniture", _do_nothing),
     "navigation, footers and the like kept": partial(
-        _set, "text.main_text", "_leave_out_chrome", _do_nothing
+        _set, "page.text.main_text", "_leave_out_chrome", _do_nothing
     ),
-    "all visible text": partial(_set, "text.extract", "classify", _do_nothing),
+    "all visible text": partial(_set, "page.text.extract", "classify", _do_nothing),
 }
 
 

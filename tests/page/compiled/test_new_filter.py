@@ -1,4 +1,4 @@
-"""A filter is added in text/main_text.py alone: the compiled filters have it too, once they are compiled again."""
+"""A filter is added in page/text/main_text.py alone: the compiled filters have it too, once they are compiled again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MAIN_TEXT = Path("scrapy_simhash", "page", "text", "main_text.py")
 
 #: What the page "Where to add" of the documentation says: a name in REASONS, a call in classify(), a function.
@@ -31,7 +31,8 @@ def _list_kept""",
 }
 
 READ = """
-from scrapy_simhash import PageFingerprinter, kernel, text
+from scrapy_simhash import PageFingerprinter, kernel
+from scrapy_simhash.page import text
 html = "<h1>Tide</h1><p>Share<p>The ship that went out to the sea came home with the tide, and nobody had seen the "
 html += "fog or the buoy in the bay, not even the man on the quay.<p>Print<p>Yes, no"
 document = PageFingerprinter().extract(html)
