@@ -1,4 +1,4 @@
-"""A filter is added in page/text/main_text.py alone: the compiled filters have it too, once they are compiled again."""
+"""A filter is added in page/text/main_text.py alone: the compiled filters have it too, once compiled again."""
 
 from __future__ import annotations
 
