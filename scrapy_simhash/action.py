@@ -33,10 +33,10 @@ class Action(Flag):
         if isinstance(words, str):
             words = words.split(",")
         if not isinstance(words, list | tuple | set | frozenset):
-            raise ValueError(f"no action: {words!r}")
+            raise ValueError(f"not an action: {words!r}")
         parts = [word.strip() if isinstance(word, str) else word for word in words]
         if not parts or any(part not in ACTIONS for part in parts):
-            raise ValueError(f"no action: {words!r}")
+            raise ValueError(f"not an action: {words!r}")
         action = cls.MARK
         for part in parts:
             action |= cls[part.upper()]

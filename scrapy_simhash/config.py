@@ -143,7 +143,7 @@ class Config:
                 require(
                     is_domain(domain),
                     name,
-                    "must be domains as they stand in addresses, such as example.com, without scheme, port and path",
+                    "must be domain names such as example.com, without scheme, port and path",
                     domain,
                 )
         for name in ("cluster_budget", "min_depth"):
@@ -157,7 +157,7 @@ class Config:
         require(
             self.flood_size == 0 or self.flood_size >= 2,
             "flood_size",
-            "must be 2 pages or more, or 0 for no watch",
+            "must be 2 or more pages, or 0 to switch flood detection off",
             self.flood_size,
         )
         require(
@@ -178,7 +178,7 @@ class Config:
         require(
             tables <= MAX_TABLES,
             "blocks",
-            f"must keep the index within {MAX_TABLES:,} tables"
+            f"must not need more than {MAX_TABLES:,} tables"
             f" ({tables:,} with {PREFIX}MAX_DISTANCE {self.max_distance})",
             self.blocks,
         )
@@ -220,7 +220,7 @@ class Config:
         require(
             is_name_of_keys(self.redis_prefix),
             "redis_prefix",
-            "must have no other % than in %(spider)s, or %% for one",
+            "must not contain % except in %(spider)s and %%",
             self.redis_prefix,
         )
         require(
@@ -240,8 +240,8 @@ class Config:
         """
         if unknown := sorted(set(state) - {field.name for field in fields(self)}):
             raise TypeError(
-                f"{type(self).__name__} was pickled by another version of scrapy-simhash, with settings that this one"
-                f" lacks: {', '.join(unknown)}"
+                f"{type(self).__name__} was pickled by another release of scrapy-simhash, with settings that this one"
+                f" does not have: {', '.join(unknown)}"
             )
         vars(self).update(state)
 
@@ -253,19 +253,19 @@ class Config:
         require(
             field not in dict(self.item_fields),
             name,
-            f"must be a field of its own, not one that {PREFIX}ITEM_FIELDS compares",
+            f"must not be one of the fields in {PREFIX}ITEM_FIELDS",
             field,
         )
         require(
             field != self.item_key,
             name,
-            f"must be a field of its own, not that of {PREFIX}ITEM_KEY",
+            f"must not be the field of {PREFIX}ITEM_KEY",
             field,
         )
         require(
             name == "item_field" or field != self.item_field,
             name,
-            f"must be another field than {PREFIX}ITEM_FIELD: one is about the item, the other about its page",
+            f"must not be the field of {PREFIX}ITEM_FIELD, which holds the verdict on the page",
             field,
         )
 

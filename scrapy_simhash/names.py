@@ -57,6 +57,7 @@ STAT_NEW = "simhash/new"
 STAT_NEAR_DUPLICATES = "simhash/near_duplicates"
 STAT_EXACT = "simhash/near_duplicates/exact"
 STAT_REVISITS = "simhash/revisits"  # and /<reason>
+STAT_REVISITS_REPEATING = "simhash/revisits/near_duplicates"
 STAT_SKIPPED = "simhash/skipped"  # /<reason>
 STAT_ITEMS_DROPPED = "simhash/items_dropped"
 STAT_ITEMS_DROPPED_UNCHANGED = "simhash/items_dropped/unchanged"

@@ -43,7 +43,7 @@ class Rule(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """Say the rule in a few words, for the log."""
+        """Return the rule as the log shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,11 @@ class SimilarityRule(Rule):
         return estimate if estimate >= least else None
 
     def __str__(self) -> str:
-        """Say the rule in a few words, for the log."""
-        return f"simhash distance <= {self.candidate_distance} and similarity >= {self.min_similarity:g}"
+        """Return the rule as the log shows it."""
+        least = f"{self.min_similarity:.2f}"
+        if float(least) != self.min_similarity:
+            least = f"{self.min_similarity:g}"
+        return f"simhash distance <= {self.candidate_distance}, similarity >= {least}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ class ClassicRule(Rule):
         return _by_bits(distance) if distance <= self.max_distance else None
 
     def __str__(self) -> str:
-        """Say the rule in a few words, for the log."""
+        """Return the rule as the log shows it."""
         return f"simhash distance <= {self.max_distance}"
 
 

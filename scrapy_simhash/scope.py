@@ -50,14 +50,16 @@ def scope_function(scope: str) -> Callable[[str], str]:
     try:
         function = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise SettingError(f"SIMHASH_SCOPE: cannot load {scope!r}: {error}") from error
+        raise SettingError(f"SIMHASH_SCOPE: cannot import {scope!r}: {error}") from error
     if not callable(function) or iscoroutinefunction(function):
-        raise SettingError(f"SIMHASH_SCOPE must name a function that does not wait, got {scope!r}")
+        raise SettingError(
+            f"SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got {scope!r}"
+        )
 
     def own_scope(url: str) -> str:
         answer = function(url)
         if not isinstance(answer, str):
-            raise TypeError(f"SIMHASH_SCOPE must answer with a string, got {answer!r} for {url}")
+            raise TypeError(f"SIMHASH_SCOPE: the function must return a string, got {answer!r} for {url}")
         return answer
 
     return own_scope

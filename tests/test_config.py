@@ -46,11 +46,11 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({**CLASSIC, "blocks": 65, "max_distance": 0}, "SIMHASH_BLOCKS must be at most 64, got 65"),
         (
             {**CLASSIC, "blocks": 20},
-            "SIMHASH_BLOCKS must keep the index within 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3), got 20",
+            "SIMHASH_BLOCKS must not need more than 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3), got 20",
         ),
         (
             {**CLASSIC, "blocks": 64, "max_distance": 32},
-            "SIMHASH_BLOCKS must keep the index within 1,000 tables"
+            "SIMHASH_BLOCKS must not need more than 1,000 tables"
             " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE 32), got 64",
         ),
         ({**CLASSIC, "blocks": "six"}, "SIMHASH_BLOCKS must be a whole number, got 'six'"),
@@ -131,14 +131,14 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         *(
             (
                 {"flood_size": size},
-                f"SIMHASH_FLOOD_SIZE must be 2 pages or more, or 0 for no watch, got {size}",
+                f"SIMHASH_FLOOD_SIZE must be 2 or more pages, or 0 to switch flood detection off, got {size}",
             )
             for size in (-1, 1)
         ),
         *(
             (
                 {name: ["example.org", domain]},
-                f"SIMHASH_{name.upper()} must be domains as they stand in addresses, such as example.com,"
+                f"SIMHASH_{name.upper()} must be domain names such as example.com,"
                 f" without scheme, port and path, got {domain!r}",
             )
             for name in ("action_allow_domains", "action_deny_domains")
@@ -175,22 +175,21 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         *(
             (
                 {"item_fields": ["title", "copy"], name: "copy"},
-                f"SIMHASH_{name.upper()} must be a field of its own, not one that SIMHASH_ITEM_FIELDS compares,"
-                " got 'copy'",
+                f"SIMHASH_{name.upper()} must not be one of the fields in SIMHASH_ITEM_FIELDS, got 'copy'",
             )
             for name in ("item_field", "item_mark")
         ),
         *(
             (
                 {"item_key": "url", name: "url"},
-                f"SIMHASH_{name.upper()} must be a field of its own, not that of SIMHASH_ITEM_KEY, got 'url'",
+                f"SIMHASH_{name.upper()} must not be the field of SIMHASH_ITEM_KEY, got 'url'",
             )
             for name in ("item_field", "item_mark")
         ),
         (
             {"item_field": "seen", "item_mark": "seen"},
-            "SIMHASH_ITEM_MARK must be another field than SIMHASH_ITEM_FIELD: one is about the item, the other about"
-            " its page, got 'seen'",
+            "SIMHASH_ITEM_MARK must not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page,"
+            " got 'seen'",
         ),
         *(
             (
@@ -236,7 +235,7 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         *(
             (
                 {"redis_prefix": prefix},
-                f"SIMHASH_REDIS_PREFIX must have no other % than in %(spider)s, or %% for one, got {prefix!r}",
+                f"SIMHASH_REDIS_PREFIX must not contain % except in %(spider)s and %%, got {prefix!r}",
             )
             for prefix in ("100%", "simhash:%s", "%(name)s", "%%%")
         ),

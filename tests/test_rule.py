@@ -59,8 +59,8 @@ def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (SimilarityRule(), "simhash distance <= 10 and similarity >= 0.8"),
-        (SimilarityRule(16, 0.95), "simhash distance <= 16 and similarity >= 0.95"),
+        (SimilarityRule(), "simhash distance <= 10, similarity >= 0.80"),
+        (SimilarityRule(16, 0.95), "simhash distance <= 16, similarity >= 0.95"),
         (ClassicRule(2), "simhash distance <= 2"),
     ],
 )

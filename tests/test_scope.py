@@ -116,10 +116,16 @@ def test_a_function_of_ones_own_is_found_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (f"{__name__}.missing", "SIMHASH_SCOPE: cannot load '.*': .*missing"),
-        ("no.such.function", "SIMHASH_SCOPE: cannot load 'no.such.function': No module named 'no'"),
-        (f"{__name__}.NO_FUNCTION", "SIMHASH_SCOPE must name a function that does not wait, got"),
-        (f"{__name__}.dreaming", "SIMHASH_SCOPE must name a function that does not wait, got"),
+        (f"{__name__}.missing", "SIMHASH_SCOPE: cannot import '.*': .*missing"),
+        ("no.such.function", "SIMHASH_SCOPE: cannot import 'no.such.function': No module named 'no'"),
+        (
+            f"{__name__}.NO_FUNCTION",
+            "SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got",
+        ),
+        (
+            f"{__name__}.dreaming",
+            "SIMHASH_SCOPE must be the import path of a function that is not a coroutine function, got",
+        ),
     ],
 )
 def test_a_path_without_a_function_is_refused(path: str, message: str) -> None:
@@ -128,5 +134,7 @@ def test_a_path_without_a_function_is_refused(path: str, message: str) -> None:
 
 
 def test_a_scope_that_is_no_string_is_an_error() -> None:
-    with pytest.raises(TypeError, match="SIMHASH_SCOPE must answer with a string, got None for https://"):
+    with pytest.raises(
+        TypeError, match="SIMHASH_SCOPE: the function must return a string, got None for https://"
+    ):
         scope_function(f"{__name__}.forgetful")("https://example.com/")

@@ -18,10 +18,18 @@ def add_search_arguments(parser: ArgumentParser, read: str = "the hashes") -> No
     """Add what every search takes: where it reads what *read* says, where it writes, how far it looks, and how."""
     # The short options are those of simhash-cpp's programs, as are all the long ones that those have.
     parser.add_argument(
-        "-i", "--input", metavar="FILE", default="-", help=f"{read}, one a line (default: -, standard input)"
+        "-i",
+        "--input",
+        metavar="FILE",
+        default="-",
+        help=f"{read}, one per line (default: -, standard input)",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="what is found (default: -, standard output)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="where to write the results (default: -, standard output)",
     )
     parser.add_argument(
         "-d",
@@ -29,17 +37,19 @@ def add_search_arguments(parser: ArgumentParser, read: str = "the hashes") -> No
         metavar="BITS",
         type=parsed_distance,
         default=3,
-        help="the greatest number of bits in which two hashes differ, 0 to 64 (default: 3)",
+        help="maximum Hamming distance in bits, 0 to 64 (default: 3)",
     )
     parser.add_argument(
         "-b",
         "--blocks",
         default=AUTO,
-        help="a number of blocks above the distance, the name of a plan, or auto: how it is searched, which changes "
-        "the time and not the answer (default: auto)",
+        help="index plan: a number of blocks greater than the distance, the name of a plan, or auto; it changes the "
+        "speed, not the results (default: auto)",
     )
-    parser.add_argument("--hex", action="store_true", help="the lines are hexadecimal, with or without 0x")
-    parser.add_argument("--json", action="store_true", help="write one JSON document instead of one a line")
+    parser.add_argument(
+        "--hex", action="store_true", help="read the hashes as hexadecimal, with or without 0x"
+    )
+    parser.add_argument("--json", action="store_true", help="write one JSON document instead of one per line")
 
 
 def parsed_distance(text: str) -> int:
@@ -76,7 +86,7 @@ def chosen_plan(blocks: str, distance: int) -> Plan | Literal["auto"]:
         try:
             return Plan.classic(distance, number)
         except ValueError as error:
-            raise Refused(f"--blocks {number} is too much: {error}") from None
+            raise Refused(f"--blocks {number} is too large: {error}") from None
     plans = plans_for(distance)
     if blocks not in plans:
         known = ", ".join(plans)

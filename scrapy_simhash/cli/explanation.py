@@ -1,4 +1,4 @@
-"""Explanation: why a page was called a duplicate and what was done about it, in sentences."""
+"""Explanation: why a page is a near-duplicate and which action was taken, in sentences."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ DONE = {
 #: Why not more was done.
 EXEMPTIONS = {
     "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
-    "place": "its address is not among those that SIMHASH_ACTION_ALLOW and its like let be acted on",
-    "itself": "it has the very address of the page that it repeats",
+    "place": "SIMHASH_ACTION_ALLOW, SIMHASH_ACTION_DENY or their _DOMAINS settings exclude its URL",
+    "itself": "it has the same URL as the page that it repeats",
     "budget": "it is among the first SIMHASH_CLUSTER_BUDGET pages of its cluster",
     "start": "the links of a start page are followed",
     "listing": "the links of a page that lists others are followed",
     "pagination": "it is another page of the same listing",
     "language": "it is the same page for readers of another language or country",
-    "product": "it is about a thing on sale, perhaps in another size or colour",
+    "product": "it is a product page, perhaps of another variant of the product",
 }
 #: How a page has fared that was seen before.
 FATES = {
-    "unchanged": "it says the same as then, word by word",
-    "handed_on": "it says the same as then, and another crawler that was at work had handed it on",
+    "unchanged": "its text is unchanged",
+    "handed_on": "its text is unchanged, and another live crawler has delivered it",
     "small_change": "a little of its text has changed",
-    "changed": "it says something else than then",
-    "now_near_duplicate": "it says something else than then, which another page said first",
+    "changed": "its text has changed",
+    "now_near_duplicate": "its text has changed and now repeats another page",
 }
 #: Why a page was not compared.
 SKIPPED = {
@@ -40,7 +40,7 @@ SKIPPED = {
     "not_html": "it is not HTML",
     "truncated": "its body is not complete",
     "too_large": "it is larger than SIMHASH_MAXSIZE",
-    "short_text": "it has too little text for a fingerprint, and is exactly like no other such page",
+    "short_text": "it has too little text for a fingerprint, and no other page has the same text",
 }
 
 
@@ -63,19 +63,19 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
     if page.get("duplicate_of") is not None and page["status"] == "revisit":
         yield f"It repeats {_original(page)}"
     if page.get("hints"):
-        yield f"Markup and addresses have hints about the two: {', '.join(map(shown, page['hints']))}"
+        yield f"Hints in markup and URLs connect the two pages: {', '.join(map(shown, page['hints']))}"
     if page.get("elsewhere") is not None:
-        yield f"In another scope {shown(page['elsewhere'])} said the same first"
+        yield f"It also repeats {shown(page['elsewhere'])}, a page of another scope"
     if copies:
         yield f"{copies:,} other pages repeat it" if copies > 1 else "Another page repeats it"
     if page.get("action") is not None:
         yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
     if page.get("exemption") is not None:
-        why = EXEMPTIONS.get(page["exemption"], "ask the policy")
-        yield f"It was spared what else was asked for ({shown(page['exemption'])}): {why}"
+        why = EXEMPTIONS.get(page["exemption"], "unknown reason")
+        yield f"It was exempted from the full action ({shown(page['exemption'])}): {why}"
     if page.get("preferred") is not None:
-        which = "it is" if page["preferred"] == page["url"] else f"{shown(page['preferred'])} is"
-        yield f"Of its cluster {which} to be preferred, as far as was known then"
+        which = "this one" if page["preferred"] == page["url"] else shown(page["preferred"])
+        yield f"The preferred URL of its cluster at that time was {which}"
 
 
 def _verdict(page: Mapping[str, Any]) -> str:
@@ -90,22 +90,18 @@ def _verdict(page: Mapping[str, Any]) -> str:
             return f"was not compared: its HTTP status is {shown(page['http_status'])}"
         return f"was not compared: {SKIPPED.get(str(reason), shown(reason))}"
     if status == "new":
-        return "was new: no page before it said nearly the same"
+        return "was new: no earlier page had nearly the same text"
     if status == "unknown":
-        why = "the store did not answer" if reason == "store" else "something failed, as the log says"
-        return f"went on unjudged: {why}"
+        why = "the store did not answer" if reason == "store" else "an error occurred, see the log"
+        return f"was not compared: {why}"
     return f"was called {shown(status)}"
 
 
 def _original(page: Mapping[str, Any]) -> str:
     original = f"{shown(page['duplicate_of'])}, which was seen first"
     if page.get("reason") == "short_text":
-        return f"{original}: both have too little text for a fingerprint, and say exactly the same"
-    how = (
-        "title and main text are the same to the letter"
-        if page.get("exact")
-        else "the texts are nearly the same"
-    )
+        return f"{original}: both have too little text for a fingerprint, and exactly the same text"
+    how = "title and main text are identical" if page.get("exact") else "the texts are nearly the same"
     figures = []
     # The distance of a revisit is that from its own former self.
     if page.get("distance") is not None and page["status"] != "revisit":

@@ -78,13 +78,13 @@ def _json_array(given: Input) -> Generator[Record]:
             try:
                 yield _record(place, values.value())
             except (json.JSONDecodeError, RecursionError):
-                raise Refused(f"{place}: what begins here is not JSON") from None
+                raise Refused(f"{place}: not JSON from here on") from None
             mark = values.mark()
         if mark != "]":
-            raise Refused(f"{given.name}:{values.line}: neither a comma nor the end of the array")
+            raise Refused(f"{given.name}:{values.line}: expected a comma or the end of the array")
         # As where one crawl after another appended to a file.
         if values.next():
-            raise Refused(f"{given.name}:{values.line}: something follows the end of the array")
+            raise Refused(f"{given.name}:{values.line}: unexpected data after the end of the array")
 
 
 class _Values:
@@ -176,7 +176,7 @@ def _read(read: Callable[[], str], given: Input) -> Iterator[str]:
             with failing(f"read {given.source}"):
                 text = read()
         except UnicodeDecodeError:
-            raise Refused(f"{given.name}: the file is not UTF-8 throughout") from None
+            raise Refused(f"{given.name}: the file is not valid UTF-8") from None
         if not text:
             return
         yield text

@@ -31,7 +31,9 @@ Answer = tuple[int, list[tuple[int, int]]]
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the stored set to what every search takes."""
-    parser.add_argument("--stored", metavar="FILE", required=True, help="the hashes to search, one a line")
+    parser.add_argument(
+        "--stored", metavar="FILE", required=True, help="file with the hashes to search in, one per line"
+    )
     add_search_arguments(parser, "the hashes to look for")
 
 

@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--representatives",
         action="store_true",
-        help="groups around the hash that came first, whose members are all near that one; "
+        help="groups around the hash that comes first, whose members are all near that one; "
         "without it, whatever a chain of near ones connects is a group",
     )
 

@@ -135,7 +135,7 @@ def _one_by_one(lines: bytes, first_line: int, name: str, is_hex: bool) -> Itera
 
 def _why_not(line: bytes, is_hex: bool) -> str:
     if is_hex:
-        return f"{_shown(line)} is no hexadecimal number"
+        return f"{_shown(line)} is not a hexadecimal number"
     hint = ", --hex reads it as hexadecimal" if _HEX_LINE.fullmatch(line) else ""
     return f"{_shown(line)} is neither a decimal number nor one like 0xff{hint}"
 

@@ -27,18 +27,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "-i", "--input", metavar="FILE", default="-", help="an export or a feed (default: -, standard input)"
     )
-    feed = parser.add_argument_group("pages of a feed, instead of an export")
+    feed = parser.add_argument_group("importing the pages of a feed instead of an export")
     page = feed.add_mutually_exclusive_group()
-    page.add_argument("--html-field", metavar="NAME", help="the field that has a page's HTML")
+    page.add_argument("--html-field", metavar="NAME", help="name of the field with the HTML of a page")
     page.add_argument(
-        "--text-field", metavar="NAME", help="the field that has a page's text, if there is no HTML"
+        "--text-field", metavar="NAME", help="name of the field with the text of a page, if there is no HTML"
     )
-    feed.add_argument("--url-field", metavar="NAME", help="the field that has its URL (default: url)")
+    feed.add_argument("--url-field", metavar="NAME", help="name of the field with the URL (default: url)")
     feed.add_argument(
-        "--time-field", metavar="NAME", help="the field that says when it was fetched (default: it was now)"
+        "--time-field",
+        metavar="NAME",
+        help="name of the field with the time of the fetch (default: use the current time)",
     )
     feed.add_argument(
-        "--format", choices=FORMATS, help="of the feed (default: by the ending of the file, else jsonlines)"
+        "--format",
+        choices=FORMATS,
+        help="format of the feed (default: from the file name extension, else jsonlines)",
     )
     feed.add_argument(
         "-s",
@@ -46,9 +50,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a setting that pages are read and compared by (default: those of the store, if there is one)",
+        help="set a SIMHASH_* setting for reading and comparing pages (default: the settings of the"
+        " store, if it exists)",
     )
-    parser.add_argument("--json", action="store_true", help="write a JSON object of what was done")
+    parser.add_argument("--json", action="store_true", help="write the counts as a JSON object")
 
 
 def run(options: Namespace) -> int:
@@ -56,9 +61,7 @@ def run(options: Namespace) -> int:
     is_feed = bool(options.html_field or options.text_field)
     for name in ("url_field", "time_field", "format"):
         if getattr(options, name) and not is_feed:
-            raise Refused(
-                f"--{name.replace('_', '-')} is for a feed: say by --html-field or --text-field where its pages are"
-            )
+            raise Refused(f"--{name.replace('_', '-')} needs --html-field or --text-field")
     take = _take_feed if is_feed else _take_export
     with Progress(sys.stderr) as progress, opened(options.input) as given:
         facts = take(given, options, partial(progress.count, "importing"))

@@ -84,7 +84,7 @@ def header_in(place: Place, options: Namespace, source: Header, name: str) -> He
     header = place.header() or (options.project and options.project.header_for(place)) or source
     if differences := header.fingerprints_differ(source):
         raise StoreMismatch(
-            f"{place.shown} is for fingerprints that cannot be compared with those of {name}: "
+            f"{place.shown} holds fingerprints that cannot be compared with those of {name}: "
             f"{'; '.join(differences)}. Nothing was changed"
         )
     return header
@@ -106,9 +106,7 @@ def taking_in(place: Place, header: Header, doing: str) -> Iterator[Intake]:
                 _ = intake.store
             yield intake
         except (Failed, Refused, StoreUnavailable) as error:
-            kept = (
-                f"the {intake.claimed:,} postings before it are stored: it can be repeated from the beginning"
-            )
+            kept = f"the {intake.claimed:,} pages before it were stored; the command can be repeated"
             raise type(error)(f"{error}; {kept if intake.claimed else 'nothing was stored'}") from error
 
 

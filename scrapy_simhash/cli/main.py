@@ -29,7 +29,7 @@ SIGNALLED = 128
 #: The number of SIGPIPE, which Windows does not have.
 PIPE_SIGNAL = 13
 
-DESCRIPTION = "Near-duplicates among fingerprints in files; what crawls remember, and what they report."
+DESCRIPTION = "Find near-duplicates among hashes in files, and manage the stores and reports of crawls."
 EXAMPLES = """\
 examples:
   scrapy-simhash find-all --input hashes.txt --output pairs.jsonl
@@ -49,13 +49,13 @@ exit status:
 COMMANDS: Mapping[str, str] = {
     "find-all": "find all pairs of near-duplicates among hashes",
     "find-clusters": "find groups of near-duplicates among hashes",
-    "find": "find what is near some hashes in a stored set",
-    "plan": "show what an index takes: tables, memory, time",
-    "info": "show what a store holds",
+    "find": "find the near-duplicates of some hashes in another file of hashes",
+    "plan": "show tables, memory and time of index plans",
+    "info": "show the pages, clusters, settings and runs of a store",
     "export": "write a store as lines of text",
-    "import": "take an export, or the pages of a feed, into a store",
-    "merge": "take what other stores hold into one",
-    "report": "show what the report of a crawl says, or why a page was called a duplicate",
+    "import": "add an export, or the pages of a feed, to a store",
+    "merge": "merge stores and exports into one store",
+    "report": "count the pages of a crawl report, or explain why a page is a near-duplicate",
 }
 #: Those about stores.
 STORE_COMMANDS = ("info", "export", "import", "merge")
@@ -107,7 +107,7 @@ def ended(program: str, run: Callable[[], int]) -> int:
     except (OSError, StoreError) as error:
         return _end(program, FAILED, str(error))
     except MemoryError:
-        return _end(program, FAILED, "there is not enough memory")
+        return _end(program, FAILED, "not enough memory")
     except KeyboardInterrupt:
         return SIGNALLED + signal.SIGINT
     except _Ended as end:

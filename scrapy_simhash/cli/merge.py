@@ -33,16 +33,16 @@ class Source(NamedTuple):
 def add_arguments(parser: ArgumentParser) -> None:
     """Add where to, and where from."""
     parser.add_argument(
-        "into", metavar="INTO", help="the store that takes all in; it is made if it is not there"
+        "into", metavar="INTO", help="the store to merge into; it is created if it does not exist"
     )
     parser.add_argument(
         "sources",
         metavar="FROM",
         nargs="+",
-        help="a store, or a file that was exported; of a page that is in several, the last one has its last word",
+        help="a store or an export; if several have the same page, the last one counts as its latest visit",
     )
     add_prefix(parser)
-    parser.add_argument("--json", action="store_true", help="write a JSON object of what was done")
+    parser.add_argument("--json", action="store_true", help="write the counts as a JSON object")
 
 
 def run(options: Namespace) -> int:

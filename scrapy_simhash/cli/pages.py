@@ -89,7 +89,7 @@ class Pages:
         try:
             key = self._key_of(Request(url))
         except ValueError as error:
-            raise Refused(f"{record.place}: {url!r} is no URL: {error}") from None
+            raise Refused(f"{record.place}: {url!r} is not a URL: {error}") from None
         reading = self._read(page)
         if reading is None:
             self.skipped += 1

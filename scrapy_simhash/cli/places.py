@@ -123,12 +123,12 @@ class FilePlace(Place):
     def check(self, may_be_new: bool = False) -> None:
         """See above."""
         if not may_be_new and not self.path.exists():
-            raise Failed(f"there is no store at {self.shown}")
+            raise Failed(f"no such store: {self.shown}")
         if self.path.is_dir():
-            raise Failed(f"{self.shown} is a folder: name the file of a store")
+            raise Failed(f"{self.shown} is a folder: give the file of a store")
         if self.is_export():
             raise Refused(
-                f"{self.shown} is no store but JSON, as exports are: import it into a store, or merge it with others"
+                f"{self.shown} is an export, not a store: import it into a store, or merge it with others"
             )
 
     def exists(self) -> bool:
@@ -205,8 +205,9 @@ def add_place(parser: ArgumentParser) -> None:
         "place",
         metavar="PLACE",
         nargs="?",
-        help="the store: a file of SQLite, or a URL like redis://host:6379/0; in a Scrapy project also the name of a"
-        " spider, which nobody needs where there is one only",
+        help="the store: an SQLite file, a URL like redis://host:6379/0, or, in a Scrapy project, the"
+        " name of a spider"
+        " (default: the only spider of the project)",
     )
     add_prefix(parser)
 
@@ -216,7 +217,7 @@ def add_prefix(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--prefix",
         metavar="PREFIX",
-        help="what the keys of a store in Redis begin with; the same as #PREFIX at the end of its URL",
+        help="prefix of the Redis keys of the store; same as #PREFIX at the end of the URL",
     )
 
 
@@ -228,14 +229,16 @@ def place_of(name: str | None, options: Namespace) -> Place:
         url, _, fragment = name.partition("#")
         server, prefix = Server(url), unquote(fragment) or options.prefix
         if not prefix:
-            raise Refused(f"a store in Redis has a prefix: add --prefix PREFIX, or #PREFIX to {server}")
+            raise Refused(
+                f"a store in Redis needs a prefix: add --prefix PREFIX, or append #PREFIX to {server}"
+            )
         return RedisPlace(server, prefix)
     if options.project is not None:
         place: Place | None = options.project.place_of(name)
         if place is not None:
             return place
     if name is None:
-        raise Refused("name a store: a file, or a URL like redis://host:6379/0#prefix")
+        raise Refused("no store given: give a file, or a URL like redis://host:6379/0#prefix")
     return FilePlace(Path(name))
 
 

@@ -58,7 +58,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         type=parsed_number,
         required=True,
-        help="how many fingerprints there will be: 10M, 2.5k, 1_000_000",
+        help="number of fingerprints, such as 10M, 2.5k or 1_000_000",
     )
     parser.add_argument(
         "-d",
@@ -66,22 +66,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="BITS",
         type=parsed_distance,
         default=3,
-        help="the greatest number of bits in which two near-duplicates differ, 0 to 64 (default: 3)",
+        help="maximum Hamming distance of near-duplicates in bits, 0 to 64 (default: 3)",
     )
     parser.add_argument(
         "--max-bytes",
         metavar="N",
         type=parsed_number,
-        help="the memory a fingerprint may take (default: 40, or a quarter more than the leanest plan takes)",
+        help="maximum memory per fingerprint in bytes (default: 40, or 25%% more than the smallest plan needs)",
     )
     parser.add_argument(
         "--sample",
         metavar="FILE",
-        help="hashes of such pages, one a line, decimal or with 0x; - is standard input",
+        help="file with sample hashes, one per line, decimal or with 0x (-: standard input)",
     )
-    parser.add_argument("--hex", action="store_true", help="the lines of --sample are hexadecimal throughout")
+    parser.add_argument("--hex", action="store_true", help="read the hashes of --sample as hexadecimal")
     parser.add_argument(
-        "--index", choices=CORES, help="which implementation of the index (default: the one that runs here)"
+        "--index", choices=CORES, help="implementation of the index (default: the one in use here)"
     )
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
@@ -96,7 +96,9 @@ def run(options: Namespace) -> int:
     if options.sample is not None:
         sample = sample_of(read_hashes(options.sample, lambda _: None, options.hex), distance)
         if len(sample) < 2:
-            raise Refused(f"--sample must have two hashes that are no near-duplicates, got {len(sample)}")
+            raise Refused(
+                f"--sample must have at least two hashes that are not near-duplicates, got {len(sample)}"
+            )
     rows = {name: row_of(plan, pages, core, sample) for name, plan in plans.items()}
     warning = warning_of(rows[chosen])
     if options.json:
@@ -108,7 +110,8 @@ def run(options: Namespace) -> int:
     print(f"{pages:,} pages, near-duplicates differ in up to {distance} bits, {core.name} index")
     if sample is not None:
         print(
-            f"candidates and time as for {len(sample):,} hashes of {options.sample} that are no near-duplicates"
+            f"candidates and time estimated from {len(sample):,} hashes of {options.sample} that are not"
+            " near-duplicates"
         )
     print("\n".join(_in_columns([HEAD, *map(_cells, rows.values())], marked=chosen)))
     print(note_of(distance, plans))

@@ -111,24 +111,23 @@ def parsed_header(text: str) -> Header:
     if line.get("format") != FORMAT:
         raise ValueError(
             f'is not the first line of an export, which begins with {{"format": "{FORMAT}".'
-            " A feed of pages is imported with --html-field or --text-field"
+            " To import a feed of pages, use --html-field or --text-field"
         )
     version = line.get("version")
     if version != VERSION:
         raise ValueError(
-            f"is the first line of an export of version {version!r}, and this program reads version {VERSION}:"
-            " install a later one"
+            f"has export version {version!r}, this release reads version {VERSION}: install a newer release"
         )
     scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
     for name, known in (("width", Header.width), ("profile", Header.profile)):
         if (found := _field(line, name, _number)) != known:
-            raise ValueError(f"has {name} {found}, and this program knows {known}: install a later one")
+            raise ValueError(f"has {name} {found}, this release reads {known}: install a newer release")
     try:
         header = Header.of(Config.from_settings({**settings, **blocks_for(settings)}), scheme)
     except SettingError as error:
         raise ValueError(f"is wrong: {error}") from None
     if different := sorted(set(settings) ^ set(header.settings)):
-        raise ValueError(f"has too few or too many settings: {', '.join(map(repr, different))}")
+        raise ValueError(f"has missing or unknown settings: {', '.join(map(repr, different))}")
     return header
 
 
@@ -195,7 +194,7 @@ class Export:
         """Say on standard error which names this release does not know, once all is read."""
         for name, lines in sorted(self.unknown.items()):
             print(
-                f"warning: {self._given.name}: left out {name!r} of {lines:,} lines: this release does not know it",
+                f"warning: {self._given.name}: ignored the unknown field {name!r} in {lines:,} lines",
                 file=sys.stderr,
             )
 
@@ -239,7 +238,7 @@ def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], defau
     try:
         return parse(line[name])
     except ValueError as error:
-        raise ValueError(f"has in {name!r} what {error}") from None
+        raise ValueError(f"has a wrong value in {name!r}: it {error}") from None
 
 
 def _text(value: Any) -> str:

@@ -63,15 +63,15 @@ class Project:
         if name is None:
             if len(names) != 1:
                 raise Refused(
-                    f"name a store, or one of the project's spiders: {', '.join(names) or 'it has none'}"
+                    f"no store given: give one, or a spider of this project: {', '.join(names) or 'it has none'}"
                 )
             (name,) = names
         elif name not in names:
             if not _is_file(name):
                 # A misspelt spider would be remembered for in a new file, and nobody would ever look there.
                 raise Refused(
-                    f"{name!r} is neither a spider of this project ({', '.join(names) or 'it has none'}) nor a file;"
-                    f" ./{name} is one in any case"
+                    f"{name!r} is neither a spider of this project ({', '.join(names) or 'it has none'}) nor a file."
+                    f" To create a file of that name, write ./{name}"
                 )
             return None
         crawler = Crawler(spiders.load(name), self._settings)
@@ -116,8 +116,8 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
     kind = kind_of_store(config, settings)
     if kind == "memory":
         raise Refused(
-            f"spider {spider!r} forgets what it has seen when it is closed: set SIMHASH_DIR, JOBDIR or"
-            " SIMHASH_REDIS_URL, or name a store"
+            f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_DIR, JOBDIR or SIMHASH_REDIS_URL,"
+            " or give a store"
         )
     if kind == "sqlite":
         return FilePlace(sqlite_path(config, settings, spider), config.blocks)

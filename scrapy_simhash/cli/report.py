@@ -1,4 +1,4 @@
-"""Show what the report of a crawl says: how many pages of each kind, the largest clusters, or why of one page."""
+"""Count the pages of a report, list its largest clusters, or explain the verdict on one page."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ _TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "exempti
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which report, and what is asked of it."""
-    parser.add_argument("file", metavar="FILE", help="a file that SIMHASH_REPORT named; -, standard input")
     parser.add_argument(
-        "--url", metavar="URL", help="explain what became of this page, instead of all in figures"
+        "file", metavar="FILE", help="a report written with SIMHASH_REPORT (-: standard input)"
+    )
+    parser.add_argument(
+        "--url", metavar="URL", help="explain the verdict on this page instead of counting all pages"
     )
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
@@ -77,7 +79,9 @@ class Lines:
                 if len(self.bad_lines) < NAMED_LINES:
                     self.bad_lines.append(number)
         if self.bad and not count:
-            raise Refused(f"{self.name}:{self.bad_lines[0]}: no line of a report, nor is any other line here")
+            raise Refused(
+                f"{self.name}:{self.bad_lines[0]}: not a line of a report, like all other lines of this file"
+            )
 
 
 def survey(lines: Lines) -> dict[str, Any]:
@@ -181,4 +185,4 @@ def _bad(facts: Mapping[str, Any]) -> Iterator[str]:
     bad = facts["bad_lines"]
     if bad["count"]:
         more = ", ..." if bad["count"] > len(bad["lines"]) else ""
-        yield f"not understood    {bad['count']:,} (line {', '.join(map(str, bad['lines']))}{more})"
+        yield f"unreadable lines  {bad['count']:,} (line {', '.join(map(str, bad['lines']))}{more})"

@@ -45,7 +45,8 @@ class ClusterReporter:
         except Exception:
             stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
             self._warn_once.tell(
-                "Could not note the cluster of %(about)s: it goes on without a preferred URL", url
+                "Error while updating the cluster of %(about)s: the page is kept, without a preferred URL",
+                url,
             )
             return None
         # At once, and not at the end, where others may have read the stats already.
@@ -72,7 +73,7 @@ class ClusterReporter:
             self._crawler.signals.send_catch_log(cluster_closed, cluster=cluster, spider=spider)
         if self._is_verbose and self.book.forgotten:
             logger.debug(
-                "%(forgotten)d more clusters with copies were not met for a long time, and forgotten",
+                "%(forgotten)d more clusters with copies were forgotten: they had no new page for a long time",
                 {"forgotten": self.book.forgotten},
                 extra={"spider": spider},
             )

@@ -74,7 +74,7 @@ class Consequences:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
             stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._warn_once.tell("Could not tell what is to be done about %(about)s: nothing is", response)
+            self._warn_once.tell("Error while choosing an action for %(about)s: the page is kept", response)
         preferred = self._clusters.judged(verdict, response.url, canonical)
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)

@@ -1,4 +1,4 @@
-"""Marks: judges every response on its way to the spider and writes what was found into its request's meta."""
+"""Downloader middleware: compares every response with earlier pages, writes the verdict into ``request.meta``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class SimhashDownloaderMiddleware:
-    """Judges what the spider is about to get. Drops no response, and changes none."""
+    """Compares each response with earlier pages before the spider gets it. Drops no response, and changes none."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.config = Config.from_settings(crawler.settings)
@@ -57,7 +57,7 @@ class SimhashDownloaderMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*.
 
-        What stops the crawl: SettingError for a bad setting, StoreError for a store that cannot be used.
+        Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.
         """
         middleware = cls(crawler)
         crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
@@ -68,21 +68,20 @@ class SimhashDownloaderMiddleware:
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Raise IgnoreRequest for what ``SIMHASH_FLOOD_ACTION`` has stopped; an errback, if there is one, gets it."""
+        """Raise IgnoreRequest for URLs that ``SIMHASH_FLOOD_ACTION`` has stopped; the errback, if any, gets it."""
         if self._consequences.refuses(request):
-            raise IgnoreRequest(f"{request.url} would be one more address of a page that floods the crawl")
+            raise IgnoreRequest(f"{request.url} matches a URL pattern that SIMHASH_FLOOD_ACTION has stopped")
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Response | Coroutine[Any, Any, Response]:
-        """Return *response* itself, judged: see ``request.meta`` and ``response.flags``.
+        """Return *response* itself, with the verdict in ``request.meta`` and ``response.flags``.
 
-        For a page to be read in a thread, or a store to be waited for, a coroutine that returns it: Scrapy awaits
-        what can be awaited.
+        Returns a coroutine if the page is read in a thread or the store is asynchronous; Scrapy awaits it.
         """
         erase_marks(request)
         reason = self._judge.reason_to_skip(request, response)
-        # robots.txt and media files are nobody's page: neither marked nor counted.
+        # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:
@@ -92,35 +91,35 @@ class SimhashDownloaderMiddleware:
         return self._settle(self._judge.judge(request, response), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Log one line that says what will be done."""
+        """Log one line with the rule, the scope, the actions and the store."""
         self._consequences.spider_opened()
         config = self.config
-        action = config.action if self._is_crawl else "mark, for this is a look at single pages"
+        action = config.action if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
-            action += f"; exact copies: {config.exact_action}"
+            action += f", exact action: {config.exact_action}"
         if self._is_crawl and not self._session.forgets and config.revisit_action != "mark":
-            action += f"; unchanged pages: {config.revisit_action}"
+            action += f", revisit action: {config.revisit_action}"
             if self._session.sees_live_crawlers:
-                action += ", also if another live crawler has handed them on"
-        rule = self.detector.fingerprinter.rule
+                action += f", revisit live: {config.revisit_live} s"
         logger.info(
-            "Near-duplicates are recognised by %(rule)s (scheme %(scheme)s, kernel %(kernel)s) among pages of the"
-            " same %(scope)s; action: %(action)s",
+            "Marking near-duplicates: %(rule)s, scope: %(scope)s, action: %(action)s, store: %(store)s"
+            " (scheme %(scheme)s, kernel %(kernel)s)",
             {
-                "rule": rule,
+                "rule": self.detector.fingerprinter.rule,
                 "scheme": SCHEME,
                 "kernel": kernel.NAME,
                 "scope": config.scope,
                 "action": action,
+                "store": self._session.described("page"),
             },
             extra={"spider": spider},
         )
-        self._session.log("Pages", spider)
+        self._session.log_absence("Pages", spider)
         if self._is_crawl:
             self._warn_of_idle_settings(spider)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
-        """Log one line that says what was found, and what was dropped."""
+        """Log one line that counts what was found and what was dropped."""
         self._consequences.spider_closed(spider)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
@@ -130,12 +129,12 @@ class SimhashDownloaderMiddleware:
         )
 
     def outcome_lost(self, response: Response | None) -> None:
-        """Note that a callback failed, or a pipeline: the page is not to be left out next time as if it were done."""
+        """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
         if response is not None and response.request is not None:
             self._session.unsettle(self._judge.key_of(response.request))
 
     def _warn_of_idle_settings(self, spider: Spider) -> None:
-        """Warn of settings that ask for something which the others leave no way to do."""
+        """Warn of settings that have no effect because of other settings."""
         config = self.config
         idle = (
             (
@@ -148,13 +147,13 @@ class SimhashDownloaderMiddleware:
                 "SIMHASH_REDIS_REQUIRED",
                 config.redis_required,
                 config.redis_required and not self._session.is_redis,
-                "without a store in Redis: set SIMHASH_STORE to redis",
+                "without a store in Redis: set SIMHASH_STORE = 'redis'",
             ),
             (
                 "SIMHASH_REVISIT_LIVE",
                 config.revisit_live,
                 config.revisit_live and not self._session.is_redis,
-                "without a store in Redis, where other crawlers are: set SIMHASH_STORE to redis",
+                "without a store in Redis: set SIMHASH_STORE = 'redis'",
             ),
             (
                 "SIMHASH_REVISIT_LIVE",
@@ -167,14 +166,14 @@ class SimhashDownloaderMiddleware:
                 "SIMHASH_ITEM_ACTION",
                 config.item_action,
                 config.item_action != "mark" and not config.item_fields,
-                "without fields to compare: set SIMHASH_ITEM_FIELDS",
+                "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
             ),
             *(
                 (
                     name,
                     field,
                     field is not None and not config.item_fields,
-                    "without fields to compare: set SIMHASH_ITEM_FIELDS",
+                    "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
                 )
                 for name, field in (
                     ("SIMHASH_ITEM_MARK", config.item_mark),
@@ -185,19 +184,19 @@ class SimhashDownloaderMiddleware:
                 "SIMHASH_FLOOD_ACTION",
                 config.flood_action,
                 config.flood_action != "report" and not config.flood_size,
-                "without a watch: set SIMHASH_FLOOD_SIZE",
+                "while SIMHASH_FLOOD_SIZE is 0: set SIMHASH_FLOOD_SIZE",
             ),
             (
                 "SIMHASH_ACROSS_SCOPES",
                 config.across_scopes,
                 config.across_scopes and config.scope == "crawl",
-                "while all pages are in one scope: set SIMHASH_SCOPE",
+                "while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE",
             ),
         )
         for name, value, is_idle, reason in idle:
             if is_idle:
                 logger.warning(
-                    "%(name)s (%(value)s) does nothing %(reason)s",
+                    "%(name)s (%(value)s) has no effect %(reason)s",
                     {"name": name, "value": value, "reason": reason},
                     extra={"spider": spider},
                 )
@@ -208,7 +207,7 @@ class SimhashDownloaderMiddleware:
         return self._settle(judgement, request, response)
 
     def _settle(self, judgement: Judgement, request: Request, response: Response) -> Response:
-        """Return *response*, all that follows from its verdict done."""
+        """Act on the verdict and return *response*."""
         decision = self._consequences.draw(judgement, request, response)
         if judgement.key is not None and judgement.verdict.status is not Status.SKIPPED:
             stats_of(self.crawler).set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 #: Why a page is dropped that repeats no other, by its reason.
 UNCHANGED = {
     Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
-    Reason.HANDED_ON.value: "was handed on with the same text by another live crawler",
+    Reason.HANDED_ON.value: "was delivered with the same text by another live crawler",
 }
 
 
@@ -105,7 +105,7 @@ class Drops:
             if entry is not None:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
         except Exception:  # of somebody's own LOG_FORMATTER: raised here, it would cost the page its links
-            logger.exception("LOG_FORMATTER failed for a dropped item", extra={"spider": spider})
+            logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
         told = self._send(item=item, response=response, spider=spider, exception=error)
         self._being_told.add(told)
         told.addBoth(lambda _: self._being_told.discard(told))

@@ -47,7 +47,7 @@ HINT_NOT_FOUND = "not_found"
 
 
 class FloodGuard:
-    """Watches the pages of one crawl. Whatever goes wrong in here costs a stat and a warning, never a page."""
+    """Watches the pages of one crawl. An error in here is counted and logged, and never costs a page."""
 
     def __init__(self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter) -> None:
         self._crawler = crawler
@@ -137,8 +137,9 @@ class FloodGuard:
         if not self._has_refused:
             self._has_refused = True
             logger.debug(
-                "Refused %(request)s: its address has a pattern that is stopped - no more will be shown, they are"
-                " counted in the stat %(stat)s",
+                "Refused %(request)s: its URL matches a pattern that SIMHASH_FLOOD_ACTION has stopped -"
+                " no more will be"
+                " shown, they are counted in the stat %(stat)s",
                 {"request": request, "stat": names.STAT_REFUSED},
                 extra={"spider": self._crawler.spider},
             )
@@ -190,7 +191,7 @@ class FloodGuard:
             self._tell_of(flood)
         if stops:
             self._warn(
-                "Flood: %(pages)d addresses of %(host)s now; requests for %(pattern)s are refused from now on",
+                "Flood: %(pages)d URLs on %(host)s so far; requests for %(pattern)s are refused from now on",
                 {"pages": flood.size, "host": flood.host, "pattern": seen.pattern},
             )
         if stops and seen.pattern is not None and self._watch is not None:
@@ -202,22 +203,24 @@ class FloodGuard:
 
     def _tell_of(self, flood: Flood) -> None:
         if self._action == "close_spider":
-            deed = "the spider is closed"
+            action = "the spider is closed"
         elif self._action == "report":
-            deed = "nothing is done about it (SIMHASH_FLOOD_ACTION is report)"
+            action = "no request is refused (SIMHASH_FLOOD_ACTION is report)"
         elif flood.pattern is None:
-            deed = "nothing is stopped, for as yet no pattern of addresses has only that page"
+            action = "no request is refused, since no URL pattern has only that page so far"
         else:
-            deed = f"requests for {flood.pattern} will be refused when such pages lead nowhere new"
+            action = f"requests for {flood.pattern} will be refused once these pages have no new links"
         self._warn(
-            "Flood (%(kind)s): %(pages)d addresses of %(host)s have one page, %(original)s; %(deed)s. Among them:"
+            "Flood (%(kind)s): %(pages)d URLs on %(host)s return %(original)s; %(action)s. Some of the URLs:"
             " %(urls)s",
             {
                 "kind": flood.kind.value,
                 "pages": flood.size,
                 "host": flood.host,
-                "original": "which has no text" if flood.original is None else f"that of {flood.original}",
-                "deed": deed,
+                "original": "a page without text"
+                if flood.original is None
+                else f"the same page as {flood.original}",
+                "action": action,
                 "urls": ", ".join(flood.urls),
             },
         )
@@ -226,7 +229,7 @@ class FloodGuard:
         self._warnings += 1
         level = logging.WARNING if self._warnings <= MOST_WARNINGS else logging.DEBUG
         if self._warnings == MOST_WARNINGS:
-            message += " - any more are logged at level DEBUG"
+            message += " - further floods are logged at level DEBUG"
         logger.log(level, message, values, extra={"spider": self._crawler.spider})
 
     def _close(self) -> None:
@@ -242,14 +245,12 @@ class FloodGuard:
         try:
             await closing
         except RuntimeError as error:  # it has just been closed
-            logger.debug("The spider could not be closed: %s", error, extra={"spider": self._crawler.spider})
+            logger.debug("The spider is already closing: %s", error, extra={"spider": self._crawler.spider})
 
     def _give_up(self, page: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
         stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        self._warn_once.tell(
-            "Could not tell whether %(about)s belongs to a flood: it goes on, uncounted", page
-        )
+        self._warn_once.tell("Error while checking %(about)s for floods: the page is kept, uncounted", page)
 
 
 def _may_be_refused(request: Request) -> bool:

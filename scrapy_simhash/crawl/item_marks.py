@@ -72,11 +72,11 @@ class ItemMarks:
 
 
 _TAKEN = (
-    "%(setting)s is %(field)r, but items (%(item)s) have a value of their own in this field. Their value is kept and"
-    " they are not marked (stat %(stat)s): set %(setting)s to a field that your items do not have"
+    "%(setting)s is %(field)r, but items (%(item)s) already have a value in this field. The value is kept and the"
+    " items are not marked (stat %(stat)s): set %(setting)s to a field that your items do not have"
 )
 _UNFIT = (
-    "%(setting)s is %(field)r, but %(item)s has no such field, or is frozen. Such items are not marked (stat"
+    "%(setting)s is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"
     " %(stat)s): declare the field in the class, and do not freeze it"
 )
 

@@ -1,4 +1,4 @@
-"""Items: marks, or drops, those that repeat an item that came before."""
+"""Item pipeline: marks or drops items that repeat an earlier item."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NearDuplicateItem(DropItem):
 
 
 class SimhashItemPipeline:
-    """Compares items by the fields in ``SIMHASH_ITEM_FIELDS``. Without a drop, each goes on as it is, or marked."""
+    """Compares items by ``SIMHASH_ITEM_FIELDS``, and marks or drops those that repeat an earlier item."""
 
     def __init__(self, crawler: Crawler) -> None:
         config = Config.from_settings(crawler.settings)
@@ -59,7 +59,7 @@ class SimhashItemPipeline:
             raise NotConfigured("SIMHASH_ENABLED is off")
         if not config.item_fields:
             raise NotConfigured("SIMHASH_ITEM_FIELDS is not set")
-        # What a field says does not depend on the site it was found on; and no item is dropped as a revisit.
+        # The text of a field does not depend on the site it was found on; and no item is dropped as a revisit.
         self.config = replace(config, scope="crawl", across_scopes=False, revisit_live=0)
         self.crawler = crawler
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=PART)
@@ -82,7 +82,7 @@ class SimhashItemPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the pipeline of *crawler*.
 
-        What stops the crawl: SettingError for a bad setting, StoreError for a store that cannot be used.
+        Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.
         """
         pipeline = cls(crawler)
         crawler.signals.connect(pipeline.spider_opened, signal=signals.spider_opened)
@@ -94,9 +94,9 @@ class SimhashItemPipeline:
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_item(self, item: Any, spider: Spider | None = None) -> Any | Coroutine[Any, Any, Any]:
-        """Return *item*, or raise NearDuplicateItem; with a store to be waited for, a coroutine that does.
+        """Return *item*, or raise NearDuplicateItem; with an asynchronous store, return a coroutine that does.
 
-        Whatever goes wrong in here costs a stat and a warning, never the item.
+        An error in here is counted and logged, and the item is returned.
         """
         if self._judge.must_wait:
             return self._process_waiting(item)
@@ -108,20 +108,23 @@ class SimhashItemPipeline:
         return self._settle(ruling, item)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Log one line that says what will be done, and one that says where items are kept, if they are."""
+        """Log one line with the fields, the action and the store."""
         action = self.config.item_action
         logger.info(
-            "Items are compared by %(fields)s; action: %(action)s",
+            "Comparing items by %(fields)s, action: %(action)s, store: %(store)s",
             {
-                "fields": ", ".join(f"{field} ({weight})" for field, weight in self.config.item_fields),
-                "action": action if self._session.is_crawl else "mark, for this is a look at single pages",
+                "fields": ", ".join(
+                    f"{field} (weight {weight})" for field, weight in self.config.item_fields
+                ),
+                "action": action if self._session.is_crawl else "mark (this command does not crawl)",
+                "store": self._session.described("item"),
             },
             extra={"spider": spider},
         )
-        self._session.log("Items", spider)
+        self._session.log_absence("Items", spider)
 
     def spider_closed(self, spider: Spider) -> None:
-        """Log one line that says what was found."""
+        """Log one line that counts what was found, and warn if no item has the fields that the settings name."""
         stats = stats_of(self.crawler)
         logger.info("%(summary)s", {"summary": summary_of_items(stats)}, extra={"spider": spider})
         all_items = (*_STAT_OF.values(), names.STAT_ITEM_ERRORS, names.STAT_ITEM_STORE_ERRORS)
@@ -134,18 +137,18 @@ class SimhashItemPipeline:
             )
         elif items and self.config.item_key is not None and not self._judge.has_met_key:
             logger.warning(
-                "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so that an item that comes again is a"
-                " copy of itself: check the field name",
+                "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so an item that is scraped again counts"
+                " as a near-duplicate of itself: check the field name",
                 {"items": counted(items, "item"), "key": self.config.item_key},
                 extra={"spider": spider},
             )
 
     def item_scraped(self, item: Any) -> None:
-        """Note that no later pipeline can lose *item* any more."""
+        """Note that all pipelines have passed *item*."""
         self._in_flight.arrive(item)
 
     def item_lost(self, item: Any, exception: Exception | None = None) -> None:
-        """Note that a later pipeline failed, or dropped *item*: what repeats it is not to be dropped for its sake."""
+        """Note that a later pipeline failed or dropped *item*, so that items that repeat it are not dropped."""
         # Those that are dropped because of their page have never been here.
         if isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
             return
@@ -164,7 +167,7 @@ class SimhashItemPipeline:
         return self._settle(ruling, item)
 
     def _settle(self, ruling: Ruling, item: Any) -> Any:
-        """Return *item*, its verdict made known; raise NearDuplicateItem if it is to be dropped."""
+        """Count, announce and mark the verdict, and return *item*; raise NearDuplicateItem if it is to be dropped."""
         verdict = ruling.verdict
         self._count(_STAT_OF[verdict.status])
         if verdict.status is Status.SKIPPED:
@@ -218,7 +221,7 @@ class SimhashItemPipeline:
             return
         self._count(names.STAT_ITEM_ERRORS)
         self._warn_once.tell(
-            "Could not tell whether a %(about)s repeats another item: it goes on unmarked",
+            "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
             type(item).__qualname__,
         )
 

@@ -168,7 +168,7 @@ class Judge:
             self._store_outage.failed(error, self._crawler.spider)
             return Judgement(Verdict(Status.UNKNOWN, reason=Reason.STORE))
         self._warn_once.tell(
-            "Could not tell whether %(about)s is a near-duplicate: it goes on unmarked", response
+            "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
         )
         return Judgement(Verdict(Status.UNKNOWN))
 

@@ -80,7 +80,7 @@ class NotFoundPages:
             self._learn(host, response)
         except Exception as error:
             logger.debug(
-                "Nothing is known of what %(host)s answers at %(url)s: %(error)r",
+                "SIMHASH_FLOOD_PROBE: no answer from %(host)s at %(url)s: %(error)r",
                 {"host": host, "url": url, "error": error},
                 extra={"spider": self._crawler.spider},
             )
@@ -112,8 +112,9 @@ class NotFoundPages:
         if reading.text_hash is not None:
             self._answers[host] = _Answer(response.url, reading)
             logger.debug(
-                "%(host)s answers %(status)s at an address that cannot exist: pages that repeat %(url)s are not"
-                " there",
+                "%(host)s answers %(status)s at a URL that cannot exist: pages that repeat %(url)s are"
+                " marked with the"
+                " hint not_found",
                 {"host": host, "status": response.status, "url": response.url},
                 extra={"spider": self._crawler.spider},
             )

@@ -174,7 +174,7 @@ class Report:
         while left:
             count = self._file.write(left) if self._file else None
             if count is None:
-                raise BlockingIOError("whoever reads it is too slow")
+                raise BlockingIOError("the reader of the pipe is too slow")
             left = left[count:]
         self._is_torn = False
 
@@ -187,7 +187,7 @@ class Report:
             if not self._has_failed:
                 self._has_failed = True
                 logger.warning(
-                    "Could not write the report %(path)s: %(error)s. The crawl goes on; lines that are missing are"
+                    "Cannot write the report %(path)s: %(error)s. The crawl continues; missing lines are"
                     " counted in the stat %(stat)s",
                     {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
                 )
@@ -213,7 +213,7 @@ def path_of(template: str, spider: object, now: datetime | None = None) -> Path:
             return moment.isoformat().replace(":", "-")
         if match["name"] is None or not hasattr(spider, match["name"]):
             raise SettingError(
-                "SIMHASH_REPORT must have no other % than in %(name)s, %(time)s and the like, or %% for one,"
+                "SIMHASH_REPORT must not contain % except in %(name)s, %(time)s and the like, and %%,"
                 f" got {template!r}"
             )
         return str(getattr(spider, match["name"]))

@@ -1,4 +1,4 @@
-"""RequestedActions: what the request, the settings, or somebody's own class ask for."""
+"""RequestedActions: which action the request, the settings, or a class of the user's ask for."""
 
 from __future__ import annotations
 
@@ -27,18 +27,22 @@ logger = logging.getLogger(__name__)
 
 @runtime_checkable
 class Decider(Protocol):
-    """A class of one's own that says what is to be done; ``SIMHASH_ACTION`` or its like names its import path."""
+    """A user's class that chooses the action for a page; ``SIMHASH_ACTION`` and the like take its import path."""
 
     def decide(self, verdict: Verdict, request: Request, response: Response) -> str:
-        """Return what is to be done about *response*: a word that ``SIMHASH_ACTION`` takes, or a list of them.
+        """Return the action for *response*: a value that ``SIMHASH_ACTION`` takes, or a list of them.
 
-        Called for each page in question, once, before the spider sees it; ``response.request`` is not set yet.
+        Called once for each page that repeats another one or is unchanged, before the spider gets it;
+        ``response.request`` is not set yet.
         """
         ...
 
 
 class RequestedActions:
-    """Finds out what is asked for. A wish that cannot be understood is counted, warned of once, and not followed."""
+    """Finds the action that a request, the settings, or a class of the user's ask for.
+
+    A value that names no action is counted, warned of once, and ignored.
+    """
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
@@ -50,25 +54,25 @@ class RequestedActions:
         self._has_warned: set[str] = set()
 
     def check(self, request: Request, url: str) -> None:
-        """Count and warn of words of *request* that name no action, on whatever page: it must not wait for a copy."""
+        """Count and warn of meta values of *request* that name no action, whatever the verdict on the page."""
         for key in (names.META_ACTION, names.META_REVISIT_ACTION):
             if request.meta.get(key) is not None and self._asked(request, key) is None:
                 self._complain(
                     key,
-                    f"{key} must be one of {', '.join(ACTIONS)}, or several of them, got {request.meta[key]!r} for"
-                    f" {url}: the setting is used",
+                    f"{key} must be one of {', '.join(ACTIONS)}, or a list of them, got {request.meta[key]!r} for"
+                    f" {url}: the setting is used instead",
                 )
 
     def on_copy(self, verdict: Verdict, request: Request, response: Response) -> RequestedAction:
-        """Return what is asked for, since the page repeats another one."""
+        """Return the action asked for, given that the page repeats another one."""
         name = "exact_action" if verdict.is_exact and "exact_action" in self._by_setting else "action"
-        return self._wish(names.META_ACTION, name, verdict, request, response)
+        return self._requested(names.META_ACTION, name, verdict, request, response)
 
     def on_unchanged(self, verdict: Verdict, request: Request, response: Response) -> RequestedAction:
-        """Return what is asked for, since the page is as it was."""
-        return self._wish(names.META_REVISIT_ACTION, "revisit_action", verdict, request, response)
+        """Return the action asked for, given that the page is unchanged."""
+        return self._requested(names.META_REVISIT_ACTION, "revisit_action", verdict, request, response)
 
-    def _wish(
+    def _requested(
         self, key: str, name: str, verdict: Verdict, request: Request, response: Response
     ) -> RequestedAction:
         asked = self._asked(request, key)
@@ -82,7 +86,9 @@ class RequestedActions:
             answer = by_setting.decide(verdict, request, response)
         except Exception as error:
             self._complain(
-                setting, f"{setting} failed for {response.url}, which is only marked: {error!r}", error
+                setting,
+                f"{setting}: decide() failed for {response.url}, the page is only marked: {error!r}",
+                error,
             )
             return RequestedAction(Action.MARK)
         try:
@@ -90,8 +96,8 @@ class RequestedActions:
         except ValueError:
             self._complain(
                 setting,
-                f"{setting} must answer with one of {', '.join(ACTIONS)}, or several of them, got {answer!r} for"
-                f" {response.url}, which is only marked",
+                f"{setting}: decide() must return one of {', '.join(ACTIONS)}, or a list of them, got {answer!r} for"
+                f" {response.url}, the page is only marked",
             )
             return RequestedAction(Action.MARK)
 
@@ -114,11 +120,13 @@ class RequestedActions:
             found = load_object(value)
             made = build_from_crawler(found, self._crawler) if isinstance(found, type) else None
         except (ImportError, NameError, ValueError, TypeError) as error:
-            raise SettingError(f"{setting}: cannot load {value!r}: {error}") from error
+            raise SettingError(f"{setting}: cannot import {value!r}: {error}") from error
         if not isinstance(made, Decider):
-            raise SettingError(f"{setting} must name a class with the method decide(), got {value!r}")
+            raise SettingError(
+                f"{setting} must be the import path of a class with a decide() method, got {value!r}"
+            )
         if iscoroutinefunction(made.decide):
-            raise SettingError(f"{setting} must name a class whose decide() is no coroutine, got {value!r}")
+            raise SettingError(f"{setting}: decide() must not be a coroutine function, got {value!r}")
         return made
 
     def _complain(self, about: str, message: str, error: Exception | None = None) -> None:

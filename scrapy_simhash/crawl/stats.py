@@ -42,6 +42,8 @@ def count_verdict(stats: StatsCollector, verdict: Verdict) -> None:
         stats.inc_value(names.STAT_EXACT)
     if verdict.status is Status.REVISIT and verdict.reason is not None:
         stats.inc_value(f"{names.STAT_REVISITS}/{verdict.reason.value}")
+    if verdict.status is Status.REVISIT and verdict.is_duplicate:
+        stats.inc_value(names.STAT_REVISITS_REPEATING)
     if verdict.elsewhere is not None:
         stats.inc_value(names.STAT_ELSEWHERE)
 

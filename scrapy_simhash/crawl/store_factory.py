@@ -1,4 +1,4 @@
-"""Which store a crawl remembers in, by its settings."""
+"""Which store a crawl uses, by its settings."""
 
 from __future__ import annotations
 
@@ -67,10 +67,12 @@ def open_store(
     try:
         maker = load_object(kind)
     except (ImportError, NameError, ValueError) as error:
-        raise SettingError(f"SIMHASH_STORE: cannot load {kind!r}: {error}") from error
+        raise SettingError(f"SIMHASH_STORE: cannot import {kind!r}: {error}") from error
     store = build_from_crawler(maker, crawler, header)
     if not isinstance(store, Store | AsyncStore):
-        raise SettingError(f"SIMHASH_STORE must name a class with the methods of a Store, got {kind!r}")
+        raise SettingError(
+            f"SIMHASH_STORE must be the import path of a class with the methods of Store or AsyncStore, got {kind!r}"
+        )
     return store
 
 
@@ -79,7 +81,7 @@ def _open_redis(
 ) -> AsyncStore:
     if not _has_asyncio():
         raise SettingError(
-            "SIMHASH_STORE 'redis' needs asyncio: leave TWISTED_REACTOR as it is, or name an asyncio reactor"
+            "SIMHASH_STORE = 'redis' needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave its default"
         )
     from scrapy_simhash.store.redis import RedisStore, server_from_settings
 
@@ -98,8 +100,8 @@ def _open_redis(
     # Else it is no reason not to crawl: the server may be back when the first page comes.
     if store.absence is not None and config.redis_required and not read_only:
         raise StoreUnavailable(
-            f"SIMHASH_REDIS_REQUIRED is True, and {str(store.absence).rstrip('.')}. Start the server or correct its"
-            " address, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
+            f"SIMHASH_REDIS_REQUIRED is True, and {str(store.absence).rstrip('.')}. Start the server, correct"
+            " SIMHASH_REDIS_URL, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
         )
     return store
 
@@ -135,12 +137,13 @@ def sqlite_path(config: Config, settings: BaseSettings, spider: str, part: str =
         except NotConfigured as error:
             # SCRAPY_SETTINGS_MODULE names a project, and there is no scrapy.cfg in this folder or above it.
             raise SettingError(
-                f"SIMHASH_DIR {config.dir!r} is relative to Scrapy's data folder, which is not known here"
-                f" ({error}): give an absolute path"
+                f"SIMHASH_DIR ({config.dir!r}) is relative to the project's data folder, which Scrapy"
+                " cannot find here"
+                f" ({error}): set it to an absolute path"
             ) from error
     jobdir = job_dir(settings)
     if jobdir is None:
-        raise SettingError("SIMHASH_STORE 'sqlite' needs a folder: set SIMHASH_DIR, or JOBDIR")
+        raise SettingError("SIMHASH_STORE = 'sqlite' needs a folder: set SIMHASH_DIR or JOBDIR")
     return Path(jobdir) / "simhash" / name
 
 

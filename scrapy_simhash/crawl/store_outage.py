@@ -15,20 +15,20 @@ logger = logging.getLogger(__name__)
 
 
 class StoreOutage:
-    """Told of every answer and every failure; says only what changes."""
+    """Logs when the store stops answering, and when it answers again."""
 
     def __init__(self, what: str = "page", stat: str = names.STAT_STORE_ERRORS) -> None:
-        """*what*, in the singular, goes on meanwhile, and is counted in *stat*."""
+        """*what* is ``page`` or ``item``; those that are not compared are counted in *stat*."""
         self._what = what
         self._stat = stat
         self._missed = 0
 
     def failed(self, error: Exception, spider: Spider | None) -> None:
-        """Note that one goes on without an answer."""
+        """Note that the store did not answer for one page or item."""
         self._missed += 1
         if self._missed == 1:
             logger.warning(
-                "%(what)s go on unmarked (status unknown), counted in the stat %(stat)s, until the store answers"
+                "%(what)s are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
                 " again: %(error)s",
                 {"what": f"{self._what.capitalize()}s", "stat": self._stat, "error": error},
                 extra={"spider": spider},
@@ -38,7 +38,7 @@ class StoreOutage:
         """Note an answer."""
         if self._missed:
             logger.info(
-                "The store answers again; %(missed)s went on unmarked meanwhile",
+                "The store answers again; %(missed)s not compared in the meantime",
                 {"missed": counted(self._missed, self._what)},
                 extra={"spider": spider},
             )

@@ -13,6 +13,7 @@ from scrapy import signals
 from scrapy_simhash.crawl import failed_starts
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.store_factory import kind_of_store, open_store
+from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.store import MemoryStore
@@ -31,10 +32,11 @@ logger = logging.getLogger(__name__)
 
 
 class StoreSession:
-    """Opens a store, says so in the log, and closes it: after all that is handed on, or if nothing ever starts.
+    """Opens a store, and closes it: after the last item was exported, or if the crawl never starts.
 
-    To be made while the components of a crawl are built, and to be held: signals hold nobody. *header* and *part* are
-    as for ``open_store``, *fingerprinter* as for the detector. Raises what ``open_store`` does.
+    Create it while the components of a crawl are built, and keep a reference: Scrapy's signals hold weak ones.
+    *header* and *part* are as for ``open_store``, *fingerprinter* as for the detector. Raises the errors of
+    ``open_store``.
     """
 
     def __init__(
@@ -51,12 +53,12 @@ class StoreSession:
         failed_starts.close_failed()
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
-        #: Whether nothing outlives the crawl. What somebody made of a store in memory may last.
+        #: Whether nothing outlives the crawl. A subclass of MemoryStore may keep its pages.
         self.forgets = type(store) is MemoryStore
-        #: Who looks at single pages leaves no trace in what crawls remember.
+        #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
         self.is_redis = kind_of_store(config, crawler.settings) == "redis"
-        #: Whether pages may be dropped since another crawler at work has handed them on.
+        #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = self.is_redis and config.revisit_live > 0
         self._telling: asyncio.Task[None] | None = None
         self._awaits_start = self.is_crawl and not self.forgets
@@ -70,7 +72,7 @@ class StoreSession:
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this crawl does not settle it.
 
-        With SIMHASH_REVISIT_LIVE the store is told at once, since other crawlers drop what this one has handed on.
+        With SIMHASH_REVISIT_LIVE the store is told at once, since other crawlers drop what this one has delivered.
         """
         if not self.remembers or self.forgets:
             return
@@ -78,45 +80,44 @@ class StoreSession:
         if self.sees_live_crawlers and (self._telling is None or self._telling.done()):
             self._telling = asyncio.create_task(self._tell())
 
-    def log(self, what: str, spider: Spider) -> None:
-        """Log one line that says where *what* is kept, and how much there is, or why that cannot be asked.
-
-        Nothing if it is not kept.
-        """
+    def described(self, what: str) -> str:
+        """Return the store as the log shows it, with how many pages or items (*what*, in the singular) it has."""
+        store = self.detector.store
         if self.forgets:
-            return
-        config, store = self.detector.config, self.detector.store
-        absence: StoreError | None = getattr(store, "absence", None)
+            return "memory"
+        place = str(store).removeprefix("the store ")
+        if getattr(store, "absence", None) is not None:
+            return f"{place} (not connected)"
+        known = f"{counted(len(store), what)} known"
+        if not self.remembers:
+            known += ", read-only"
+        elif self.detector.config.reset:
+            known += ", SIMHASH_RESET is True"
+        return f"{place} ({known})"
+
+    def log_absence(self, what: str, spider: Spider) -> None:
+        """Log one line if the store cannot be asked at the start; *what* is ``Pages`` or ``Items``."""
+        absence: StoreError | None = getattr(self.detector.store, "absence", None)
         if absence is not None:
             logger.info(
-                "%(what)s go on unmarked (status unknown) while %(absence)s%(hint)s",
+                "%(what)s are not compared (status unknown) while %(absence)s%(hint)s",
                 {
                     "what": what,
                     "absence": str(absence).rstrip("."),
-                    "hint": ". SIMHASH_REDIS_REQUIRED = True would stop the crawl" if self.is_crawl else "",
+                    "hint": ". To stop the crawl instead, set SIMHASH_REDIS_REQUIRED = True"
+                    if self.is_crawl
+                    else "",
                 },
                 extra={"spider": spider},
             )
-            return
-        logger.info(
-            "%(what)s are %(kept)s in %(store)s: %(count)d known%(hint)s",
-            {
-                "what": what,
-                "kept": "kept" if self.remembers else "looked up",
-                "store": store,
-                "count": len(store),
-                "hint": ", for SIMHASH_RESET is on" if self.is_crawl and config.reset else "",
-            },
-            extra={"spider": spider},
-        )
 
     async def _tell(self) -> None:
-        # What cannot be told now is told with the next page, or at the end.
+        # If it fails, the detector tells the store with the next page, or at the end.
         with suppress(StoreError):
             await self.detector.flush_async()
 
     def _engine_started(self) -> None:
-        """Take note that there will be an end."""
+        """Note that the engine has started, so that its stop will close the store."""
         failed_starts.forget(self.crawler)
         self._awaits_start = False
 
@@ -128,14 +129,17 @@ class StoreSession:
             await self._engine_stopped()
 
     async def _engine_stopped(self) -> None:
-        """Close the store: later than anything that a page or an item is handed on to, feeds among them."""
+        """Close the store, after the last item was exported to the feeds."""
         store = self.detector.store
         end: Callable[[], Awaitable[None] | None] = partial(store.close, self._close_reason)
         try:
             await self.detector.flush_async()
         except StoreError as error:
-            logger.warning("Pages of this crawl will come again in the next one: %s", error)
-            # What could not be told would make pages look settled that are not.
+            logger.warning(
+                "Pages of this crawl are not settled, so the next crawl does not drop them as unchanged: %s",
+                error,
+            )
+            # Closed in order, pages would count as settled that are not.
             end = store.abandon
         try:
             waiting = end()

@@ -1,4 +1,4 @@
-"""Summary: the last line of the log, what was found and what was dropped, in the crawl's own figures."""
+"""Summary: the last line of the log, which counts what was found and what was dropped."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def counted(number: int, noun: str) -> str:
 
 
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
-    """Say what was found among pages, and what was dropped because of it; with *may_drop* also if it was nothing."""
+    """Return the counts of pages, and of what was dropped; with *may_drop* also that nothing was dropped."""
 
     def total(*counts: str) -> int:
         return sum(stats.get_value(name, 0) for name in counts)
 
     parts = [
-        f"Near-duplicates: {counted(total(names.STAT_PROCESSED), 'page')} judged, {total(names.STAT_NEW)} new,"
+        f"Near-duplicates: {counted(total(names.STAT_PROCESSED), 'page')} compared, {total(names.STAT_NEW)} new,"
         f" {counted(total(names.STAT_NEAR_DUPLICATES), 'near-duplicate')},"
-        f" {counted(total(names.STAT_REVISITS), 'revisit')}",
+        f" {counted(total(names.STAT_REVISITS), 'revisit')}{_repeating(total(names.STAT_REVISITS_REPEATING))}",
         f"{total(*(f'{names.STAT_SKIPPED}/{reason.value}' for reason in Reason))} skipped,"
         f" {counted(total(names.STAT_ERRORS, names.STAT_STORE_ERRORS), 'error')}",
     ]
@@ -60,8 +60,12 @@ def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:
     return "; ".join(parts)
 
 
+def _repeating(number: int) -> str:
+    return f" ({counted(number, 'near-duplicate')} among them)" if number else ""
+
+
 def summary_of_items(stats: StatsCollector) -> str:
-    """Say what was found among items, and how many of them were dropped."""
+    """Return the counts of items, and of those that were dropped."""
 
     def total(*counts: str) -> int:
         return sum(stats.get_value(name, 0) for name in counts)

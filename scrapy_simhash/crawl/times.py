@@ -32,7 +32,7 @@ def parsed(value: object) -> int:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _whole(value)
     if not isinstance(value, str):
-        raise ValueError("is neither a number of seconds nor a date")
+        raise ValueError("is not a number of seconds or a date")
     text = value.strip()
     try:
         return _whole(float(text))
@@ -42,7 +42,7 @@ def parsed(value: object) -> int:
         # Python 3.10 does not know the letter, nor every number of digits.
         moment = datetime.fromisoformat(re.sub(r"[.,]\d+", "", re.sub("[Zz]$", "+00:00", text)))
     except ValueError:
-        raise ValueError("is neither a number of seconds nor a date like 2026-09-21T14:13:20Z") from None
+        raise ValueError("is not a number of seconds or a date like 2026-09-21T14:13:20Z") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
     return (moment - _EPOCH) // timedelta(seconds=1)

@@ -93,7 +93,7 @@ def representatives(
         index = SimhashIndex.from_plan(blocks)
     else:
         raise ValueError(
-            f"the plan is for a distance of {blocks.max_distance}, max_distance is {max_distance}"
+            f"blocks is a plan for distance {blocks.max_distance}, but max_distance is {max_distance}"
         )
     chosen = array("q")
     for start in range(0, len(row), BATCH):

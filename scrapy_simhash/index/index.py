@@ -100,7 +100,9 @@ class SimhashIndex(HammingIndex):
                 raise TypeError(f"a plan must be a Plan, got {plan!r}")
         if len({plan.max_distance for _, plan in stages}) != 1:
             distances = [plan.max_distance for _, plan in stages]
-            raise ValueError(f"there must be plans, all of one distance, got distances {distances}")
+            raise ValueError(
+                f"blocks must be one or more plans for the same distance, got plans for distances {distances}"
+            )
         if any(upto >= later for (upto, _), (later, _) in pairwise(stages)):
             raise ValueError(f"the numbers of fingerprints must rise, got {[upto for upto, _ in stages]}")
         index = cls.__new__(cls)

@@ -65,7 +65,9 @@ def pairs(
     if isinstance(blocks, Plan):
         plan = blocks
         if plan.max_distance < distance:
-            raise ValueError(f"the plan is for a distance of {plan.max_distance}, max_distance is {distance}")
+            raise ValueError(
+                f"blocks is a plan for distance {plan.max_distance}, but max_distance is {distance}"
+            )
     elif blocks == "auto":
         plan = plan_for(distance, len(row), PURE_CANDIDATE if hamming is None else NATIVE_CANDIDATE)
     else:

@@ -42,7 +42,7 @@ def lying(numbers: Iterable[SupportsIndex]) -> memoryview | None:
     Raises TypeError for a buffer that is no row.
     """
     if isinstance(numbers, bytes | bytearray):
-        raise TypeError('bytes are no row of numbers, memoryview(...).cast("Q") of them is')
+        raise TypeError('expected a row of 64-bit numbers, got bytes: pass memoryview(...).cast("Q")')
     try:
         view = memoryview(numbers)  # type: ignore[arg-type]
     except (TypeError, ValueError):  # numpy has both, ValueError for dates

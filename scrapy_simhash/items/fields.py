@@ -60,7 +60,7 @@ class _Reader:
         """Return the paragraphs of *value*, none of them empty."""
         self._take(1)
         if depth > DEEPEST:
-            raise TooLarge(f"values lie more than {DEEPEST} deep in each other")
+            raise TooLarge(f"values are nested more than {DEEPEST} deep")
         if value is None:
             return []
         if isinstance(value, bytes | bytearray | memoryview):
@@ -91,4 +91,4 @@ class _Reader:
     def _take(self, room: int) -> None:
         self._room -= room
         if self._room < 0:
-            raise TooLarge(f"more than {LARGEST} characters and values")
+            raise TooLarge(f"fields have more than {LARGEST} characters and values")

@@ -46,17 +46,19 @@ class Header:
         """
         kind = RULES.get(str(values.get("rule")))
         if kind is None:
-            raise TypeError(f"a header has a rule, {' or '.join(RULES)}, got {values.get('rule')!r}")
+            raise TypeError(f"its rule must be {' or '.join(RULES)}, got {values.get('rule')!r}")
         own = rule_fields(kind)
         names = {"scheme", "width", "profile", "rule", *own, *_SHARED}
         if unknown := sorted(set(values) - names):
-            raise TypeError(f"this release does not know {', '.join(unknown)}: a newer one wrote it")
+            raise TypeError(
+                f"it has fields that this release does not know: {', '.join(unknown)}. A newer release wrote it"
+            )
         if missing := sorted(names - set(values)):
-            raise TypeError(f"it has no {', '.join(missing)}")
+            raise TypeError(f"it lacks the fields {', '.join(missing)}")
         for name, known in (("width", cls.width), ("profile", cls.profile)):
             if int(str(values[name])) != known:
                 raise ValueError(
-                    f"it has {name} {values[name]}, and this release knows {known}: a newer one wrote it"
+                    f"its {name} is {values[name]}, and this release reads only {known}: a newer release wrote it"
                 )
         typed = {name: type(getattr(Config, name))(values[name]) for name in (*own, *_SHARED)}
         rule = kind(**{name: typed.pop(name) for name in own})
@@ -78,7 +80,7 @@ class Header:
         """Return what differs, in words, of how fingerprints are made: rule and scope do not count.
 
         >>> Header(scope="host").fingerprints_differ(Header(mask_digits=True))
-        ['SIMHASH_MASK_DIGITS False there, True here']
+        ['SIMHASH_MASK_DIGITS is False there, True here']
         """
         mine, its = (replace(header, rule=DEFAULT_RULE, scope=Config.scope) for header in (self, other))
         return mine.differences(its)
@@ -89,11 +91,11 @@ class Header:
         If the rules differ, their settings are not compared.
 
         >>> Header().differences(Header.of(Config(min_similarity=0.9), ""))
-        ['SIMHASH_MIN_SIMILARITY 0.8 there, 0.9 here']
+        ['SIMHASH_MIN_SIMILARITY is 0.8 there, 0.9 here']
         """
         mine, its = self.to_dict(), other.to_dict()
         return [
-            f"{name if name in _VERSIONS else setting_name(name)} {mine[name]!r} there, {its[name]!r} here"
+            f"{name if name in _VERSIONS else setting_name(name)} is {mine[name]!r} there, {its[name]!r} here"
             for name in mine
             if name in its and mine[name] != its[name]
         ]
@@ -106,8 +108,8 @@ class Header:
         if differences := self.differences(wanted):
             raise StoreMismatch(
                 f"{place} holds fingerprints that cannot be compared with those of this crawl: "
-                f"{'; '.join(differences)}. Nothing was changed. Set it as it was, or name another store, or let "
-                f"{PREFIX}RESET = True begin anew"
+                f"{'; '.join(differences)}. Nothing was changed. Restore the settings, use another store, or set "
+                f"{PREFIX}RESET = True to delete the stored pages"
             )
 
 

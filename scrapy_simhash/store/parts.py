@@ -34,7 +34,7 @@ def packed(parts: Iterable[Part]) -> bytes:
         name = part.name.encode("ascii")
         if not 0 < len(name) <= 0xFF or not 0 <= part.version <= 0xFFFF:
             raise ValueError(
-                f"a part needs a name of 1 to 255 characters and a version up to 65535, got {part[:2]}"
+                f"a part must have a name of 1 to 255 characters and a version up to 65535, got {part[:2]}"
             )
         found.append(_HEAD.pack(len(name), part.version, len(part.data)) + name + part.data)
     return b"".join(found)

@@ -40,7 +40,7 @@ REFUSED = [
     ("0", 0, r"--blocks must be greater than --distance \(0\) and at most 64, got 0"),
     ("65", 3, r"--blocks must be greater than --distance \(3\) and at most 64, got 65"),
     ("64", 64, r"--blocks must be greater than --distance \(64\) and at most 64, got 64"),
-    ("64", 3, "--blocks 64 is too much: max_distance 3 with 64 blocks: 41,664 tables are too many"),
+    ("64", 3, "--blocks 64 is too large: max_distance 3 with 64 blocks: 41,664 tables are too many"),
     (
         "many",
         3,

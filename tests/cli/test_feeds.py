@@ -109,7 +109,7 @@ def test_a_wrong_array_is_refused_where_it_is_wrong_and_not_read_to_its_end() ->
         read1 = read
 
     stream = Endless(b'[{"a": 1}, {"b": oops' + b"s" * (1 << 22))
-    with pytest.raises(Refused, match=r"^feed:1: what begins here is not JSON$"):
+    with pytest.raises(Refused, match=r"^feed:1: not JSON from here on$"):
         list(records(Input(stream, "feed", "feed"), "json"))
 
 
@@ -144,14 +144,14 @@ WRONG = [
     ("jsonlines", "[]", "feed:1: the record is not a JSON object"),
     ("json", "", "feed:1: the file is not a JSON array; see --format"),
     ("json", "{}\n{}", "feed:1: the file is not a JSON array; see --format"),
-    ("json", "[{}\n{}]", "feed:2: neither a comma nor the end of the array"),
-    ("json", "[{},\n]", "feed:2: what begins here is not JSON"),
+    ("json", "[{}\n{}]", "feed:2: expected a comma or the end of the array"),
+    ("json", "[{},\n]", "feed:2: not JSON from here on"),
     ("json", "[{},\n[]]", "feed:2: the record is not a JSON object"),
     ("json", "[{},\n7]", "feed:2: the record is not a JSON object"),
-    ("json", '[{},\n{"a": "b', "feed:2: what begins here is not JSON"),
-    ("json", "[{}\n", "feed:2: neither a comma nor the end of the array"),
-    ("json", "[{}]\n[{}]", "feed:2: something follows the end of the array"),
-    ("json", "[" + "[" * 100_000, "feed:1: what begins here is not JSON"),
+    ("json", '[{},\n{"a": "b', "feed:2: not JSON from here on"),
+    ("json", "[{}\n", "feed:2: expected a comma or the end of the array"),
+    ("json", "[{}]\n[{}]", "feed:2: unexpected data after the end of the array"),
+    ("json", "[" + "[" * 100_000, "feed:1: not JSON from here on"),
     ("csv", 'url,html\na,"b', "feed:2: not CSV: unexpected end of data"),
     ("csv", 'url,html\na,"b"c\n', "feed:2: not CSV: ',' expected after '\"'"),
 ]
@@ -166,7 +166,7 @@ def test_what_is_wrong_is_refused_by_its_line(form: str, text: str, message: str
 
 @pytest.mark.parametrize(("form", "start"), [("jsonlines", b"{}\n"), ("json", b"[{},"), ("csv", b"url\n")])
 def test_what_is_no_text_is_refused(form: str, start: bytes) -> None:
-    with pytest.raises(Refused, match=r"^feed: the file is not UTF-8 throughout$"):
+    with pytest.raises(Refused, match=r"^feed: the file is not valid UTF-8$"):
         read(start + b"\xff\n", form)
 
 

@@ -84,11 +84,11 @@ BAD: list[tuple[bytes, str]] = [
 ]
 
 BAD_HEX: list[tuple[bytes, str]] = [
-    (b"ff\nfg\n", "2: 'fg' is no hexadecimal number"),
-    (b"f_f\n", "1: 'f_f' is no hexadecimal number"),
-    (b"-f\n", "1: '-f' is no hexadecimal number"),
-    (b"0x\n", "1: '0x' is no hexadecimal number"),
-    (b"ff ff\n", "1: 'ff ff' is no hexadecimal number"),
+    (b"ff\nfg\n", "2: 'fg' is not a hexadecimal number"),
+    (b"f_f\n", "1: 'f_f' is not a hexadecimal number"),
+    (b"-f\n", "1: '-f' is not a hexadecimal number"),
+    (b"0x\n", "1: '0x' is not a hexadecimal number"),
+    (b"ff ff\n", "1: 'ff ff' is not a hexadecimal number"),
     (b"1000000000000000f\n", "1: '1000000000000000f' is more than 64 bits hold"),
     (
         b"5\n 18446744073709551615\r\n",

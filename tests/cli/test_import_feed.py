@@ -180,7 +180,7 @@ def test_a_store_that_is_there_says_how_pages_are_read(place: str, tmp_path: Pat
     complaint = refused(
         capfd, place, "-i", feed(tmp_path), "--html-field", "html", "-s", "SIMHASH_SCOPE=host"
     )
-    assert "SIMHASH_SCOPE 'domain' there, 'host' here. Nothing was changed" in complaint
+    assert "SIMHASH_SCOPE is 'domain' there, 'host' here. Nothing was changed" in complaint
 
 
 def test_a_setting_of_another_rule_is_warned_of_and_stops_nothing(
@@ -224,15 +224,18 @@ def test_a_wrong_setting_is_refused(
 
 GOOD = PAGES[0]
 WRONG = [
-    ({**GOOD, "url": "example.com"}, "'example.com' is no URL: Missing scheme in request url: example.com"),
-    ({**GOOD, "url": "http://\ud800"}, "'http://\\ud800' is no URL: "),
+    (
+        {**GOOD, "url": "example.com"},
+        "'example.com' is not a URL: Missing scheme in request url: example.com",
+    ),
+    ({**GOOD, "url": "http://\ud800"}, "'http://\\ud800' is not a URL: "),
     ({**GOOD, "url": 7}, "the field 'url' is a number, not a text"),
     ({**GOOD, "html": [FERRY]}, "the field 'html' is a list, not a text"),
     ({**GOOD, "html": {}}, "the field 'html' is an object, not a text"),
     ({**GOOD, "html": True}, "the field 'html' is true or false, not a text"),
     (
         {**GOOD, "at": "noon"},
-        "the field 'at' is neither a number of seconds nor a date like 2026-09-21T14:13:20Z",
+        "the field 'at' is not a number of seconds or a date like 2026-09-21T14:13:20Z",
     ),
 ]
 
@@ -244,7 +247,7 @@ def test_a_wrong_record_is_refused_by_its_line_and_what_came_before_it_stays(
     source = feed(tmp_path, [GOOD, record, PAGES[3]])
     complaint = refused(capfd, place, "-i", source, "--html-field", "html", "--time-field", "at")
     assert complaint.startswith(f"{source}:2: {message}")
-    assert complaint.endswith("; the 1 postings before it are stored: it can be repeated from the beginning")
+    assert complaint.endswith("; the 1 pages before it were stored; the command can be repeated")
     assert len(postings(place)) == 1
 
 
@@ -273,7 +276,7 @@ def test_a_feed_without_records_is_none(place: str, tmp_path: Path, capfd: Captu
 def test_what_is_for_feeds_only_is_told(option: str, place: str, capfd: Capture) -> None:
     value = "json" if option == "--format" else "at"
     assert refused(capfd, place, option, value, "-i", os.devnull) == (
-        f"{option} is for a feed: say by --html-field or --text-field where its pages are"
+        f"{option} needs --html-field or --text-field"
     )
 
 

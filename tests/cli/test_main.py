@@ -205,7 +205,7 @@ def test_too_little_memory_is_a_sentence(
 ) -> None:
     assert failing_search(MemoryError, monkeypatch, tmp_path / "pairs") == 1
     assert names(tmp_path) == []
-    assert capsys.readouterr().err == "scrapy-simhash: there is not enough memory\n"
+    assert capsys.readouterr().err == "scrapy-simhash: not enough memory\n"
 
 
 # --- Interrupts, and readers that go.

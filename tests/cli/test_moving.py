@@ -117,8 +117,7 @@ def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
     status, complaint = refused(capfd, "import", place, "--input", source)
     assert (status, complaint) == (
         2,
-        f"{source}:9: the line has no 'url'; the 7 postings before it are stored: it can be repeated from the"
-        " beginning",
+        f"{source}:9: the line has no 'url'; the 7 pages before it were stored; the command can be repeated",
     )
     assert facts(capfd, place)["pages"] == 6
     assert facts(capfd, place)["runs"][0]["reason"] == "import stopped"
@@ -163,7 +162,7 @@ def test_a_wrong_first_line_makes_no_store(tmp_path: Path, capfd: Capture) -> No
     status, complaint = refused(capfd, "import", str(tmp_path / "new.sqlite"), "--input", str(source))
     assert status == 2
     assert complaint.startswith(f"{source}:1: the line is not the first line of an export")
-    assert complaint.endswith("A feed of pages is imported with --html-field or --text-field")
+    assert complaint.endswith("To import a feed of pages, use --html-field or --text-field")
     assert [path.name for path in tmp_path.iterdir()] == ["postings.jsonl"]
 
 
@@ -174,7 +173,7 @@ def test_an_export_of_other_settings_is_refused_and_changes_nothing(
     source = exported(tmp_path / "other.jsonl", of=Header("web-1", shingle_size=3))
     status, complaint = refused(capfd, "import", filled, "--input", source)
     assert status == 2
-    assert "SIMHASH_SHINGLE_SIZE 2 there, 3 here. Nothing was changed" in complaint
+    assert "SIMHASH_SHINGLE_SIZE is 2 there, 3 here. Nothing was changed" in complaint
     assert run(capfd, "export", filled) == before
     assert len(facts(capfd, filled)["runs"]) == 1
 
@@ -222,7 +221,7 @@ def test_a_store_that_stops_working_ends_the_import_with_what_it_says(
     status, complaint = refused(capfd, "import", place, "-i", exported(tmp_path / "postings.jsonl"))
     assert (status, complaint) == (
         1,
-        "the disk is full; the 2 postings before it are stored: it can be repeated from the beginning",
+        "the disk is full; the 2 pages before it were stored; the command can be repeated",
     )
     assert facts(capfd, place)["pages"] == 2
 
@@ -409,12 +408,12 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
     status, complaint = refused(capfd, "merge", new, filled, other)
     assert status == 2
     assert complaint.endswith(
-        f" and {other} hold fingerprints that cannot be compared with each other: scheme 'web-1' there, 'web-2'"
-        " here; SIMHASH_MASK_DIGITS False there, True here. Nothing was changed"
+        f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-1' there, 'web-2'"
+        " here; SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed"
     )
     assert refused(capfd, "info", new)[0] == 1
     status, complaint = refused(capfd, "merge", filled, other)
-    assert (status, "scheme 'web-1' there, 'web-2' here" in complaint) == (2, True)
+    assert (status, "scheme is 'web-1' there, 'web-2' here" in complaint) == (2, True)
 
 
 def test_a_store_is_not_merged_into_itself(filled: str, tmp_path: Path, capfd: Capture) -> None:
@@ -592,15 +591,18 @@ def test_a_store_that_is_not_there_is_told_and_not_made(
     command: str, tmp_path: Path, redis: Any, capfd: Capture
 ) -> None:
     missing = tmp_path / "missing.sqlite"
-    assert refused(capfd, command, str(missing)) == (1, f"there is no store at {missing}")
+    assert refused(capfd, command, str(missing)) == (1, f"no such store: {missing}")
     assert not missing.exists()
     status, complaint = refused(capfd, command, f"{redis.url}#missing")
-    assert (status, complaint) == (1, f"there is no store 'missing' at {redis.url}")
-    assert refused(capfd, command, str(tmp_path)) == (1, f"{tmp_path} is a folder: name the file of a store")
+    assert (status, complaint) == (1, f"no such store: 'missing' at {redis.url}")
+    assert refused(capfd, command, str(tmp_path)) == (1, f"{tmp_path} is a folder: give the file of a store")
 
 
 def test_a_store_must_be_named(capfd: Capture) -> None:
-    assert refused(capfd, "info") == (2, "name a store: a file, or a URL like redis://host:6379/0#prefix")
+    assert refused(capfd, "info") == (
+        2,
+        "no store given: give a file, or a URL like redis://host:6379/0#prefix",
+    )
 
 
 def test_an_export_is_no_store(tmp_path: Path, capfd: Capture) -> None:
@@ -610,7 +612,7 @@ def test_an_export_is_no_store(tmp_path: Path, capfd: Capture) -> None:
         exported(tmp_path / "postings.jsonl2")
         assert refused(capfd, *arguments) == (
             2,
-            f"{source} is no store but JSON, as exports are: import it into a store, or merge it with others",
+            f"{source} is an export, not a store: import it into a store, or merge it with others",
         )
     assert Path(source).read_bytes() == before
 
@@ -675,7 +677,7 @@ def test_a_store_in_redis_has_a_prefix_by_option_or_in_the_url(
     assert facts(capfd, f"{redis.url}#by%3Aoption")["place"] == f"{redis.url}#by:option"
     assert refused(capfd, "info", redis.url) == (
         2,
-        f"a store in Redis has a prefix: add --prefix PREFIX, or #PREFIX to {redis.url}",
+        f"a store in Redis needs a prefix: add --prefix PREFIX, or append #PREFIX to {redis.url}",
     )
 
 

@@ -217,11 +217,11 @@ def test_a_sample_may_be_hexadecimal(capsys: Capture, tmp_path: Path) -> None:
         (["--pages", "1M", "--max-bytes", "9"], "--max-bytes must be at least 35 for a distance of 3"),
         (
             ["--pages", "1M", "--sample", "one"],
-            "--sample must have two hashes that are no near-duplicates, got 1",
+            "--sample must have at least two hashes that are not near-duplicates, got 1",
         ),
         (
             ["--pages", "1M", "--sample", "none"],
-            "--sample must have two hashes that are no near-duplicates, got 0",
+            "--sample must have at least two hashes that are not near-duplicates, got 0",
         ),
         (["--pages", "1M", "--sample", "wrong"], "wrong:2: '2.5' is neither"),
     ],

@@ -186,8 +186,8 @@ def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
     Path(report).write_bytes(b"\n".join([*good[:3], line, b"", *good[3:]]))
     found = facts(capsys, report)
     assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
-    assert run(capsys, report).endswith("\nnot understood    1 (line 4)\n")
-    assert run(capsys, report, "--url", PILOT).endswith("\nnot understood    1 (line 4)\n")
+    assert run(capsys, report).endswith("\nunreadable lines  1 (line 4)\n")
+    assert run(capsys, report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
 
 
 def test_only_the_first_bad_lines_are_named(report: str, capsys: Capture) -> None:
@@ -204,7 +204,10 @@ def test_only_the_first_bad_lines_are_named(report: str, capsys: Capture) -> Non
 def test_a_file_without_any_line_of_a_report_is_refused(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "items.jsonl").write_text('\n{"title": "a"}\n{"title": "b"}\n')
     path = str(tmp_path / "items.jsonl")
-    assert refused(capsys, path) == (2, f"{path}:2: no line of a report, nor is any other line here")
+    assert refused(capsys, path) == (
+        2,
+        f"{path}:2: not a line of a report, like all other lines of this file",
+    )
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: Capture) -> None:
@@ -259,26 +262,26 @@ EXPLANATIONS = [
     ),
     (
         {**ORIGINAL, "exact": True, "action": "mark"},
-        f"{REPEATS}title and main text are the same to the letter. It was marked, nothing of it was dropped.",
+        f"{REPEATS}title and main text are identical. It was marked, nothing of it was dropped.",
     ),
     (
         {**ORIGINAL, "distance": 0, "reason": "short_text"},
-        f"{REPEATS}both have too little text for a fingerprint, and say exactly the same.",
+        f"{REPEATS}both have too little text for a fingerprint, and exactly the same text.",
     ),
     (
         {**ORIGINAL, "action": "drop_items", "exemption": "listing", "hints": ["address", "redirect"]},
-        f"{REPEATS}the texts are nearly the same. Markup and addresses have hints about the two: address, redirect."
-        " Its items were dropped. It was spared what else was asked for (listing): the links of a page that lists"
+        f"{REPEATS}the texts are nearly the same. Hints in markup and URLs connect the two pages: address, redirect."
+        " Its items were dropped. It was exempted from the full action (listing): the links of a page that lists"
         " others are followed.",
     ),
     (
         {**ORIGINAL, "preferred": "http://a.example/"},
-        f"{REPEATS}the texts are nearly the same. Of its cluster http://a.example/ is to be preferred, as far as was"
-        " known then.",
+        f"{REPEATS}the texts are nearly the same. The preferred URL of its cluster at that time was"
+        " http://a.example/.",
     ),
     (
         {**ORIGINAL, "preferred": ORIGINAL["url"]},
-        f"{REPEATS}the texts are nearly the same. Of its cluster it is to be preferred, as far as was known then.",
+        f"{REPEATS}the texts are nearly the same. The preferred URL of its cluster at that time was this one.",
     ),
     (
         {
@@ -294,8 +297,8 @@ EXPLANATIONS = [
     ),
     (
         {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},
-        "http://a.example/ was new: no page before it said nearly the same. In another scope"
-        " http://b.example/ said the same first.",
+        "http://a.example/ was new: no earlier page had nearly the same text. It also repeats"
+        " http://b.example/, a page of another scope.",
     ),
     (
         {"url": "http://a.example/", "status": "skipped", "reason": "status", "http_status": 404},
@@ -303,17 +306,17 @@ EXPLANATIONS = [
     ),
     (
         {"url": "http://a.example/", "status": "unknown", "reason": "store"},
-        "http://a.example/ went on unjudged: the store did not answer.",
+        "http://a.example/ was not compared: the store did not answer.",
     ),
     (
         {"url": "http://a.example/", "status": "unknown"},
-        "http://a.example/ went on unjudged: something failed, as the log says.",
+        "http://a.example/ was not compared: an error occurred, see the log.",
     ),
     # What a later version, or a policy of your own, may call them.
     (
         {**ORIGINAL, "action": "drop_images", "exemption": "weekend"},
-        f"{REPEATS}the texts are nearly the same. The action was drop_images. It was spared what else was asked for"
-        " (weekend): ask the policy.",
+        f"{REPEATS}the texts are nearly the same. The action was drop_images. It was exempted from the full action"
+        " (weekend): unknown reason.",
     ),
     # It moves no cursor.
     (

@@ -65,5 +65,5 @@ def test_clusters_that_were_forgotten_are_mentioned_in_the_log_and_sent_nowhere(
     assert [cluster.number for cluster in told] == [2]
     assert [record.getMessage() for record in caplog.records] == [
         "Cluster 2: 2 pages, first http://example.com/2, preferred http://example.com/2",
-        "1 more clusters with copies were not met for a long time, and forgotten",
+        "1 more clusters with copies were forgotten: they had no new page for a long time",
     ]

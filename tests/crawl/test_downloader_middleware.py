@@ -356,8 +356,8 @@ def test_a_wrong_setting_is_refused() -> None:
 @pytest.mark.parametrize(
     ("is_crawling", "said"),
     [
-        (True, "action: drop_links; exact copies: drop_page\n"),
-        (False, "action: mark, for this is a look at single pages\n"),
+        (True, "action: drop_links, exact action: drop_page, store: memory"),
+        (False, "action: mark (this command does not crawl), store: memory"),
     ],
 )
 def test_the_first_line_says_what_is_really_done(
@@ -376,20 +376,20 @@ def test_the_first_line_says_what_is_really_done(
     [
         (
             {"revisit_action": "drop_items"},
-            "SIMHASH_REVISIT_ACTION (drop_items) does nothing without a store that outlives the crawl:"
+            "SIMHASH_REVISIT_ACTION (drop_items) has no effect without a store that outlives the crawl:"
             " set SIMHASH_DIR",
         ),
         (
             {"item_action": "drop", "item_field": "copy"},
-            "SIMHASH_ITEM_ACTION (drop) does nothing without fields to compare: set SIMHASH_ITEM_FIELDS",
+            "SIMHASH_ITEM_ACTION (drop) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
         ),
         (
             {"flood_action": "stop_pattern", "flood_size": 0},
-            "SIMHASH_FLOOD_ACTION (stop_pattern) does nothing without a watch: set SIMHASH_FLOOD_SIZE",
+            "SIMHASH_FLOOD_ACTION (stop_pattern) has no effect while SIMHASH_FLOOD_SIZE is 0: set SIMHASH_FLOOD_SIZE",
         ),
         (
             {"across_scopes": True},
-            "SIMHASH_ACROSS_SCOPES (True) does nothing while all pages are in one scope: set SIMHASH_SCOPE",
+            "SIMHASH_ACROSS_SCOPES (True) has no effect while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE",
         ),
         ({"item_action": "drop", "item_fields": "title"}, None),
         ({"across_scopes": True, "scope": "host"}, None),
@@ -413,13 +413,13 @@ def test_a_setting_that_cannot_do_anything_is_warned_of(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "recognised by simhash distance <= 10 and similarity >= 0.8 (scheme web-1, "),
+        ({}, "Marking near-duplicates: simhash distance <= 10, similarity >= 0.80, scope: crawl, "),
         (
             {"candidate_distance": 8, "min_similarity": "0.9"},
-            "by simhash distance <= 8 and similarity >= 0.9 (scheme",
+            ": simhash distance <= 8, similarity >= 0.90, scope",
         ),
-        ({"rule": "classic"}, "recognised by simhash distance <= 3 (scheme web-1, "),
-        ({"rule": "classic", "max_distance": "2"}, "recognised by simhash distance <= 2 (scheme web-1, "),
+        ({"rule": "classic"}, "Marking near-duplicates: simhash distance <= 3, scope: crawl, "),
+        ({"rule": "classic", "max_distance": "2"}, ": simhash distance <= 2, scope: crawl, "),
     ],
 )
 def test_the_first_line_says_the_rule(

@@ -173,7 +173,7 @@ def test_few_floods_are_warned_of(caplog: pytest.LogCaptureFixture, monkeypatch:
         verdict = Verdict(Status.NEAR_DUPLICATE, duplicate_of="http://example.com/", cluster=cluster)
         crawl.get_days(*range(5), verdict=verdict)
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING", "DEBUG", "DEBUG"]
-    assert "any more are logged at level DEBUG" in caplog.records[1].getMessage()
+    assert "further floods are logged at level DEBUG" in caplog.records[1].getMessage()
     assert crawl.stats == {"flood/trap": 4}
 
 

@@ -51,7 +51,7 @@ def test_one_that_cannot_is_counted_and_warned_of_once(
     assert simhash_stats(crawler) == {"unmarked": 2}
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"SIMHASH_ITEM_MARK is 'seen', but {type(item).__qualname__} has no such field, or is frozen. Such items are"
+        f"SIMHASH_ITEM_MARK is 'seen', but {type(item).__qualname__} has no such field or is frozen. These items are"
         " not marked (stat simhash/unmarked): declare the field in the class, and do not freeze it"
     )
 
@@ -81,7 +81,10 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
         assert item == {"seen": value}
     assert simhash_stats(crawler) == {"unmarked": 5}
     (record,) = caplog.records
-    assert "SIMHASH_ITEM_MARK is 'seen', but items (dict) have a value of their own" in record.getMessage()
+    assert (
+        "SIMHASH_ITEM_MARK is 'seen', but items (dict) already have a value in this field"
+        in record.getMessage()
+    )
 
 
 def test_an_item_that_makes_up_fields_when_asked_is_marked() -> None:

@@ -237,8 +237,9 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert record.getMessage() == (
-        f"Could not write the report {report.path}: [Errno 28] No space left on device. The crawl goes on; lines that"
-        " are missing are counted in the stat simhash/report_errors"
+        f"Cannot write the report {report.path}: [Errno 28] No space left on device. The crawl continues;"
+        " missing lines"
+        " are counted in the stat simhash/report_errors"
     )
 
 
@@ -295,7 +296,7 @@ def test_a_path_has_places_as_feeds_have_them(template: str, expected: str) -> N
 @pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])
 def test_any_other_place_is_refused(template: str) -> None:
     message = (
-        "SIMHASH_REPORT must have no other % than in %(name)s, %(time)s and the like, or %% for one,"
+        "SIMHASH_REPORT must not contain % except in %(name)s, %(time)s and the like, and %%,"
         f" got {template!r}"
     )
     with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):

@@ -125,7 +125,7 @@ def test_words_that_name_no_action_are_counted_warned_of_once_and_not_followed(
     assert asked(subject, AGAIN, **{key: words}) == (Action.DROP_LINKS, False)
     assert simhash_stats(crawler) == {"bad_action": 3}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG"]
-    assert f"{key} must be one of mark, drop_items, drop_links, drop_page, or several" in caplog.text
+    assert f"{key} must be one of mark, drop_items, drop_links, drop_page, or a list" in caplog.text
 
 
 def test_without_words_there_is_nothing_to_complain_of() -> None:
@@ -162,22 +162,25 @@ def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (HERE + "Missing", "SIMHASH_EXACT_ACTION: cannot load '.*': .*Missing"),
+        (HERE + "Missing", "SIMHASH_EXACT_ACTION: cannot import '.*': .*Missing"),
         (
             "no.such.module.Action",
-            "SIMHASH_EXACT_ACTION: cannot load 'no.such.module.Action': No module named 'no'",
+            "SIMHASH_EXACT_ACTION: cannot import 'no.such.module.Action': No module named 'no'",
         ),
         (
             HERE + "Silent",
-            r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*Silent'",
+            r"SIMHASH_EXACT_ACTION must be the import path of a class with a decide\(\) method, got '.*Silent'",
         ),
         (
             HERE + "function",
-            r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*function'",
+            r"SIMHASH_EXACT_ACTION must be the import path of a class with a decide\(\) method, got '.*function'",
         ),
-        (HERE + "HERE", r"SIMHASH_EXACT_ACTION must name a class with the method decide\(\), got '.*HERE'"),
-        (HERE + "Awaited", r"SIMHASH_EXACT_ACTION must name a class whose decide\(\) is no coroutine, got"),
-        (HERE + "Demanding", "SIMHASH_EXACT_ACTION: cannot load '.*': .*something"),
+        (
+            HERE + "HERE",
+            r"SIMHASH_EXACT_ACTION must be the import path of a class with a decide\(\) method, got '.*HERE'",
+        ),
+        (HERE + "Awaited", r"SIMHASH_EXACT_ACTION: decide\(\) must not be a coroutine function, got"),
+        (HERE + "Demanding", "SIMHASH_EXACT_ACTION: cannot import '.*': .*something"),
     ],
 )
 def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:

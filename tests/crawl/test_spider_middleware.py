@@ -116,7 +116,7 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
 UNCHANGED = {"simhash_status": "revisit", "simhash_reason": "unchanged", "simhash_settled": True}
 HANDED_ON = {"simhash_status": "revisit", "simhash_reason": "handed_on", "simhash_settled": False}
 SETTLED = "is unchanged since an earlier crawl"
-ELSEWHERE = "was handed on with the same text by another live crawler"
+ELSEWHERE = "was delivered with the same text by another live crawler"
 
 
 @pytest.mark.parametrize(

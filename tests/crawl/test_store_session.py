@@ -47,7 +47,7 @@ def test_a_page_whose_callback_failed_is_never_settled_though_the_store_was_away
     fails: bool, is_away: bool, is_settled: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     crawled(tmp_path, fails=fails, is_away=is_away)
-    assert ("will come again in the next one: nobody answers" in caplog.text) == (fails and is_away)
+    assert ("does not drop them as unchanged: nobody answers" in caplog.text) == (fails and is_away)
     assert crawled(tmp_path) is is_settled
     # The file was let go of in any case, and the next run ends in order again.
     assert crawled(tmp_path) is True

@@ -113,7 +113,7 @@ def test_parse_shows_the_items_and_links_of_near_duplicates_at_every_depth(
         assert f"{{'path': '{path}'}}" in done.stdout
     # They were recognised; the log says that nothing is done about it.
     assert "1 new, 2 near-duplicates" in done.stderr
-    assert "action: mark, for this is a look at single pages" in done.stderr
+    assert "action: mark (this command does not crawl)" in done.stderr
 
 
 @pytest.mark.parametrize("action", DROPPING)
@@ -146,5 +146,5 @@ def test_crawl_in_the_same_project_does_act(
     outcomes: dict[tuple[str, str], Outcome], action: str, stat: str
 ) -> None:
     done = outcomes["crawl", action]
-    assert f"action: {action}\n" in done.stderr
+    assert f", action: {action}, store: memory" in done.stderr
     assert stat in done.stderr

@@ -57,9 +57,9 @@ def closing(done: Crawl) -> str:
     return line.partition("Near-duplicates: ")[2]
 
 
-FOUND = "7 pages judged, 5 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
+FOUND = "7 pages compared, 5 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
 # Of a dropped page the links are not known: three pages fewer, and the same with its links.
-FEWER = "4 pages judged, 2 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
+FEWER = "4 pages compared, 2 new, 2 near-duplicates, 0 revisits; 0 skipped, 0 errors"
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_one_is_no_plural_and_nothing_is_said_too(site: Site) -> None:
         Plan("Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, {"urls": site.urls("/first")}),
     )
     assert closing(one) == (
-        "3 pages judged, 1 new, 1 near-duplicate, 1 revisit; 1 skipped, 0 errors;"
+        "3 pages compared, 1 new, 1 near-duplicate, 1 revisit; 1 skipped, 0 errors;"
         " dropped as near-duplicates: 1 item"
     )
     assert closing(nothing) == (
-        "1 page judged, 1 new, 0 near-duplicates, 0 revisits; 0 skipped, 0 errors; nothing dropped"
+        "1 page compared, 1 new, 0 near-duplicates, 0 revisits; 0 skipped, 0 errors; nothing dropped"
     )
 
 
@@ -101,7 +101,7 @@ def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_p
     first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
     assert "dropped as near-duplicates: 2 items" in closing(first)
     assert closing(second) == (
-        "7 pages judged, 0 new, 0 near-duplicates, 7 revisits; 0 skipped, 0 errors;"
+        "7 pages compared, 0 new, 0 near-duplicates, 7 revisits (2 near-duplicates among them); 0 skipped, 0 errors;"
         " dropped as near-duplicates: 2 items; dropped as unchanged: 5 items"
     )
     assert (second.stat("items_dropped"), second.stat("items_dropped/unchanged")) == (7, 5)
@@ -137,7 +137,7 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
     )
     assert closing(done) == f"{FOUND}; dropped as near-duplicates: 2 items"
     assert done.stats["item_dropped_count"] == 2
-    errors = [line for line in done.log("ERROR", "scrapy_simhash") if "LOG_FORMATTER failed" in line]
+    errors = [line for line in done.log("ERROR", "scrapy_simhash") if "LOG_FORMATTER raised" in line]
     assert len(errors) == 2
 
 

@@ -270,7 +270,7 @@ def test_the_good_pages_beside_a_wall_are_not_lost() -> None:
     assert ended.stat("flood/login_wall") == 1
     assert ended.stat("requests_refused") == 0
     assert set(MEMBERS) < set(ended.paths_scraped)
-    assert any("nothing is stopped" in line for line in ended.log("WARNING"))
+    assert any("no request is refused" in line for line in ended.log("WARNING"))
 
 
 def test_a_long_list_is_not_stopped_while_it_leads_to_something_new() -> None:

@@ -45,8 +45,8 @@ def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None
     assert done.stat("items_unmarked") == 2, "the items of the two copies"
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert (
-        "SIMHASH_ITEM_FIELD is 'url', but items (dict) have a value of their own in this field. Their value is kept"
-        " and they are not marked (stat simhash/items_unmarked): set SIMHASH_ITEM_FIELD to a field that your items do"
+        "SIMHASH_ITEM_FIELD is 'url', but items (dict) already have a value in this field. The value is kept"
+        " and the items are not marked (stat simhash/items_unmarked): set SIMHASH_ITEM_FIELD to a field that your items do"
         " not have" in warning
     )
 
@@ -123,13 +123,12 @@ def test_marks_of_items_keep_values_too(site: Site) -> None:
     assert [item["url"] for item in done.items] == site.urls(*PATHS)
     assert done.stat("items/unmarked") == 3
     (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "SIMHASH_ITEM_MARK is 'url', but items (dict) have a value of their own" in warning
+    assert "SIMHASH_ITEM_MARK is 'url', but items (dict) already have a value in this field" in warning
 
 
 # --- Names that cannot be a field.
 
 NAME = "must be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS), got "
-OWN = "must be a field of its own, not "
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"SIMHASH_ITEM_FIELD": ["title", "body"]}, f"SIMHASH_ITEM_FIELD {NAME}['title', 'body']"),
     ({"SIMHASH_ITEM_FIELD": '["title"]'}, f"SIMHASH_ITEM_FIELD {NAME}'[\"title\"]'"),
@@ -141,20 +140,20 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"SIMHASH_ITEM_KEY": ["shop", "number"]}, f"SIMHASH_ITEM_KEY {NAME}['shop', 'number']"),
     (
         {"SIMHASH_ITEM_FIELD": "seen", "SIMHASH_ITEM_MARK": "seen"},
-        "SIMHASH_ITEM_MARK must be another field than SIMHASH_ITEM_FIELD: one is about the item, the other about its"
-        " page, got 'seen'",
+        "SIMHASH_ITEM_MARK must not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page,"
+        " got 'seen'",
     ),
     (
         {"SIMHASH_ITEM_FIELD": "title", "SIMHASH_ITEM_FIELDS": "title"},
-        f"SIMHASH_ITEM_FIELD {OWN}one that SIMHASH_ITEM_FIELDS compares, got 'title'",
+        "SIMHASH_ITEM_FIELD must not be one of the fields in SIMHASH_ITEM_FIELDS, got 'title'",
     ),
     (
         {"SIMHASH_ITEM_MARK": "title", "SIMHASH_ITEM_FIELDS": "title"},
-        f"SIMHASH_ITEM_MARK {OWN}one that SIMHASH_ITEM_FIELDS compares, got 'title'",
+        "SIMHASH_ITEM_MARK must not be one of the fields in SIMHASH_ITEM_FIELDS, got 'title'",
     ),
     (
         {"SIMHASH_ITEM_FIELD": "url", "SIMHASH_ITEM_KEY": "url"},
-        f"SIMHASH_ITEM_FIELD {OWN}that of SIMHASH_ITEM_KEY, got 'url'",
+        "SIMHASH_ITEM_FIELD must not be the field of SIMHASH_ITEM_KEY, got 'url'",
     ),
 ]
 
@@ -176,7 +175,7 @@ def test_a_name_that_is_no_free_field_stops_the_crawl_before_the_first_page(
 def test_settings_of_items_that_are_not_compared_are_warned_of(site: Site, name: str, value: str) -> None:
     done = visit(site, "Visitor", {name: value})
     (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert f"{name} ({value}) does nothing without fields to compare: set SIMHASH_ITEM_FIELDS" in warning
+    assert f"{name} ({value}) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS" in warning
 
 
 # --- CSV feeds.

@@ -90,7 +90,7 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     assert f"Dropped: repeats /first (distance {distance}, similarity {similarity:.2f})" in dropped[0]
     assert "Dropped: repeats /first (exactly)" in dropped[1]
     said = "\n".join(done.log("INFO", "scrapy_simhash"))
-    assert "Items are compared by title (1), body (1); action: drop" in said
+    assert "Comparing items by title (weight 1), body (weight 1), action: drop" in said
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
 
 
@@ -133,7 +133,7 @@ def test_an_item_that_cannot_hold_the_mark_goes_on_without(site: Site, kind: str
     assert done.stat("items/unmarked") == 2
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert f"SIMHASH_ITEM_MARK is '{field}', but " in warning
-    assert "Item has no such field, or is frozen" in warning
+    assert "Item has no such field or is frozen" in warning
 
 
 def test_weights_may_come_from_the_command_line(site: Site) -> None:
@@ -145,8 +145,8 @@ def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert (
-        "None of 4 items has a value in SIMHASH_ITEM_KEY (paht), so that an item that comes again is a copy of"
-        " itself: check the field name"
+        "None of 4 items has a value in SIMHASH_ITEM_KEY (paht), so an item that is scraped again counts as a"
+        " near-duplicate of itself: check the field name"
     ) in warning
     assert visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"}).log("WARNING", "scrapy_simhash") == []
 
@@ -225,7 +225,7 @@ def test_a_job_that_is_resumed_knows_its_items(site: Site, tmp_path: Path) -> No
     folder = tmp_path / "simhash"
     assert {file.name for file in folder.glob("*.sqlite")} == {"shop.sqlite", "shop.items.sqlite"}
     said = second.log("INFO", "scrapy_simhash")
-    assert any(f"Items are kept in {folder / 'shop.items.sqlite'}: 1 known" in line for line in said)
+    assert any(f"store: {folder / 'shop.items.sqlite'} (1 item known)" in line for line in said)
 
 
 def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> None:
@@ -334,9 +334,9 @@ def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
     assert done.paths_scraped == ["/same?0", "/same?3", "/same?4"], "those that nobody could tell of"
     assert item_stats(done)["store_errors"] == 2
     (warning,) = [line for line in done.log("WARNING", "scrapy_simhash") if "Items" in line]
-    assert "Items go on unmarked" in warning
+    assert "Items are not compared" in warning
     assert "simhash/items/store_errors" in warning
-    assert any("answers again; 2 items went on" in line for line in done.log("INFO", "scrapy_simhash"))
+    assert any("answers again; 2 items not compared" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
 def test_an_odd_item_goes_on_and_is_warned_of_once(site: Site) -> None:
@@ -351,7 +351,7 @@ def test_an_odd_item_goes_on_and_is_warned_of_once(site: Site) -> None:
         "dropped": 1,
     }
     (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "Could not tell whether a dict repeats another item" in warning
+    assert "Error while comparing an item (dict)" in warning
     assert "no text today" in warning
 
 
@@ -371,8 +371,8 @@ def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: 
     for _ in range(2):
         done = scrapy("parse", "--spider=shop", "--pipelines", "--nocolour", site.url("/same"), cwd=tmp_path)
         assert "'path': '/same'" in done.stdout, done.stderr
-        assert "action: mark, for this is a look at single pages" in done.stderr
-        assert f"Items are looked up in {tmp_path / 'seen' / 'shop.items.sqlite'}: 1 known" in done.stderr
+        assert "action: mark (this command does not crawl)" in done.stderr
+        assert f"store: {tmp_path / 'seen' / 'shop.items.sqlite'} (1 item known, read-only)" in done.stderr
         assert "'simhash/items/near_duplicates': 1" in done.stderr
     assert [file.read_bytes() for file in files] == before
 
@@ -399,9 +399,7 @@ def test_crawlers_that_share_redis_share_what_they_know_of_items(
     assert first.complaints == second.complaints == []
     assert first.paths_scraped == ["/first"]
     assert second.paths_scraped == ["/other"]
-    assert any(
-        "Items are kept in the store 'shared:items' at redis://" in line for line in second.log("INFO")
-    )
+    assert any("store: 'shared:items' at redis://" in line for line in second.log("INFO"))
 
 
 def test_with_redis_of_many_items_at_once_one_is_kept_of_each_kind(server: RedisServer, site: Site) -> None:

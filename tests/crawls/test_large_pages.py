@@ -145,7 +145,7 @@ def test_a_crawl_that_is_closed_during_a_reading_loses_no_page(crawls: dict[str,
     assert done.paths_scraped == ["/large", "/small"]
     assert done.verdicts["/large"] == "new"
     assert (done.stat("processed"), done.stat("threaded")) == (2, 1)
-    assert "2 pages judged" in done.log("INFO", "scrapy_simhash")[-1]
+    assert "2 pages compared" in done.log("INFO", "scrapy_simhash")[-1]
 
 
 def test_an_error_in_the_thread_costs_a_stat_and_one_warning_and_never_the_page(
@@ -163,7 +163,7 @@ def test_an_error_in_the_thread_costs_a_stat_and_one_warning_and_never_the_page(
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert "/broken/0" in warning
     assert "RuntimeError: no reading today" in warning
-    assert len([line for line in done.log("DEBUG", "scrapy_simhash") if "Could not tell" in line]) == 1
+    assert len([line for line in done.log("DEBUG", "scrapy_simhash") if "Error while comparing" in line]) == 1
 
 
 def test_no_thread_brings_errors(crawls: dict[str, Crawl]) -> None:
@@ -195,8 +195,8 @@ class Interrupted(InterruptedReader):
     assert done.returncode == 0, done.stderr
     assert done.stdout == '{"path": "/large"}\n'
     assert "Spider closed (shutdown)" in done.stderr
-    assert "1 page judged, 1 new" in done.stderr
-    for trouble in ("Traceback", "ERROR", "Could not tell", "never awaited", "Unhandled", "destroyed"):
+    assert "1 page compared, 1 new" in done.stderr
+    for trouble in ("Traceback", "ERROR", "Error while", "never awaited", "Unhandled", "destroyed"):
         assert trouble not in done.stderr
 
 

@@ -272,5 +272,5 @@ def test_a_class_that_fails_costs_no_page(crawls: dict[str, Crawl], truth: Annex
 
 
 def test_a_class_that_is_not_there_stops_the_crawl_at_its_start(crawls: dict[str, Crawl]) -> None:
-    assert "SIMHASH_ACTION: cannot load '" in (crawls["missing"].error or "")
+    assert "SIMHASH_ACTION: cannot import '" in (crawls["missing"].error or "")
     assert crawls["missing"].pages == []

@@ -47,10 +47,8 @@ def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, react
     assert second.verdicts == {"/first": "revisit/unchanged", "/copy": "near_duplicate", "/other": "new"}
     assert second.page("/copy").marks["duplicate_of"] == site.url("/first")
     assert second.page("/first").marks["settled"] is True
-    (kept,) = (
-        line for line in second.log("INFO") if "Pages are kept in the store 'shared' at redis://" in line
-    )
-    assert kept.endswith(": 1 known")
+    (said,) = (line for line in second.log("INFO") if "store: 'shared' at redis://" in line)
+    assert " (1 page known) " in said
 
 
 def test_crawls_of_different_spiders_keep_apart_unless_told_otherwise(
@@ -142,9 +140,9 @@ def test_a_crawl_begins_without_its_server_and_ends_in_order(server: RedisServer
     assert done.stats["finish_reason"] == "finished"
     assert len(done.log("WARNING", "scrapy_simhash")) == 1
 
-    (line,) = (line for line in done.log("INFO", "scrapy_simhash") if "unmarked (status unknown)" in line)
+    (line,) = (line for line in done.log("INFO", "scrapy_simhash") if "not compared (status unknown)" in line)
     assert f"at redis://127.0.0.1:{server.port}/0 does not answer: " in line
-    assert line.endswith("SIMHASH_REDIS_REQUIRED = True would stop the crawl")
+    assert line.endswith("set SIMHASH_REDIS_REQUIRED = True")
     assert not any("known" in line and "unknown" not in line for line in done.log("INFO", "scrapy_simhash"))
 
 
@@ -208,7 +206,7 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
     )
     assert reason in required.error
     assert required.error.endswith(
-        "Start the server or correct its address, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
+        "Start the server, correct SIMHASH_REDIS_URL, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
     )
     assert "secret" not in required.error
     assert (required.pages, required.stats.get("downloader/request_count", 0)) == ([], 0)
@@ -247,7 +245,7 @@ def test_a_wrong_password_stops_the_crawl_whether_its_server_is_required_or_not(
         )
     for one in done:
         assert one.error is not None
-        assert "refuses this crawl: " in one.error
+        assert "denies access: " in one.error
         assert "guess" not in one.error
         assert one.pages == []
 
@@ -275,7 +273,7 @@ def test_a_required_redis_is_warned_of_where_the_store_is_another(site: Site, tm
     for done in crawl(*[Plan("Visitor", {"SIMHASH_REDIS_REQUIRED": True, **one}, arguments) for one in more]):
         (line,) = done.log("WARNING", "scrapy_simhash")
         assert line.endswith(
-            "SIMHASH_REDIS_REQUIRED (True) does nothing without a store in Redis: set SIMHASH_STORE to redis"
+            "SIMHASH_REDIS_REQUIRED (True) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'"
         )
         assert done.verdicts == {"/first": "new"}
 
@@ -302,16 +300,16 @@ def test_a_store_of_other_fingerprints_stops_the_crawl(server: RedisServer, site
         Plan("Visitor", shared(server, SIMHASH_MIN_SIMILARITY=0.9), arguments),
     )
     assert refused.error is not None
-    assert "SIMHASH_MIN_SIMILARITY 0.8 there, 0.9 here" in refused.error
+    assert "SIMHASH_MIN_SIMILARITY is 0.8 there, 0.9 here" in refused.error
     assert refused.pages == []
 
 
 @pytest.mark.parametrize(
     ("settings", "reactor", "message"),
     [
-        ({"SIMHASH_REDIS_URL": "redis://127.0.0.1"}, "select", "SIMHASH_STORE 'redis' needs asyncio"),
-        ({"SIMHASH_REDIS_URL": "127.0.0.1:6379"}, "asyncio", "must begin with redis://"),
-        ({"SIMHASH_REDIS_PREFIX": "100%"}, "asyncio", "SIMHASH_REDIS_PREFIX must have no other % than in"),
+        ({"SIMHASH_REDIS_URL": "redis://127.0.0.1"}, "select", "SIMHASH_STORE = 'redis' needs asyncio"),
+        ({"SIMHASH_REDIS_URL": "127.0.0.1:6379"}, "asyncio", "must be a URL that begins with redis://"),
+        ({"SIMHASH_REDIS_PREFIX": "100%"}, "asyncio", "SIMHASH_REDIS_PREFIX must not contain % except in"),
     ],
 )
 def test_settings_that_cannot_be_stop_the_crawl(

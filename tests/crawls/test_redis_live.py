@@ -194,7 +194,7 @@ def test_what_a_live_crawler_has_handed_on_is_dropped_by_others(
             "unchanged pages: drop_items, also if another live crawler has handed them on" in line
             for line in done.log("INFO", "scrapy_simhash")
         )
-        why = "was handed on with the same text by another live crawler"
+        why = "was delivered with the same text by another live crawler"
         said = f"Dropped: its page {pages.site.url('/same')} {why}"
         assert any(said in line for line in done.log("DEBUG", "scrapy_simhash"))
         assert done.stat("items_dropped/unchanged") == 2
@@ -320,7 +320,7 @@ def test_elsewhere_than_in_redis_it_is_warned_of(pages: Pages, tmp_path: Path) -
     settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_LIVE": 60}
     done = crawl_one("Visitor", settings, urls=pages.site.urls("/same"))
     (line,) = done.log("WARNING", "scrapy_simhash")
-    assert "SIMHASH_REVISIT_LIVE (60) does nothing without a store in Redis" in line
+    assert "SIMHASH_REVISIT_LIVE (60) has no effect without a store in Redis" in line
 
 
 def test_without_a_revisit_action_it_is_warned_of(pages: Pages, server: RedisServer) -> None:
@@ -328,6 +328,6 @@ def test_without_a_revisit_action_it_is_warned_of(pages: Pages, server: RedisSer
     done = crawl_one("Visitor", settings, urls=pages.site.urls("/same"))
     (line,) = done.log("WARNING", "scrapy_simhash")
     assert (
-        f"SIMHASH_REVISIT_LIVE ({LIVE}) does nothing while SIMHASH_REVISIT_ACTION is mark, except for requests with"
+        f"SIMHASH_REVISIT_LIVE ({LIVE}) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests with"
         " simhash_revisit_action: set SIMHASH_REVISIT_ACTION"
     ) in line

@@ -210,7 +210,7 @@ def test_a_disk_that_is_full_is_warned_of_once_and_the_crawl_goes_on(site: Site)
     assert done.verdicts["/copy"] == "near_duplicate"
     assert done.stat("report_errors") == 3
     (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "Could not write the report /dev/full" in warning
+    assert "Cannot write the report /dev/full" in warning
     assert done.complaints == []
 
 

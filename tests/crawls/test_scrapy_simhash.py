@@ -159,25 +159,29 @@ def test_a_spider_that_forgets_has_no_store(tmp_path: Path) -> None:
     status, complaint = refused(project(tmp_path, ""), "info")
     assert (status, complaint) == (
         2,
-        "spider 'tides' forgets what it has seen when it is closed: set SIMHASH_DIR, JOBDIR or SIMHASH_REDIS_URL,"
-        " or name a store",
+        "spider 'tides' has no store that outlives a crawl: set SIMHASH_DIR, JOBDIR or SIMHASH_REDIS_URL,"
+        " or give a store",
     )
 
 
 def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
     project(tmp_path)
     (tmp_path / "harbour" / "spiders" / "winds.py").write_text(OTHER_SPIDER, "utf-8")
-    assert refused(tmp_path, "info") == (2, "name a store, or one of the project's spiders: tides, winds")
+    assert refused(tmp_path, "info") == (
+        2,
+        "no store given: give one, or a spider of this project: tides, winds",
+    )
     place = tmp_path / ".scrapy" / "seen" / "winds.sqlite"
-    assert refused(tmp_path, "info", "winds") == (1, f"there is no store at {place}")
+    assert refused(tmp_path, "info", "winds") == (1, f"no such store: {place}")
     neither = (
-        "'gales' is neither a spider of this project (tides, winds) nor a file; ./gales is one in any case"
+        "'gales' is neither a spider of this project (tides, winds) nor a file. To create a file of"
+        " that name, write ./gales"
     )
     assert refused(tmp_path, "info", "gales") == (2, neither)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     assert refused(tmp_path, "import", "gales", "-i", source, "--html-field", "html") == (2, neither)
     assert not (tmp_path / "gales").exists()
-    assert refused(tmp_path, "info", "./gales") == (1, "there is no store at gales")
+    assert refused(tmp_path, "info", "./gales") == (1, "no such store: gales")
 
 
 def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp_path: Path) -> None:
@@ -187,13 +191,13 @@ def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp
     simhash(tmp_path, *arguments)
     status, complaint = refused(tmp_path, *arguments, "-s", "SIMHASH_MASK_DIGITS=1")
     assert status == 2
-    assert "SIMHASH_MASK_DIGITS False there, True here. Nothing was changed" in complaint
+    assert "SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed" in complaint
     assert json.loads(simhash(tmp_path, "info", "--json", "-s", "SIMHASH_MASK_DIGITS=1"))["pages"] == 1
 
 
 def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
     status, complaint = refused(tmp_path, "info")
-    assert (status, complaint) == (2, "name a store: a file, or a URL like redis://host:6379/0#prefix")
+    assert (status, complaint) == (2, "no store given: give a file, or a URL like redis://host:6379/0#prefix")
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "a.sqlite", "-i", source, "--html-field", "html", "-s", "SIMHASH_SCOPE=host")
     assert json.loads(simhash(tmp_path, "info", "a.sqlite", "--json"))["settings"]["SIMHASH_SCOPE"] == "host"

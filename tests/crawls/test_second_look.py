@@ -152,10 +152,10 @@ def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("default", "simhash distance <= 10 and similarity >= 0.8 (scheme"),
-        ("classic", "simhash distance <= 3 (scheme"),
-        ("strict", "simhash distance <= 10 and similarity >= 0.99 (scheme"),
-        ("narrow", "simhash distance <= 3 and similarity >= 0.8 (scheme"),
+        ("default", "simhash distance <= 10, similarity >= 0.80, scope"),
+        ("classic", "simhash distance <= 3, scope"),
+        ("strict", "simhash distance <= 10, similarity >= 0.99, scope"),
+        ("narrow", "simhash distance <= 3, similarity >= 0.80, scope"),
     ],
 )
 def test_the_log_says_the_rule_and_how_alike_the_first_copy_is(

@@ -48,23 +48,26 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"SIMHASH_ACTION": "no.such.Action"},
-        "SIMHASH_ACTION: cannot load 'no.such.Action': No module named 'no'",
+        "SIMHASH_ACTION: cannot import 'no.such.Action': No module named 'no'",
     ),
-    ({"SIMHASH_SCOPE": "no.such.scope"}, "SIMHASH_SCOPE: cannot load 'no.such.scope': No module named 'no'"),
+    (
+        {"SIMHASH_SCOPE": "no.such.scope"},
+        "SIMHASH_SCOPE: cannot import 'no.such.scope': No module named 'no'",
+    ),
     ({"SIMHASH_ENABLED": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
     ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
     (
         {"SIMHASH_REDIS_URL": "localhost:6379"},
-        "the URL of a Redis server (SIMHASH_REDIS_URL, or REDIS_URL) must begin with redis://, rediss:// or unix://,"
+        "SIMHASH_REDIS_URL (or REDIS_URL) must be a URL that begins with redis://, rediss:// or unix://,"
         " got localhost:6379",
     ),
     (
         {"SIMHASH_STORE": "redis", "REDIS_PORT": "six"},
-        "REDIS_PORT, there or in REDIS_PARAMS, must be a whole number, got 'six'",
+        "REDIS_PORT (or its value in REDIS_PARAMS) must be a whole number, got 'six'",
     ),
     (
         {"SIMHASH_STORE": "no.such.Store"},
-        "SIMHASH_STORE: cannot load 'no.such.Store': No module named 'no'",
+        "SIMHASH_STORE: cannot import 'no.such.Store': No module named 'no'",
     ),
     ({"SIMHASH_THREAD_SIZE": "-1"}, "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1"),
 ]
@@ -266,6 +269,6 @@ class TidesSpider(scrapy.Spider):
     assert done.returncode == 0
     assert done.stdout.count("\n") == 2
     assert done.stdout.count('"near_duplicate": {"status": "near_duplicate", "duplicate_of": ') == 1
-    assert "2 pages judged, 1 new, 1 near-duplicate, " in done.stderr
+    assert "2 pages compared, 1 new, 1 near-duplicate, " in done.stderr
     assert " ERROR" not in done.stderr
     assert " WARNING" not in done.stderr

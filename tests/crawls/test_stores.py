@@ -81,6 +81,7 @@ def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> No
         "near_duplicates/exact": 2,
         "preferred_later": 1,
         "revisits": 4,
+        "revisits/near_duplicates": 1,
         "revisits/unchanged": 1,
         "revisits/small_change": 1,
         "revisits/changed": 1,
@@ -89,7 +90,7 @@ def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> No
     assert second.stat("index_size") == 5
     (file,) = tmp_path.glob("*.sqlite")
     assert file.name == "visitor.sqlite"
-    assert f"Pages are kept in {file}: 4 known" in "\n".join(second.log("INFO", "scrapy_simhash"))
+    assert f"store: {file} (4 pages known)" in "\n".join(second.log("INFO", "scrapy_simhash"))
 
 
 def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Site, tmp_path: Path) -> None:
@@ -115,9 +116,8 @@ def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_pa
     assert first.paths_scraped == sorted(PATHS)
     assert second.paths_scraped == ["/changed", "/copycat", "/small"]
     assert second.stat("items_dropped") == 1
-    assert any(
-        "action: mark; unchanged pages: drop_items" in line for line in second.log("INFO", "scrapy_simhash")
-    )
+    said = second.log("INFO", "scrapy_simhash")
+    assert any("action: mark, revisit action: drop_items, store: " in line for line in said)
 
 
 def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
@@ -209,7 +209,9 @@ def test_a_relative_folder_of_a_project_that_is_not_found_is_an_error(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "json")  # it can be imported; there is no scrapy.cfg
-    with pytest.raises(SettingError, match=r"SIMHASH_DIR 'seen' is relative .+: give an absolute path"):
+    with pytest.raises(
+        SettingError, match=r"SIMHASH_DIR \('seen'\) is relative .+: set it to an absolute path"
+    ):
         sqlite_path(Config(dir="seen"), Settings(), "pages")
     assert sqlite_path(Config(dir=str(tmp_path)), Settings(), "pages") == tmp_path / "pages.sqlite"
 
@@ -226,8 +228,8 @@ def test_a_folder_that_cannot_be_made_stops_the_crawl(site: Site, tmp_path: Path
     file.touch()
     done = crawl_one("Visitor", {"SIMHASH_DIR": str(file)}, urls=site.urls("/same"))
     assert done.error is not None
-    assert "visitor.sqlite: its folder cannot be made: " in done.error
-    assert "Name another one with SIMHASH_DIR" in done.error
+    assert "visitor.sqlite: cannot create its folder: " in done.error
+    assert "Set SIMHASH_DIR to another one" in done.error
 
 
 def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
@@ -236,9 +238,8 @@ def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
     crawl(plan)
     (done,) = crawl(plan._replace(settings={**settings, "SIMHASH_RESET": True}))
     assert done.verdicts["/same"] == "new"
-    assert any(
-        line.endswith("0 known, for SIMHASH_RESET is on") for line in done.log("INFO", "scrapy_simhash")
-    )
+    said = done.log("INFO", "scrapy_simhash")
+    assert any("(0 pages known, SIMHASH_RESET is True)" in line for line in said)
 
 
 def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
@@ -249,7 +250,7 @@ def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
     other = plan._replace(settings={**settings, "SIMHASH_SHINGLE_SIZE": 3})
     _, refused, last = crawl(plan, other, plan)
     assert refused.error is not None
-    assert "SIMHASH_SHINGLE_SIZE 2 there, 3 here" in refused.error
+    assert "SIMHASH_SHINGLE_SIZE is 2 there, 3 here" in refused.error
     assert "Nothing was changed" in refused.error
     assert refused.pages == []
     assert last.verdicts == {"/same": "revisit/unchanged"}
@@ -298,7 +299,7 @@ def test_who_looks_at_single_pages_sees_the_verdict_and_leaves_no_trace(site: Si
         code = "print('STATUS', response.meta['simhash_status'])"
         done = python("-m", "scrapy", "shell", *settings, site.url("/late"), "-c", code, cwd=tmp_path)
         assert "STATUS new" in done.stdout, done.stderr
-    assert f"Pages are looked up in {copy}: 1 known" in done.stderr
+    assert f"store: {copy} (1 page known, read-only)" in done.stderr
     with sqlite3.connect(copy) as database:
         assert database.execute("SELECT count(*) FROM pages").fetchone() == (1,)
     database.close()
@@ -351,9 +352,12 @@ def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"SIMHASH_STORE": OWN + "NoStore"}, "SIMHASH_STORE must name a class with the methods of a Store"),
-        ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot load '"),
-        ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE 'sqlite' needs a folder: set SIMHASH_DIR, or JOBDIR"),
+        (
+            {"SIMHASH_STORE": OWN + "NoStore"},
+            "SIMHASH_STORE must be the import path of a class with the methods of Store",
+        ),
+        ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot import '"),
+        ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE = 'sqlite' needs a folder: set SIMHASH_DIR or JOBDIR"),
     ],
 )
 def test_a_store_that_cannot_be_stops_the_crawl(site: Site, settings: dict[str, Any], message: str) -> None:

@@ -93,15 +93,15 @@ def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
     project.crawl()
     assert (project.folder / ".scrapy" / "simhash" / "pages.sqlite").is_file()
     log = project.crawl().log
-    (kept,) = re.findall(r"Pages are kept in .+", log)
+    (kept,) = re.findall(r"store: .+ \(\d+ pages known\)", log)
     for page in (KEEP, LOG_PAGE):
-        assert re.sub(r"\d+ known", "1024 known", kept) in shown(page, project.folder)
+        assert re.sub(r"\d+ pages known", "1024 pages known", kept) in shown(page, project.folder)
     assert {item["near_duplicate"]["reason"] for item in project.items.values()} == {"unchanged"}
     stopped = project.crawl("SIMHASH_MIN_SIMILARITY=0.9", fails=True).log
     (message,) = re.findall(r"scrapy_simhash\.exceptions\.StoreMismatch: .+", stopped)
     assert message in shown(LOG_PAGE, project.folder)
     (reset,) = re.findall(r"-s (SIMHASH_RESET=\w+)", KEEP.read_text("utf-8"))
-    assert ": 0 known" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
+    assert "(0 pages known, SIMHASH_RESET is True)" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
 
 
 def test_a_relative_folder_lies_where_the_page_says(
@@ -123,7 +123,7 @@ def test_a_relative_folder_lies_where_the_page_says(
     log = scrapy(outside, project.server, "runspider", spider, *enabled, *NO_WAIT).log
     (file,) = outside.rglob("*.sqlite")
     assert file.relative_to(outside) == Path(".scrapy/simhash/pages.sqlite")
-    assert f"Pages are kept in {file.resolve()}: 0 known" in log
+    assert f"store: {file.resolve()} (0 pages known)" in log
     assert absolute.text.strip() == 'SIMHASH_DIR = "~/crawls/simhash"'
 
 
@@ -156,8 +156,8 @@ def test_the_store_of_the_page_remembers(project: Project) -> None:
     path.write_text(module.text, "utf-8")
     project.set(settings.text)
     first, again = project.crawl().log, project.crawl().log
-    assert "Pages are kept in the file pages.pickle: 0 known" in first
-    assert "Pages are kept in the file pages.pickle: 3 known" in again
+    assert "store: the file pages.pickle (0 pages known)" in first
+    assert "store: the file pages.pickle (3 pages known)" in again
     assert {item["near_duplicate"]["reason"] for item in project.items.values()} == {"unchanged"}
     stopped = project.crawl("SIMHASH_SCOPE=host", fails=True).log
     assert "StoreMismatch: the file pages.pickle holds fingerprints" in stopped

@@ -89,7 +89,7 @@ def test_the_earliest_of_equally_near_ones_is_joined() -> None:
         (([True],), TypeError, "value must be an integer, got True"),
         (([], 65), ValueError, "max_distance must be from 0 to 64, got 65"),
         (([], 3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
-        (([], 2, PLAN), ValueError, "the plan is for a distance of 3, max_distance is 2"),
+        (([], 2, PLAN), ValueError, "blocks is a plan for distance 3, but max_distance is 2"),
     ],
 )
 def test_what_is_wrong_is_said(arguments: Sequence[Any], error: type[Exception], message: str) -> None:

@@ -474,9 +474,17 @@ def test_an_index_that_cannot_work_is_refused(
 @pytest.mark.parametrize(
     ("plans", "error", "message"),
     [
-        ([], ValueError, r"there must be plans, all of one distance, got distances \[\]"),
+        (
+            [],
+            ValueError,
+            r"blocks must be one or more plans for the same distance, got plans for distances \[\]",
+        ),
         # The second would miss what the first finds.
-        ([(10, Plan.classic(3, 4)), (20, Plan.classic(2, 4))], ValueError, r"got distances \[3, 2\]"),
+        (
+            [(10, Plan.classic(3, 4)), (20, Plan.classic(2, 4))],
+            ValueError,
+            r"got plans for distances \[3, 2\]",
+        ),
         ([(20, Plan.classic(3, 4)), (20, Plan.classic(3, 5))], ValueError, r"must rise, got \[20, 20\]"),
         ([(20, "4x16")], TypeError, "a plan must be a Plan, got '4x16'"),
         ([(20, ProbingPlan.even(10, 4))], TypeError, "a plan must be a Plan, got ProbingPlan"),

@@ -190,7 +190,7 @@ def test_a_plan_of_a_greater_distance_serves_a_smaller_one(way: str) -> None:
         (([], "3"), TypeError, "max_distance must be an integer, got '3'"),
         (([], 3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
         (([], 3, "few"), TypeError, "blocks must be an integer, got 'few'"),
-        (([], 4, Plan.classic(3, 4)), ValueError, "the plan is for a distance of 3, max_distance is 4"),
+        (([], 4, Plan.classic(3, 4)), ValueError, "blocks is a plan for distance 3, but max_distance is 4"),
     ],
 )
 def test_what_is_wrong_is_said_at_the_call(

@@ -71,6 +71,8 @@ def test_batches_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("values", [b"", b"12345678", bytearray(16)])
 def test_bytes_are_refused_since_nobody_knows_what_numbers_they_are(values: bytes) -> None:
-    with pytest.raises(TypeError, match=r"bytes are no row of numbers, memoryview\(\.\.\.\)\.cast"):
+    with pytest.raises(
+        TypeError, match=r"expected a row of 64-bit numbers, got bytes: pass memoryview\(\.\.\.\)\.cast"
+    ):
         row_of(values)
     assert row_of(memoryview(bytes(16)).cast("Q")).tolist() == [0, 0]

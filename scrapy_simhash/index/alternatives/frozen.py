@@ -118,7 +118,7 @@ class FrozenTables(Way):
     def verify(self) -> None:
         """Raise ValueError unless the tables are byte for byte what was written. Reads all of them."""
         if zlib.crc32(self._buffer[self._begin :]) != self._checksum:
-            raise ValueError("these frozen tables are damaged")
+            raise ValueError("the frozen tables are damaged")
 
     def to_bytes(self) -> bytes:
         """Return what ``from_buffer`` takes."""
@@ -180,7 +180,7 @@ class FrozenTables(Way):
             self._tables.append(PackedTable(self._buffer[here:end], size, code))
             here = end
         if here != self.nbytes:
-            raise ValueError(f"frozen tables of {here:,} bytes were cut to {self.nbytes:,}, or added to")
+            raise ValueError(f"the frozen tables must have {here:,} bytes, got {self.nbytes:,}")
 
 
 def _header(buffer: memoryview) -> tuple[dict[str, Any], int]:
@@ -188,12 +188,14 @@ def _header(buffer: memoryview) -> tuple[dict[str, Any], int]:
     behind_magic = len(MAGIC)
     start = behind_magic + _HEAD.size
     if len(buffer) < start or bytes(buffer[:behind_magic]) != MAGIC:
-        raise ValueError("these are no frozen tables")
+        raise ValueError("the data is not a file of frozen tables")
     length, checksum = _HEAD.unpack(buffer[behind_magic:start])
     text = bytes(buffer[start : start + length])
     if len(text) != length or zlib.crc32(text) != checksum:
-        raise ValueError("the header of these frozen tables is damaged")
+        raise ValueError("the header of the frozen tables is damaged")
     header: dict[str, Any] = json.loads(text)
     if header["version"] != VERSION:
-        raise ValueError(f"these frozen tables are of version {header['version']}, known is {VERSION}")
+        raise ValueError(
+            f"the frozen tables have version {header['version']}, this release reads version {VERSION}"
+        )
     return header, start + length

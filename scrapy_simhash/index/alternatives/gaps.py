@@ -84,7 +84,7 @@ class GapCode:
             here = end + max(length - 1, 0)
             number = self._apply(number, int("1" + text[end:here], 2) if length else 0)
             if number > last:
-                raise ValueError("damaged: there is a number beyond the last")
+                raise ValueError("damaged: a number is greater than the last one")
             yield number
             if number == last:
                 return
@@ -92,5 +92,5 @@ class GapCode:
 
 def _operators(kind: str) -> tuple[Callable[[int, int], int], Callable[[int, int], int]]:
     if kind not in KINDS:
-        raise ValueError(f"a gap is one of {', '.join(KINDS)}, got {kind!r}")
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     return KINDS[kind]

@@ -56,7 +56,7 @@ def words(lengths: Sequence[int]) -> dict[int, str]:
     for length, symbol in sorted((length, symbol) for symbol, length in enumerate(lengths) if length):
         code <<= length - last
         if code >> length:
-            raise ValueError(f"there is no code with words of these lengths: {list(lengths)}")
+            raise ValueError(f"no prefix code has words of these lengths: {list(lengths)}")
         given[symbol] = f"{code:0{length}b}"
         code, last = code + 1, length
     return given

@@ -261,9 +261,9 @@ def replacing(path: FilePath) -> Iterator[tuple[BinaryIO, Path]]:
     target = Path(os.path.realpath(path))
     folder = target.parent
     if target.exists() and not target.is_file():
-        raise OSError(errno.EINVAL, "an index can only replace a regular file, and this is none", str(path))
+        raise OSError(errno.EINVAL, "not a regular file: an index cannot replace it", str(path))
     if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder for the index", str(folder))
+        raise FileNotFoundError(errno.ENOENT, "no such folder for the index", str(folder))
     temporary = folder / f".{token_hex(8)}.saving"
     try:
         with temporary.open("x+b") as file:
@@ -328,7 +328,7 @@ def _read_header(path: str, file: BinaryIO, size: int) -> Header:
         raise _damaged(path, f"its first {PREFACE_SIZE} bytes have changed")
     if version > FORMAT_VERSION:
         raise NewerIndexFile(
-            f"{path} has format version {version}, and this version of scrapy-simhash reads up to "
+            f"{path} has format version {version}, and this release of scrapy-simhash reads up to "
             f"{FORMAT_VERSION}: install a later one"
         )
     if size < length:
@@ -342,7 +342,7 @@ def _read_header(path: str, file: BinaryIO, size: int) -> Header:
         header = Header.from_bytes(text)
         _check_places(header, PREFACE_SIZE + header_size, length)
     except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(path, f"its header makes no sense ({error})") from error
+        raise _damaged(path, f"its header has wrong values ({error})") from error
     return header
 
 
@@ -371,7 +371,7 @@ def _plan_from(parsed: dict[str, Any]) -> Plans:
         return Plan(max_distance, blocks, tuple(map(tuple, parsed["keys"])))
     if kind == "probing":
         return ProbingPlan(max_distance, blocks, tuple(parsed["radii"]))
-    raise ValueError(f"there is no index of the kind {kind!r}")
+    raise ValueError(f"unknown kind of index: {kind!r}")
 
 
 def _damaged(path: str, what: str) -> DamagedIndexFile:

@@ -98,7 +98,7 @@ def save(
     steps = _Steps(progress, 2 * total * (1 + len(_tables_to_write(plan, searchable))))
     with replacing(path) as (file, folder), sorted_runs(_chunks(index), folder, steps.done) as runs:
         if _write(file, folder, index.max_distance, plan, runs, searchable, steps) != total:
-            raise RuntimeError("the index changed while it was saved")
+            raise RuntimeError("the index was changed while it was being saved")
     steps.finish()
 
 
@@ -230,9 +230,9 @@ def _chosen(plans: Sequence[tuple[int, Plans]], max_distance: int | None) -> tup
     """Return the first of *plans* with *max_distance*, or the first if all have the same distance."""
     distances = sorted({distance for distance, _ in plans})
     if not distances:
-        raise ValueError("there is nothing to merge: give one file or index at least")
+        raise ValueError("nothing to merge: give at least one file or index")
     if max_distance is None and len(distances) > 1:
-        raise ValueError(f"max_distance must be given, since that of the sources differs: {distances}")
+        raise ValueError(f"max_distance must be given, since the sources have different ones: {distances}")
     wanted = distances[0] if max_distance is None else max_distance
     if wanted not in distances:
         raise ValueError(f"max_distance must be that of one of the sources, {distances}, got {wanted}")

@@ -77,7 +77,7 @@ def check_apart(blocks: Iterable[Block]) -> None:
     given, end = tuple(blocks), 0
     for block in sorted(given, key=lambda block: (block.shift, block.width)):
         if block.shift < end or block.width < 0 or block.shift + block.width > BITS:
-            raise ValueError(f"blocks must be apart and within {BITS} bits, got {given}")
+            raise ValueError(f"blocks must not overlap and must lie within {BITS} bits, got {given}")
         end = block.shift + block.width
 
 

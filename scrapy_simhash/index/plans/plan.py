@@ -63,7 +63,9 @@ class Plan:
                 raise ValueError(f"a key must be rising block numbers below {len(self.blocks)}, got {key}")
         hole = find_hole(self.keys, len(self.blocks), self.max_distance)
         if hole is not None:
-            raise ValueError(f"these keys miss pairs that differ in blocks {hole}: every key has one of them")
+            raise ValueError(
+                f"the keys miss pairs that differ in blocks {hole}: every key contains one of them"
+            )
 
     @classmethod
     def classic(cls, max_distance: SupportsIndex = 3, blocks: SupportsIndex = 6) -> Plan:

@@ -28,7 +28,7 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     by_weight: defaultdict[int, list[bytes]] = defaultdict(list)
     for digest, weight in weighted_digests:
         if len(digest) != 8:
-            raise ValueError(f"a digest must be 8 bytes long, got {len(digest)}")
+            raise ValueError(f"a digest must have 8 bytes, got {len(digest)}")
         by_weight[weight].append(digest)
     if not by_weight:
         raise ValueError("a fingerprint needs at least one feature")

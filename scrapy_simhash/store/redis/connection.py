@@ -21,7 +21,7 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
-_URL_SETTINGS = "SIMHASH_REDIS_URL, or REDIS_URL"
+_URL_SETTINGS = "SIMHASH_REDIS_URL (or REDIS_URL)"
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 _SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
 
@@ -42,8 +42,7 @@ class Server:
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
             raise SettingError(
-                f"the URL of a Redis server ({_URL_SETTINGS}) must begin with redis://, rediss:// or unix://,"
-                f" got {self}"
+                f"{_URL_SETTINGS} must be a URL that begins with redis://, rediss:// or unix://, got {self}"
             )
 
     def __str__(self) -> str:
@@ -83,7 +82,7 @@ class Server:
         except ValueError:
             # What Python has to say about it may be a part of the password.
             raise SettingError(
-                f"the URL of a Redis server ({_URL_SETTINGS}) must be like redis://:password@host:6379/0, got {self}."
+                f"{_URL_SETTINGS} must be a URL like redis://:password@host:6379/0, got {self}."
                 " In a password write %2F for /, %3F for ?, %23 for #, %5B for [, %5D for ]"
             ) from None
         suitable = _OPTIONS | _TIMES
@@ -100,7 +99,7 @@ class Server:
             return kind.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times, **options)
         except (TypeError, ValueError) as error:
             raise SettingError(
-                f"an option of the Redis server {self} ({_URL_SETTINGS}, or REDIS_PARAMS) has a wrong value: {error}"
+                f"SIMHASH_REDIS_URL, REDIS_URL or REDIS_PARAMS has a wrong value for the Redis server {self}: {error}"
             ) from error
 
 
@@ -111,9 +110,11 @@ def library() -> Any:
         import redis.asyncio.retry
         import redis.retry
     except ImportError as error:
-        raise StoreError(f"a store in Redis needs redis-py: {how}") from error
+        raise StoreError(f"SIMHASH_STORE = 'redis' needs redis-py: {how}") from error
     if int(redis.__version__.partition(".")[0]) < 5:
-        raise StoreError(f"a store in Redis needs redis-py 5.0 or later, found {redis.__version__}: {how}")
+        raise StoreError(
+            f"SIMHASH_STORE = 'redis' needs redis-py 5.0 or later, found {redis.__version__}: {how}"
+        )
     return redis
 
 
@@ -160,5 +161,5 @@ def _number(setting: str, value: Any) -> int:
         return int(value)
     except (TypeError, ValueError):
         raise SettingError(
-            f"{setting}, there or in REDIS_PARAMS, must be a whole number, got {value!r}"
+            f"{setting} (or its value in REDIS_PARAMS) must be a whole number, got {value!r}"
         ) from None

@@ -26,8 +26,8 @@ _CLUSTER = {
 }
 #: Why one server must hold a store; for every refusal of a cluster.
 NO_CLUSTER = (
-    "is a Redis Cluster. One list orders all claims, so that one server must hold the store: name a server that does"
-    " not run in cluster mode"
+    "is a Redis Cluster, which cannot hold a store: set SIMHASH_REDIS_URL to a server that does not run in cluster"
+    " mode"
 )
 
 
@@ -42,11 +42,11 @@ def meaning(error: Exception, place: str) -> StoreError:
     # In a script's error the word is somewhere inside.
     signs = {word.strip("-:'") for word in said.split()} | {kind.__name__ for kind in type(error).__mro__}
     if signs & _REFUSED:
-        return StoreError(f"{place} refuses this crawl: {said}")
+        return StoreError(f"{place} denies access: {said}")
     if "WRONGTYPE" in signs:
-        return StoreDamaged(f"{place} has a key that is no store's: {said}. Nothing was changed")
+        return StoreDamaged(f"{place} has a key that does not belong to a store: {said}. Nothing was changed")
     if signs & _CLUSTER:
         return StoreError(f"{place} {NO_CLUSTER} ({said})")
     if isinstance(error, library().ResponseError) and not signs & _FOR_NOW:
-        return StoreError(f"{place} answers {said}")
+        return StoreError(f"{place} answers with an error: {said}")
     return StoreUnavailable(f"{place} does not answer: {said}")

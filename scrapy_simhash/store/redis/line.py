@@ -56,7 +56,7 @@ class Line:
         if trip is not None:
             trip.cancel()
             await asyncio.wait([trip])
-        self._fail(StoreUnavailable(f"{self._place} was left"))
+        self._fail(StoreUnavailable(f"the connection to {self._place.removeprefix('the ')} was closed"))
         await self._let_go()
 
     def _reply(self, *command: Any) -> asyncio.Future[Any]:
@@ -81,7 +81,9 @@ class Line:
                 # Nobody knows what it has executed, nor where in its answers the connection stands.
                 self._waiting.extendleft(reversed(batch))
                 self._fail(
-                    error if isinstance(error, Exception) else StoreUnavailable(f"{self._place} was left")
+                    error
+                    if isinstance(error, Exception)
+                    else StoreUnavailable(f"the connection to {self._place.removeprefix('the ')} was closed")
                 )
                 await self._let_go()
                 if not isinstance(error, Exception):

@@ -174,11 +174,11 @@ class Link:
                 opened = await reopen(replace(self.wish, run=0), self._line.ask)
                 self.opened = opened
             logger.warning(
-                "%s has lost what it knew, or part of it; this crawl goes on with what is there",
+                "%s has lost stored pages; this crawl continues with those that are left",
                 self.wish.place,
             )
         if not await self.catch_up(replica):
-            raise StoreUnavailable(f"{self.wish.place} changes while it is read")
+            raise StoreUnavailable(f"{self.wish.place} changed while it was read")
         self._is_up = True
         self.openings += 1
         if opened.run and self.wish.live and self._heart is None:

@@ -66,7 +66,7 @@ async def meet(wish: OpenRequest, ask: Ask) -> Opened:
         except StoreUnavailable:
             raise
         except StoreError:
-            logger.debug("%s does not tell its section %s", wish.place, section)
+            logger.debug("%s does not answer INFO %s", wish.place, section)
     if info.get("cluster_enabled"):
         raise StoreError(f"{wish.place} {NO_CLUSTER}")
     policy = str(info.get("maxmemory_policy", ""))
@@ -74,7 +74,9 @@ async def meet(wish: OpenRequest, ask: Ask) -> Opened:
         policy.startswith("allkeys") or (wish.expire and policy.startswith("volatile"))
     ):
         logger.warning(
-            "%s may throw away keys when its memory is full (maxmemory-policy %s)", wish.place, policy
+            "%s may evict keys when its memory is full: set maxmemory-policy to noeviction (it is %s)",
+            wish.place,
+            policy,
         )
     return await reopen(wish, ask)
 
@@ -95,13 +97,13 @@ async def reopen(wish: OpenRequest, ask: Ask) -> Opened:
             return Opened(header, store_id, int(number), pages)
         if status == b"none":
             if header is None:
-                raise StoreError(f"there is no {wish.place.removeprefix('the ')}")
+                raise StoreError(f"no such store: {wish.place.removeprefix('the store ')}")
             return Opened(header, NOWHERE, 0, 0)
         if status == b"foreign":
             key, kind = (part.decode("utf-8", "replace") for part in said)
             raise StoreDamaged(
-                f"{wish.place} has a key {key!r} that is no store's ({kind}). Nothing was changed. Name another"
-                " prefix with SIMHASH_REDIS_PREFIX, or remove that key"
+                f"{wish.place} has a key {key!r} that does not belong to a store ({kind}). Nothing was changed. Set"
+                " SIMHASH_REDIS_PREFIX to another prefix, or delete that key"
             )
         version, text = said
         header = _read_header(version, text, wish.place)
@@ -119,7 +121,7 @@ def at_once(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
     except StopIteration as end:
         answer: Answer = end.value
         return answer
-    raise RuntimeError("it waits")
+    raise RuntimeError("the coroutine waits for something")
 
 
 def _written(header: Header) -> str:
@@ -131,9 +133,10 @@ def _read_header(version: bytes, text: bytes, place: str) -> Header:
         number = int(version)
         if number != VERSION:
             raise StoreDamaged(
-                f"{place} has the layout of another scrapy-simhash, version {number}; this one knows version"
-                f" {VERSION}. Nothing was changed. Use that release, which can also export it for this one, or name"
-                " another prefix with SIMHASH_REDIS_PREFIX"
+                f"{place} was written by another release of scrapy-simhash: its layout has version {number}, this"
+                f" release reads version {VERSION}. Nothing was changed. Use that release (it can export"
+                " the pages for"
+                " this one), or set SIMHASH_REDIS_PREFIX to another prefix"
             )
         return Header.from_dict(json.loads(text))
     except (TypeError, ValueError) as error:

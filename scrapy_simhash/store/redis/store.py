@@ -102,7 +102,7 @@ class RedisStore:
         """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`. StoreError before anybody knows it."""
         header = self._link.wish.header
         if header is None:
-            raise StoreError(f"{self._link.wish.place} was not asked yet what it is for")
+            raise StoreError(f"{self._link.wish.place} has no header before the first question to the server")
         return header
 
     @property
@@ -200,7 +200,7 @@ class RedisStore:
                 replica.apply(reply, _REMOVED.size, first)
                 return bool(was_known)
             await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.wish.place} changes all the time")
+        raise StoreUnavailable(f"{self._link.wish.place} kept changing while a page was removed")
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`.
@@ -213,9 +213,7 @@ class RedisStore:
             yield posting
         # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
         if not await self._link.catch_up(replica):
-            raise StoreUnavailable(
-                f"{self._link.wish.place} has lost what it knew, or part of it, while it was read"
-            )
+            raise StoreUnavailable(f"{self._link.wish.place} lost stored pages while it was read")
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
@@ -292,7 +290,7 @@ class RedisStore:
                     replica.keep_sketch(claim.content, fingerprint.sketch)
                 return claim
             losses += await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.wish.place} loses what it knew again and again")
+        raise StoreUnavailable(f"{self._link.wish.place} loses stored pages again and again")
 
     async def _kin(
         self,
@@ -375,4 +373,4 @@ class RedisStore:
 
     def _check_writable(self) -> None:
         if self._is_read_only:
-            raise StoreError(f"{self._link.wish.place} was opened for reading only")
+            raise StoreError(f"{self._link.wish.place} was opened read-only")

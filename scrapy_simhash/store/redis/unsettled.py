@@ -48,4 +48,4 @@ class Unsettled:
                     self._told.popleft()
                 return
             self._link.lost(replica)
-        raise StoreUnavailable(f"{self._link.wish.place} loses what it knew again and again")
+        raise StoreUnavailable(f"{self._link.wish.place} loses stored pages again and again")

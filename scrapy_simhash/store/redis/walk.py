@@ -53,7 +53,7 @@ async def walk(ask: Ask, pages: str, contents: str, ended: set[int]) -> AsyncIte
             order = sorted(wanted)
             fetched = await ask("HMGET", contents, *order)
             if None in fetched:
-                raise StoreUnavailable(f"{contents} has lost what {pages} knows, while it was read")
+                raise StoreUnavailable(f"{contents} lost contents of {pages} while it was read")
             known |= {n: read_content(r) for n, r in zip(order, fetched, strict=True)}
             # The contents that a page had before: each names the one before it.
             wanted = {known[n].before - 1 for n in order if known[n].before} - known.keys()

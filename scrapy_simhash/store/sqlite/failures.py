@@ -13,8 +13,8 @@ from pathlib import Path
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreUnavailable
 
 _DAMAGE_ADVICE = (
-    "Nothing was changed. Put a copy in its place, or export what can still be read, or let SIMHASH_RESET = True "
-    "begin anew"
+    "Nothing was changed. Replace it with a backup, export what can still be read, or set SIMHASH_RESET = True to "
+    "delete it"
 )
 
 
@@ -58,15 +58,15 @@ def said_at_work(path: Path) -> Iterator[None]:
 
 def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     if is_damage(error):
-        return StoreDamaged(f"{path} is damaged, or is no store: {error}. {_DAMAGE_ADVICE}")
+        return StoreDamaged(f"{path} is damaged, or is not a store: {error}. {_DAMAGE_ADVICE}")
     if "locked" in str(error):
-        return StoreLocked(f"{path}: another program is writing to it. Wait for it to end, or end it")
+        return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
     if is_forbidden(error):
         instead = (
-            "name another folder with SIMHASH_DIR" if what == "write" else "copy it, and its -wal, elsewhere"
+            "set SIMHASH_DIR to another folder" if what == "write" else "copy it and its -wal file elsewhere"
         )
         return StoreError(
-            f"{path}: cannot {what} it: {error}. Look at the permissions of the file and of its folder, in which "
-            f"files are made beside it, or {instead}"
+            f"{path}: cannot {what} it: {error}. Check the permissions of the file and of its folder (SQLite creates "
+            f"files beside it), or {instead}"
         )
     return StoreUnavailable(f"{path}: cannot open it: {error}")

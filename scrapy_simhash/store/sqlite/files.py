@@ -82,8 +82,8 @@ class WriterLock:
                 if "locked" not in str(error):
                     raise
                 raise StoreLocked(
-                    f"{path}: another crawl is writing to it. Wait for it to end, or stop it, or name another "
-                    "folder with SIMHASH_DIR"
+                    f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_DIR to "
+                    "another folder"
                 ) from error
 
     def release(self) -> None:
@@ -101,7 +101,7 @@ def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[Wr
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"{path}: its folder cannot be made: {error}. Name another one with SIMHASH_DIR"
+                f"{path}: cannot create its folder: {error}. Set SIMHASH_DIR to another one"
             ) from error
         lock = WriterLock(path)
         undo.callback(lock.release)
@@ -111,8 +111,8 @@ def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[Wr
             _make(path, header or Header())
         elif not path.stat().st_size:
             raise StoreDamaged(
-                f"{path} is an empty file, and no store. Nothing was changed. Put a copy in its place, or remove it, "
-                "or let SIMHASH_RESET = True begin anew"
+                f"{path} is an empty file, not a store. Nothing was changed. Replace it with a backup, delete it, or "
+                "set SIMHASH_RESET = True"
             )
         connection = connect(path, "rw")
         undo.callback(connection.close)
@@ -127,8 +127,8 @@ def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[Wr
         ((mode,),) = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         if mode != "wal":
             raise StoreError(
-                f"{path}: SQLite cannot keep a write-ahead log here, only {mode}, as on some network drives. Name "
-                "another folder with SIMHASH_DIR"
+                f"{path}: SQLite cannot use a write-ahead log here (journal mode {mode}), as on some network drives. "
+                "Set SIMHASH_DIR to another folder"
             )
         undo.pop_all()
     return lock, connection
@@ -141,7 +141,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
     made, and there is no log, nobody is writing, and the file is read without locks.
     """
     if not path.is_file():
-        raise StoreError(f"{path}: there is no such file")
+        raise StoreError(f"{path}: no such file")
     with said_at_opening(path, "read"):
         for mode in ("ro", "ro&immutable=1"):
             connection = connect(path, mode)
@@ -183,8 +183,8 @@ def _make(path: Path, header: Header) -> None:
     for suffix in _BESIDE:
         if _size(orphan := beside(path, suffix)):
             raise StoreDamaged(
-                f"{orphan} holds the latest transactions of {path.name}, which is missing. Nothing was changed. Put "
-                "it back, or remove what is left of it, or let SIMHASH_RESET = True begin anew"
+                f"{orphan} holds the latest transactions of {path.name}, which is missing. Nothing was changed. "
+                "Restore that file, delete the files beside it, or set SIMHASH_RESET = True to do so"
             )
     new = beside(path, "-new")
     _unlink(new)

@@ -126,16 +126,17 @@ def check(connection: sqlite3.Connection, place: str) -> None:
     """Raise StoreDamaged unless the database is a store that this release can read."""
     if not is_store(connection):
         raise StoreDamaged(
-            f"{place} is a database of another program. Nothing was changed. Move it away, or name another "
-            "folder with SIMHASH_DIR"
+            f"{place} is a database of another program. Nothing was changed. Move it, or set SIMHASH_DIR to "
+            "another folder"
         )
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         age = "a newer" if version > VERSION else "an older"
         raise StoreDamaged(
-            f"{place} was written by {age} release of scrapy-simhash: its tables are of version {version}, and "
-            f"this release knows {VERSION}. Nothing was changed. Use that release, which can also export it for this "
-            "one, or name another folder with SIMHASH_DIR"
+            f"{place} was written by {age} release of scrapy-simhash: its tables have version {version}, "
+            f"this release reads version {VERSION}. Nothing was changed. Use that release (it can export"
+            " the pages for "
+            "this one), or set SIMHASH_DIR to another folder"
         )
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     wanted = {statement.split()[2] for statement in TABLES}
@@ -154,4 +155,4 @@ def header_of(connection: sqlite3.Connection) -> Header:
     try:
         return Header.from_dict(dict(connection.execute("SELECT name, value FROM header")))
     except (TypeError, ValueError) as error:
-        raise sqlite3.DatabaseError(f"the header is not one: {error}") from error
+        raise sqlite3.DatabaseError(f"cannot read the header: {error}") from error

@@ -224,7 +224,7 @@ class SqliteStore(LocalStore):
     def _transaction(self) -> Iterator[None]:
         """Undo what was not committed inside."""
         if not self._run:
-            raise StoreError(f"{self._path} was opened for reading only, or was closed")
+            raise StoreError(f"{self._path} was opened read-only, or was closed")
         with said_at_work(self._path), self._turn:
             try:
                 self._begin()

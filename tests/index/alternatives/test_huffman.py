@@ -61,5 +61,5 @@ def test_the_longest_word_of_65_symbols_has_64_bits() -> None:
 
 @pytest.mark.parametrize("lengths", [[1, 1, 1], [1, 2, 2, 2], [1, 1, 64]])
 def test_lengths_of_no_code_are_refused(lengths: list[int]) -> None:
-    with pytest.raises(ValueError, match="no code"):
+    with pytest.raises(ValueError, match="no prefix code"):
         words(lengths)

@@ -80,7 +80,7 @@ def test_a_turned_plan_has_every_block_in_as_many_keys(k: int, blocks: int, firs
 
 
 def test_a_key_that_cannot_be_turned_is_refused() -> None:
-    with pytest.raises(ValueError, match="these keys miss pairs"):
+    with pytest.raises(ValueError, match="the keys miss pairs"):
         turned(max_distance=3, blocks=8, first=(0, 1, 2))
 
 

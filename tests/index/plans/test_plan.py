@@ -100,7 +100,7 @@ def test_a_hole_is_found_exactly_where_trying_every_set_finds_one(
     ],
 )
 def test_blocks_that_overlap_or_leave_the_64_bits_make_no_plan(blocks: tuple[Block, ...]) -> None:
-    with pytest.raises(ValueError, match="blocks must be apart and within 64 bits"):
+    with pytest.raises(ValueError, match="blocks must not overlap and must lie within 64 bits"):
         Plan(1, blocks, tuple((number,) for number in range(len(blocks))))
 
 

@@ -108,5 +108,5 @@ def test_a_plan_that_is_malformed_not_exact_or_too_slow_cannot_be_made(
 
 @pytest.mark.parametrize("blocks", [(Block(0, 8), Block(4, 8)), (Block(60, 8),), (Block(0, 1), Block(0, 1))])
 def test_blocks_that_overlap_or_leave_the_64_bits_are_refused(blocks: tuple[Block, ...]) -> None:
-    with pytest.raises(ValueError, match="blocks must be apart and within 64 bits"):
+    with pytest.raises(ValueError, match="blocks must not overlap and must lie within 64 bits"):
         ProbingPlan(0, blocks, (0,) * len(blocks))

@@ -63,10 +63,10 @@ def test_no_setting_is_no_server(settings: dict[str, Any]) -> None:
             )
             for params, kind in (("{secret", "str"), ("[1]", "str"), (3, "int"), (["secret"], "list"))
         ),
-        ({"REDIS_PORT": "a"}, "REDIS_PORT, there or in REDIS_PARAMS, must be a whole number, got 'a'"),
+        ({"REDIS_PORT": "a"}, "REDIS_PORT (or its value in REDIS_PARAMS) must be a whole number, got 'a'"),
         (
             {"REDIS_PARAMS": {"db": "a"}},
-            "REDIS_DB, there or in REDIS_PARAMS, must be a whole number, got 'a'",
+            "REDIS_DB (or its value in REDIS_PARAMS) must be a whole number, got 'a'",
         ),
     ],
 )
@@ -85,21 +85,21 @@ def test_a_time_that_is_none_is_refused() -> None:
 
 @pytest.mark.parametrize("url", ["http://a", "localhost:6379", ""])
 def test_a_url_of_another_kind_is_refused(url: str) -> None:
-    with pytest.raises(SettingError, match="must begin with redis://"):
+    with pytest.raises(SettingError, match="must be a URL that begins with redis://"):
         Server(url)
 
 
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("redis://a:x", "must be like redis://:password@host:6379/0, got redis://a:x"),
-        ("redis://a:99999", "must be like redis://:password@host:6379/0, got redis://a:99999"),
-        ("redis://a?socket_timeout=soon", "has a wrong value: .*'socket_timeout'"),
-        ("redis://a?db=x", "has a wrong value: .*'db'"),
+        ("redis://a:x", "must be a URL like redis://:password@host:6379/0, got redis://a:x"),
+        ("redis://a:99999", "must be a URL like redis://:password@host:6379/0, got redis://a:99999"),
+        ("redis://a?socket_timeout=soon", "has a wrong value for the Redis server .*: .*'socket_timeout'"),
+        ("redis://a?db=x", "has a wrong value for the Redis server .*: .*'db'"),
     ],
 )
 def test_a_url_that_cannot_be_read_is_refused_with_the_names_of_the_settings(url: str, message: str) -> None:
-    with pytest.raises(SettingError, match=rf"SIMHASH_REDIS_URL, or REDIS_URL.*{message}"):
+    with pytest.raises(SettingError, match=rf"SIMHASH_REDIS_URL.*REDIS_URL.*{message}"):
         RedisStore(url, "p", None)
 
 

@@ -130,7 +130,7 @@ async def test_a_server_that_came_back_empty_is_a_new_store(
         assert sorted(run.number for run in await other.runs()) == [1, 2]
     said = warnings(caplog)
     assert len(said) == 2, "one of each store"
-    assert all("has lost what it knew" in line for line in said)
+    assert all("has lost stored pages" in line for line in said)
 
 
 @waits
@@ -172,7 +172,7 @@ async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
         assert (await one.claim(posting("g", content(0, text="e")))).original == posting("e", 0).url
         assert (await one.claim(posting("h", content(0)))).original == posting("a", 0).url
         assert one.index_size == 4
-    assert {line.partition(" has ")[2][:17] for line in warnings(caplog)} == {"lost what it knew"}
+    assert {line.partition(" has ")[2][:17] for line in warnings(caplog)} == {"lost stored pages"}
 
 
 @waits
