@@ -305,7 +305,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
 def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
     """Return how a page has fared since it was seen last."""
     if (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash):
-        return Reason.HANDED_ON if former.is_live else Reason.UNCHANGED
+        return Reason.DELIVERED if former.is_live else Reason.UNCHANGED
     if claim.content == former.content:
         return Reason.SMALL_CHANGE
     return Reason.CHANGED if claim.original is None else Reason.NOW_NEAR_DUPLICATE

@@ -25,7 +25,7 @@ class Reason(str, Enum):
 
     UNCHANGED = "unchanged"
     """A revisit with the very text of last time, title included."""
-    HANDED_ON = "handed_on"
+    DELIVERED = "delivered"
     """The same, and another crawler, which is still at work, has handed it on; see ``SIMHASH_REVISIT_LIVE``."""
     SMALL_CHANGE = "small_change"
     """A revisit whose text is another, but still a near-duplicate of what its cluster began with."""

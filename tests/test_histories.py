@@ -1,7 +1,7 @@
 """Whole histories of crawls: what no rule, no kill, no outage and no way back to an old text may do to an item.
 
-The promise: what a page yields is handed on at every visit, unless a rule of the settings drops it as a copy, or it
-is as it was and has been handed on, since the page has that text, by a run that ended in order.
+The promise: what a page yields is delivered at every visit, unless a rule of the settings drops it as a copy, or it
+is as it was and has been delivered, since the page has that text, by a run that ended in order.
 """
 
 import asyncio
@@ -113,10 +113,10 @@ class Past:
 
     texts: list[str] = field(default_factory=list)
     is_safe: bool = False
-    """Whether the latest text was handed on, since the page has it, in a run that ended in order."""
+    """Whether the latest text was delivered, since the page has it, in a run that ended in order."""
     is_on_its_way: bool = False
-    """Whether it was handed on in the present run."""
-    was_last_handed_on: bool = False
+    """Whether it was delivered in the present run."""
+    was_last_delivered: bool = False
     """Whether that was so at the latest visit of that run, after which it must be known for safe."""
     is_known_safe: bool = False
     rank: tuple[int, int] | None = None
@@ -202,7 +202,7 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
             crawler.signals.send_catch_log(signals.spider_error, response=response)
         if visit.is_away:
             assert not gone, "nobody knows"
-            past.was_last_handed_on = past.was_last_handed_on and not visit.fails
+            past.was_last_delivered = past.was_last_delivered and not visit.fails
             continue
         hold(past, gone, rules, visit, request.meta)
     if run.is_killed:
@@ -214,15 +214,15 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
         killed.rename(folder)
     for past in pasts.values():
         past.is_safe = past.is_safe or (past.is_on_its_way and not run.is_killed)
-        past.is_known_safe = past.is_known_safe or (past.was_last_handed_on and not run.is_killed)
-        past.is_on_its_way = past.was_last_handed_on = False
+        past.is_known_safe = past.is_known_safe or (past.was_last_delivered and not run.is_killed)
+        past.is_on_its_way = past.was_last_delivered = False
 
 
 def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str, Any]) -> None:
     """Hold what is *gone* of a page against its *past*, and take note of it."""
     tale = f"{visit.page} has {visit.text} after {past.texts}"
     if past.texts[-1:] != [visit.text]:
-        past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_handed_on = False
+        past.is_safe = past.is_known_safe = past.is_on_its_way = past.was_last_delivered = False
     past.texts.append(visit.text)
     is_done = meta.get("simhash_reason") == "unchanged" and meta.get("simhash_settled", False)
     assert past.is_safe or not is_done, f"{tale}, and passes for safe"
@@ -230,8 +230,8 @@ def hold(past: Past, gone: set[str], rules: Rules, visit: Visit, meta: dict[str,
         assert is_done or not past.is_known_safe, f"{tale}, and does not pass for safe"
     expected = lost_as_copy(rules, visit, meta) | (lost_as_unchanged(rules, visit) if is_done else set())
     assert gone == expected, tale
-    past.was_last_handed_on = "item" not in gone and not visit.fails
-    past.is_on_its_way = past.is_on_its_way or past.was_last_handed_on
+    past.was_last_delivered = "item" not in gone and not visit.fails
+    past.is_on_its_way = past.is_on_its_way or past.was_last_delivered
     if "simhash_rank" in meta:
         cluster, rank = meta["simhash_cluster"], meta["simhash_rank"]
         if past.rank is not None and past.rank[0] == cluster:
@@ -311,7 +311,7 @@ async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set
     crawler.settings.set("SEED", seed)
     judge = SimhashDownloaderMiddleware.from_crawler(crawler)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
-    handed_on: set[tuple[str, str]] = set()
+    delivered: set[tuple[str, str]] = set()
 
     async def visited(visit: Visit) -> None:
         wishes = {"simhash_action": visit.action, "simhash_revisit_action": visit.revisit_action}
@@ -329,7 +329,7 @@ async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set
         if visit.fails:
             crawler.signals.send_catch_log(signals.spider_error, response=response)
         else:
-            handed_on.add((visit.page, visit.text))
+            delivered.add((visit.page, visit.text))
 
     await asyncio.gather(*map(visited, run.visits))
     store = cast("Elsewhere", judge.detector.store).store
@@ -338,7 +338,7 @@ async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set
         return
     await judge.detector.flush_async()
     store.close()
-    safe |= handed_on
+    safe |= delivered
 
 
 #: Few pages with few texts, so that many are about one page at the same time.

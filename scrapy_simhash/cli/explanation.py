@@ -28,7 +28,7 @@ EXEMPTIONS = {
 #: How a page has fared that was seen before.
 FATES = {
     "unchanged": "its text is unchanged",
-    "handed_on": "its text is unchanged, and another live crawler has delivered it",
+    "delivered": "its text is unchanged, and another live crawler has delivered it",
     "small_change": "a little of its text has changed",
     "changed": "its text has changed",
     "now_near_duplicate": "its text has changed and now repeats another page",

@@ -47,7 +47,7 @@ _KNOWN = frozenset(
         "exact",
         "text_hash",
         "seen",
-        "handed_on",
+        "delivered",
         "parts",
         "duplicate_of",
     )
@@ -86,8 +86,8 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     if posting.text_hash is not None:
         line["text_hash"] = f"{posting.text_hash:016x}"
     line["seen"] = written(posting.seen)
-    if not posting.is_handed_on:
-        line["handed_on"] = False
+    if not posting.is_delivered:
+        line["delivered"] = False
     if posting.parts:
         line["parts"] = {
             part.name: {"version": part.version, "data": b64encode(part.data).decode("ascii")}
@@ -169,7 +169,7 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
         _field(line, "exact", _truth, False),
         _field(line, "text_hash", _value, None),
         _field(line, "seen", _seen),
-        _field(line, "handed_on", _truth, True),
+        _field(line, "delivered", _truth, True),
         _field(line, "parts", _parts, ()),
     )
 

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 #: Why a page is dropped that repeats no other, by its reason.
 UNCHANGED = {
     Reason.UNCHANGED.value: "is unchanged since an earlier crawl",
-    Reason.HANDED_ON.value: "was delivered with the same text by another live crawler",
+    Reason.DELIVERED.value: "was delivered with the same text by another live crawler",
 }
 
 
@@ -158,7 +158,7 @@ def _why(response: Response) -> str:
 
 
 def _sameness(response: Response) -> str | None:
-    """Return how a page has kept its text if that is a reason to drop it: it is settled, or was handed on."""
+    """Return how a page has kept its text if that is a reason to drop it: it is settled, or was delivered."""
     reason = response.meta.get(names.META_REASON)
     if reason == Reason.UNCHANGED.value and not response.meta.get(names.META_SETTLED):
         return None

@@ -155,7 +155,7 @@ class Judge:
             except Exception as error:
                 return error
 
-        # Nobody else has the tree while the thread reads it: the response is handed on when all is done. (Two
+        # Nobody else has the tree while the thread reads it: the response is delivered when all is done. (Two
         # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
         reading = await run_in_thread(read)
         if isinstance(reading, Exception):

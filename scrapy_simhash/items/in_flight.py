@@ -40,7 +40,7 @@ class InFlight:
     def lose(self, item: Any, key_of: Callable[[Any], bytes | None]) -> bytes | None:
         """Return the key of an item that was lost, None if nobody waits for it: an earlier pipeline dropped it.
 
-        The signal names the item as the spider yielded it. If an earlier pipeline has handed on another object,
+        The signal names the item as the spider yielded it. If an earlier pipeline has delivered another object,
         *key_of* tells which is meant.
         """
         known = self._items.pop(id(item), None)

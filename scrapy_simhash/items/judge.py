@@ -22,7 +22,7 @@ class Ruling(NamedTuple):
 
     verdict: Verdict
     is_dispensable: bool = False
-    """Whether what it repeats is safe: handed on in this run, or in one that has ended in order."""
+    """Whether what it repeats is safe: delivered in this run, or in one that has ended in order."""
     key: bytes | None = None
     """Which item it is; None if there was nothing to judge."""
 
@@ -155,7 +155,7 @@ class ItemJudge:
         return claim.original_key
 
     def _is_safe(self, case: _Case, claim: Claim) -> bool:
-        """Tell whether it is known here that what *case* repeats was handed on, in this run or in one that has ended.
+        """Tell whether it is known here that what *case* repeats was delivered, in this run or in one that has ended.
 
         An item without an identity may repeat itself.
         """
@@ -178,12 +178,12 @@ class ItemJudge:
         )
 
     def _is_elsewhere(self, key: bytes, visit: Visit | Posting) -> bool:
-        """Tell whether an item was handed on in a run that has ended, or by a crawler that runs beside this one.
+        """Tell whether an item was delivered in a run that has ended, or by a crawler that runs beside this one.
 
         That is so if it came since this run began, and not in this run. Only a store that is asked by coroutines is
         shared by crawlers that run at the same time.
         """
-        is_settled = visit.is_settled if isinstance(visit, Visit) else visit.is_handed_on
+        is_settled = visit.is_settled if isinstance(visit, Visit) else visit.is_delivered
         return is_settled or (self.must_wait and visit.seen > self._began and key not in self._gone)
 
     def _is_near(self, one: Posting, other: Posting) -> bool:

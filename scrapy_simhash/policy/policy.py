@@ -118,4 +118,4 @@ class Policy:
 
 def is_done(verdict: Verdict) -> bool:
     """Tell whether a page is unchanged since an earlier crawl that settled it, or since a live crawler had it."""
-    return verdict.reason is Reason.HANDED_ON or (verdict.reason is Reason.UNCHANGED and verdict.is_settled)
+    return verdict.reason is Reason.DELIVERED or (verdict.reason is Reason.UNCHANGED and verdict.is_settled)

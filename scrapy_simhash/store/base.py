@@ -39,7 +39,7 @@ class Posting(NamedTuple):
     """64-bit hash of title and main text, by which an unchanged page is told; None when nobody knows it."""
     seen: int = 0
     """When the page was fetched, in whole seconds of Unix time."""
-    is_handed_on: bool = True
+    is_delivered: bool = True
     """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*.
     To say so of a page after its claim, see :meth:`Store.unsettle`."""
     parts: tuple[Part, ...] = ()
@@ -56,11 +56,11 @@ class Visit(NamedTuple):
     content: int
     """Number of the content it had."""
     is_settled: bool
-    """Whether this very text was handed on in a run that has ended in order: what was made of it is safe."""
+    """Whether this very text was delivered in a run that has ended in order: what was made of it is safe."""
     is_exact: bool = False
     """Whether the page was too short for a fingerprint: *value* is the hash of its text then."""
     is_live: bool = False
-    """Whether it was handed on in another run that is live: not over, with a recent heartbeat, which came after this
+    """Whether it was delivered in another run that is live: not over, with a recent heartbeat, which came after this
     run began. False from a store that was not asked to find out, or that has one run at a time."""
 
 
@@ -96,7 +96,7 @@ class Page(NamedTuple):
     number: int
     """Counted from 0, in the order of first visits."""
     posting: Posting
-    """The latest; ``is_handed_on`` says whether it is settled by now."""
+    """The latest; ``is_delivered`` says whether it is settled by now."""
     content: int
     cluster: int
     original: str | None
@@ -156,8 +156,8 @@ class Store(Protocol):
     def unsettle(self, keys: Collection[bytes]) -> None:
         """Note that the items of these pages were dropped or lost in this run: it does not settle them. One step.
 
-        A claim is taken for delivered until this is called. Only pages that were handed on in this run change: what
-        another run has handed on, and pages that are not known, are left alone. A later claim of the same page counts
+        A claim is taken for delivered until this is called. Only pages that were delivered in this run change: what
+        another run has delivered, and pages that are not known, are left alone. A later claim of the same page counts
         as delivered again.
         """
         ...

@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     has_own_sketch: bool
     """Whether value or sketch differ from the content's, so that they must be kept beside it."""
     keeps_run: bool
-    """Whether the text was handed on in an earlier run already, which stays noted."""
+    """Whether the text was delivered in an earlier run already, which stays noted."""
     rank: int
     """In its cluster; 0 in its own."""
     joins: int | None

@@ -221,7 +221,7 @@ class MemoryStore(LocalStore):
             is_exact,
             text_hash if has_hash else None,
             seen,
-            is_handed_on=False,
+            is_delivered=False,
             parts=self._parts.get(number, ()),
         )
         is_original = cluster == number or cluster in self._removed
@@ -239,7 +239,7 @@ class MemoryStore(LocalStore):
             is_exact,
             text_hash if has_hash else None,
             seen,
-            is_handed_on=False,
+            is_delivered=False,
         )
 
     def _head(self, page: int, head: int) -> tuple[Any, ...]:

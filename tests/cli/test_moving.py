@@ -38,7 +38,7 @@ Capture = pytest.CaptureFixture[str]
 POSTINGS = [
     posting("ferry", content(0), text_hash=1, seen=100),
     posting("ferry?print", content(1, edited=20), text_hash=2, seen=200),
-    posting("pilot", content(0xFFFF_0000, text="pilot"), seen=300, is_handed_on=False),
+    posting("pilot", content(0xFFFF_0000, text="pilot"), seen=300, is_delivered=False),
     posting("harbour", content(0xFFFF, text="harbour"), seen=400),
     posting("harbour", content(0b11, edited=10), seen=500),
     posting("short moved", 7, is_exact=True, text_hash=7, seen=600),
@@ -255,7 +255,7 @@ def test_an_export_has_the_header_and_a_line_for_every_posting_with_what_it_repe
         # It was an original once, so that it comes when all originals are there.
         (url("harbour"), url("ferry")),
     ]
-    assert [line.get("handed_on", True) for line in lines].count(False) == 1
+    assert [line.get("delivered", True) for line in lines].count(False) == 1
 
 
 def test_stores_of_any_kind_export_the_same(tmp_path: Path, redis: Any, capfd: Capture) -> None:
@@ -275,7 +275,7 @@ MANY = st.lists(
         st.sampled_from(["", "x"]),
         text_hash=st.sampled_from([None, 1, 2]),
         seen=st.integers(0, 2**33),
-        is_handed_on=st.booleans(),
+        is_delivered=st.booleans(),
     ),
     min_size=1,
     max_size=12,
@@ -366,7 +366,7 @@ def test_a_merge_is_the_postings_claimed_one_after_another(
 def known(step: Any) -> tuple[Any, ...]:
     """Return a posting and what its page is, but for what a store in memory never knows."""
     return (
-        step.posting._replace(is_handed_on=False),
+        step.posting._replace(is_delivered=False),
         step.posting.fingerprint.sketch,
         step.page and (step.page.number, step.page.cluster, step.page.original),
     )

@@ -100,7 +100,7 @@ def test_lines_are_as_they_are_documented() -> None:
     sketch = b64encode(most.fingerprint.sketch).decode()
     assert posting_line(most, "v") == (
         f'{{"key": "61", "url": "u", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
-        ' "exact": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "handed_on": false,'
+        ' "exact": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "delivered": false,'
         ' "parts": {"links": {"version": 3, "data": "L2E="}}, "duplicate_of": "v"}\n'
     )
 
@@ -169,7 +169,7 @@ WRONG_POSTINGS = [
         changed(POSTING, "parts", {"a": {"version": 70_000, "data": ""}}),
         "has a wrong value in 'parts': it a part must have",
     ),
-    (changed(POSTING, "handed_on", "no"), "has a wrong value in 'handed_on': it is neither true nor false"),
+    (changed(POSTING, "delivered", "no"), "has a wrong value in 'delivered': it is neither true nor false"),
 ]
 
 

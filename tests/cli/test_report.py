@@ -344,7 +344,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
     assert set(DONE) >= actions
     assert set(EXEMPTIONS) == {exemption.value for exemption in Exemption}
     fates = {
-        *(Reason.UNCHANGED, Reason.HANDED_ON, Reason.SMALL_CHANGE),
+        *(Reason.UNCHANGED, Reason.DELIVERED, Reason.SMALL_CHANGE),
         *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
     }
     assert set(FATES) == {reason.value for reason in fates}

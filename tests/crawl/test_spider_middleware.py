@@ -114,7 +114,7 @@ def test_a_dropped_page_says_what_it_repeats() -> None:
 
 
 UNCHANGED = {"simhash_status": "revisit", "simhash_reason": "unchanged", "simhash_settled": True}
-HANDED_ON = {"simhash_status": "revisit", "simhash_reason": "handed_on", "simhash_settled": False}
+DELIVERED = {"simhash_status": "revisit", "simhash_reason": "delivered", "simhash_settled": False}
 SETTLED = "is unchanged since an earlier crawl"
 ELSEWHERE = "was delivered with the same text by another live crawler"
 
@@ -123,7 +123,7 @@ ELSEWHERE = "was delivered with the same text by another live crawler"
     ("meta", "settings", "why", "is_unchanged"),
     [
         (UNCHANGED, {}, SETTLED, True),
-        (HANDED_ON, {}, ELSEWHERE, True),
+        (DELIVERED, {}, ELSEWHERE, True),
         # Both: what SIMHASH_ACTION, or the request, does not drop was dropped since it is unchanged.
         ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {}, f"repeats {FIRST} and {SETTLED}", True),
         ({**UNCHANGED, "simhash_duplicate_of": FIRST}, {"action": "drop_page"}, None, False),
@@ -136,7 +136,7 @@ ELSEWHERE = "was delivered with the same text by another live crawler"
         ),
         ({**UNCHANGED, "simhash_duplicate_of": FIRST, "simhash_action": "drop_page"}, {}, None, False),
         (
-            {**HANDED_ON, "simhash_duplicate_of": FIRST, "simhash_action": "mark"},
+            {**DELIVERED, "simhash_duplicate_of": FIRST, "simhash_action": "mark"},
             {"action": "drop_page"},
             f"repeats {FIRST} and {ELSEWHERE}",
             True,

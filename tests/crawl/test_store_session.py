@@ -81,4 +81,4 @@ def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
     (path,) = tmp_path.glob("*.sqlite")
     with closing(SqliteStore(path, read_only=True)) as kept:
         pages = [kept.get(key) for key in keys]
-    assert [page is not None and page.posting.is_handed_on for page in pages] == settled
+    assert [page is not None and page.posting.is_delivered for page in pages] == settled

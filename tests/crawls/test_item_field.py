@@ -46,8 +46,8 @@ def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert (
         "SIMHASH_ITEM_FIELD is 'url', but items (dict) already have a value in this field. The value is kept"
-        " and the items are not marked (stat simhash/items_unmarked): set SIMHASH_ITEM_FIELD to a field that your items do"
-        " not have" in warning
+        " and the items are not marked (stat simhash/items_unmarked): set SIMHASH_ITEM_FIELD to a field that your"
+        " items do not have" in warning
     )
 
 

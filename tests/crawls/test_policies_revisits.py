@@ -144,7 +144,7 @@ def test_a_crawl_without_protection_ends_where_it_began(crawls: dict[str, Crawl]
     assert len(crawls["drop_page"].pages) > len(crawls["drop_page, starts only"].pages) > len(truth.starts)
 
 
-def test_what_one_crawl_dropped_as_a_copy_is_handed_on_by_the_next(tmp_path: Path, truth: AnnexTruth) -> None:
+def test_what_one_crawl_dropped_as_a_copy_is_delivered_by_the_next(tmp_path: Path, truth: AnnexTruth) -> None:
     kept = {**NEAREST_FIRST, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     with serving() as server:
         arguments = {"start": " ".join(server.url + start for start in truth.starts)}

@@ -1,4 +1,4 @@
-"""Crawlers at work on the same pages at the same time: what one has handed on, the others can drop."""
+"""Crawlers at work on the same pages at the same time: what one has delivered, the others can drop."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def crawler(
 def at_work(
     folder: Path, server: RedisServer, site: Site, paths: Sequence[str] = ("/same", "/other"), **more: Any
 ) -> Iterator[Popen[bytes]]:
-    """Run a crawl that has handed on *paths*, and waits for /hold."""
+    """Run a crawl that has delivered *paths*, and waits for /hold."""
     urls = site.urls(*paths, "/hold", "/new")
     with crawler(folder, live(server), urls, **more) as process:
         until(lambda: site.visits["/hold"] == 1)
@@ -171,27 +171,27 @@ def runs(server: RedisServer) -> Runs:
     return Runs(server)
 
 
-def test_what_a_live_crawler_has_handed_on_is_dropped_by_others(
+def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
     tmp_path: Path, server: RedisServer, pages: Pages, runs: Runs
 ) -> None:
     report = tmp_path / "report.jsonl"
     with at_work(tmp_path, server, pages.site) as process:
         done = follow(server, pages, runs.is_first_live, SIMHASH_REPORT=str(report))
         assert [done.verdicts[path] for path in ("/same", "/other", "/new")] == [
-            *["revisit/handed_on"] * 2,
+            *["revisit/delivered"] * 2,
             "new",
         ]
         assert items(done) == ["/new"]
         marks = done.page("/same").marks
         assert (marks["done"], marks["settled"]) == ("drop_items", False)
-        assert done.stat("revisits/handed_on") == done.stat("items_dropped") == 2
+        assert done.stat("revisits/delivered") == done.stat("items_dropped") == 2
         lines = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
         assert [(line["reason"], line["action"]) for line in lines[2:]] == [
-            *[("handed_on", "drop_items")] * 2,
+            *[("delivered", "drop_items")] * 2,
             (None, None),
         ]
         assert any(
-            "unchanged pages: drop_items, also if another live crawler has handed them on" in line
+            "unchanged pages: drop_items, also if another live crawler has delivered them" in line
             for line in done.log("INFO", "scrapy_simhash")
         )
         why = "was delivered with the same text by another live crawler"
@@ -208,7 +208,7 @@ def test_what_a_live_crawler_has_handed_on_is_dropped_by_others(
     assert items(tmp_path / "a.jsonl") == ["/same", "/other", "/hold"]
 
 
-def test_what_a_killed_crawler_has_handed_on_is_delivered_by_another_one_when_its_time_is_over(
+def test_what_a_killed_crawler_has_delivered_is_delivered_by_another_one_when_its_time_is_over(
     tmp_path: Path, server: RedisServer, pages: Pages, runs: Runs
 ) -> None:
     with at_work(tmp_path, server, pages.site) as process:

@@ -138,7 +138,7 @@ def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
     assert third.paths_scraped == []
 
 
-def test_what_was_dropped_as_a_copy_is_handed_on_when_the_action_is_another(
+def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
     site: Site, tmp_path: Path
 ) -> None:
     settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}

@@ -23,7 +23,7 @@ META = {value for name, value in vars(names).items() if name.startswith("META_")
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: How a page has fared that was seen before.
 FATES = {
-    *(Reason.UNCHANGED, Reason.HANDED_ON, Reason.SMALL_CHANGE),
+    *(Reason.UNCHANGED, Reason.DELIVERED, Reason.SMALL_CHANGE),
     *(Reason.CHANGED, Reason.NOW_NEAR_DUPLICATE),
 }
 #: Why a page may be skipped, if it is counted.

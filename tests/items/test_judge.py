@@ -350,7 +350,7 @@ def test_what_a_crawler_lost_itself_no_other_crawler_has(crawler: Callable[[Conf
 # --- A store that outlives the run.
 
 
-def test_what_a_run_that_ended_in_order_handed_on_need_not_come_again(folder: Folder) -> None:
+def test_what_a_run_that_ended_in_order_delivered_need_not_come_again(folder: Folder) -> None:
     first = folder.run()
     assert first(A, NEAR_A, SHORT) == ["new", "dropped, near_duplicate of /a", "new"]
     folder.end(first)
@@ -408,7 +408,7 @@ def test_one_copy_takes_the_place_of_an_item_whose_run_was_killed(folder: Folder
 
 
 @pytest.mark.parametrize("is_ended", [True, False])
-def test_what_an_item_said_in_a_run_that_was_killed_is_not_handed_on_when_it_says_something_else(
+def test_what_an_item_said_in_a_run_that_was_killed_is_not_delivered_when_it_says_something_else(
     folder: Folder, is_ended: bool
 ) -> None:
     killed = folder.run(KEYED)
@@ -422,7 +422,7 @@ def test_what_an_item_said_in_a_run_that_was_killed_is_not_handed_on_when_it_say
     assert later(SAME_AS_A, NEAR_A) == ["kept, near_duplicate of /a", "dropped, near_duplicate of /a"]
 
 
-def test_the_copy_that_took_its_place_is_known_to_have_been_handed_on(folder: Folder) -> None:
+def test_the_copy_that_took_its_place_is_known_to_have_been_delivered(folder: Folder) -> None:
     killed = folder.run()
     killed(A)
     folder.kill(killed)
@@ -441,7 +441,7 @@ def test_with_a_key_the_copy_that_took_its_place_comes_again_as_itself(folder: F
     assert resumed(NEAR_A, NEAR_A) == ["kept, near_duplicate of /a", "kept, revisit of /a"]
 
 
-def test_a_copy_dropped_in_a_run_that_was_killed_is_not_taken_for_handed_on(folder: Folder) -> None:
+def test_a_copy_dropped_in_a_run_that_was_killed_is_not_taken_for_delivered(folder: Folder) -> None:
     killed = folder.run()
     killed(A, NEAR_A)
     folder.kill(killed)
@@ -463,7 +463,7 @@ def test_what_was_lost_in_a_run_that_ended_in_order_comes_again(folder: Folder) 
     ]
 
 
-def test_what_is_lost_this_time_but_was_handed_on_before_stays_settled(folder: Folder) -> None:
+def test_what_is_lost_this_time_but_was_delivered_before_stays_settled(folder: Folder) -> None:
     first = folder.run()
     first(A)
     folder.end(first)

@@ -41,11 +41,11 @@ def posting(
     is_exact: bool = False,
     text_hash: int | None = None,
     seen: int = 0,
-    is_handed_on: bool = True,
+    is_delivered: bool = True,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
     url = f"https://example.com/{key}"
-    return Posting(key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_handed_on)
+    return Posting(key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_delivered)
 
 
 def whole(posting: Posting) -> tuple[object, ...]:

@@ -356,8 +356,8 @@ class StoreContract(ABC):
         first, second = posting("a", 5, text_hash=2**64 - 1, seen=1_700_000_000), posting("b", 7, text_hash=0)
         store.claim(first)
         store.claim(second)
-        unsettled = second._replace(is_handed_on=False)
-        assert store.get(b"a") == Page(0, first._replace(is_handed_on=False), 0, 0, None)
+        unsettled = second._replace(is_delivered=False)
+        assert store.get(b"a") == Page(0, first._replace(is_delivered=False), 0, 0, None)
         assert store.get(b"b") == Page(1, unsettled, 0, 0, url("a"))
         assert store.get(b"c") is None
 
@@ -415,7 +415,7 @@ class StoreContract(ABC):
         for visit in visits:
             careful.claim(visit)
         a, b, c, d, a_again, d_again = visits
-        kept = [whole(p._replace(is_handed_on=True)) for p in careful]
+        kept = [whole(p._replace(is_delivered=True)) for p in careful]
         assert kept == [whole(visit) for visit in (a, a_again, b, c, d, d_again)]
 
     def test_the_parts_of_a_page_are_those_of_its_latest_visit(self, store: Store) -> None:
@@ -495,7 +495,7 @@ class PersistentContract(StoreContract):
         assert settled(store, text_hash=2)
         assert not settled(store, text_hash=2), "changed in this run"
         store = self.reopen(store, in_order=True)
-        store.claim(posting("a", 5, text_hash=3, is_handed_on=False))
+        store.claim(posting("a", 5, text_hash=3, is_delivered=False))
         store = self.reopen(store, in_order=True)
         assert not settled(store, text_hash=3)
 
@@ -512,7 +512,7 @@ class PersistentContract(StoreContract):
         before = [whole(p) for p in store]
         store = self.reopen(store, in_order=True)
         assert self.settled(store, "abcd") == "bd"
-        assert [whole(p._replace(is_handed_on=False)) for p in store] == before, "and nothing else changed"
+        assert [whole(p._replace(is_delivered=False)) for p in store] == before, "and nothing else changed"
 
     def test_a_page_that_is_claimed_again_after_it_was_unsettled_is_settled(self, store: Store) -> None:
         for key in "ab":
@@ -521,7 +521,7 @@ class PersistentContract(StoreContract):
         store.claim(posting("b", 5, text_hash=1))
         assert self.settled(self.reopen(store, in_order=True), "ab") == "b"
 
-    def test_what_another_run_has_handed_on_cannot_be_unsettled(self, store: Store) -> None:
+    def test_what_another_run_has_delivered_cannot_be_unsettled(self, store: Store) -> None:
         for key in "abc":
             store.claim(posting(key, 5, text_hash=1))
         store = self.reopen(store, in_order=True)

@@ -48,12 +48,12 @@ class StoreMachine(RuleBasedStateMachine):
         scope: str,
         what: Fingerprint,
         text_hash: int | None = None,
-        is_handed_on: bool = True,
+        is_delivered: bool = True,
         is_exact: bool = False,
         parts: tuple[Part, ...] = (),
     ) -> Fingerprint:
         self.clock += 1
-        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_handed_on)._replace(parts=parts)
+        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_delivered)._replace(parts=parts)
         expected = self.naive.claim(visit)
         assert self.store.claim(visit) == expected
         return what
@@ -65,7 +65,7 @@ class StoreMachine(RuleBasedStateMachine):
         value=st.integers(0, 2**64 - 1),
         has_sketch=st.booleans(),
         text_hash=st.sampled_from([None, 0, 2**64 - 1]),
-        is_handed_on=st.booleans(),
+        is_delivered=st.booleans(),
         parts=PARTS,
     )
     def visit_with_any_content(
@@ -75,11 +75,11 @@ class StoreMachine(RuleBasedStateMachine):
         value: int,
         has_sketch: bool,
         text_hash: int | None,
-        is_handed_on: bool,
+        is_delivered: bool,
         parts: tuple[Part, ...],
     ) -> Fingerprint:
         what = content(value) if has_sketch else Fingerprint(value)
-        return self.claim(key, scope, what, text_hash, is_handed_on, parts=parts)
+        return self.claim(key, scope, what, text_hash, is_delivered, parts=parts)
 
     @rule(
         target=seen,

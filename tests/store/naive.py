@@ -89,7 +89,7 @@ class NaiveStore:
         if claim.cluster not in (page, cluster):
             self.joins.append(claim.cluster)
         assert claim.rank is not None
-        run = self.run if posting.is_handed_on else 0
+        run = self.run if posting.is_delivered else 0
         if number is None:
             self.pages.append(posting)
             self.content.append(claim.content)
@@ -99,7 +99,7 @@ class NaiveStore:
         former = claim.former
         assert former is not None
         unchanged = (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash)
-        if not (unchanged and (former.is_settled or (former.is_live and posting.is_handed_on))):
+        if not (unchanged and (former.is_settled or (former.is_live and posting.is_delivered))):
             self.first_run[page] = run
         self.pages[page], self.content[page], self.ranks[page] = posting, claim.content, claim.rank
         return claim
@@ -174,4 +174,4 @@ class NaiveStore:
 
 
 def _kept(posting: Posting, is_settled: bool) -> Posting:
-    return posting._replace(is_handed_on=is_settled)
+    return posting._replace(is_delivered=is_settled)

@@ -17,7 +17,7 @@ from tests.store.naive import NaiveStore
 
 
 class SharedContract(ABC):
-    """Tests of what a claim says of texts that other runs have handed on: whether those are *live*."""
+    """Tests of what a claim says of texts that other runs have delivered: whether those are *live*."""
 
     @abstractmethod
     def make(self, header: Header) -> Store:
@@ -39,16 +39,16 @@ class SharedContract(ABC):
     def one(self) -> Store:
         return self.make(header(SECOND_LOOK))
 
-    def fate(self, store: Store, text_hash: int | None = 1, is_handed_on: bool = True) -> str:
+    def fate(self, store: Store, text_hash: int | None = 1, is_delivered: bool = True) -> str:
         """Claim a page, and return what became of its last visit."""
-        return _fate(store.claim(posting("a", 5, text_hash=text_hash, is_handed_on=is_handed_on)).former)
+        return _fate(store.claim(posting("a", 5, text_hash=text_hash, is_delivered=is_delivered)).former)
 
-    def test_a_text_that_another_run_at_work_has_handed_on_is_live(self, one: Store) -> None:
+    def test_a_text_that_another_run_at_work_has_delivered_is_live(self, one: Store) -> None:
         other = self.join(one)
         assert [self.fate(store) for store in (one, other)] == ["none", "live"]
         assert _fate(self.join(one).look(posting("a", 5, text_hash=1)).former) == "live"
 
-    def test_what_a_run_itself_has_handed_on_is_not_live(self, one: Store) -> None:
+    def test_what_a_run_itself_has_delivered_is_not_live(self, one: Store) -> None:
         other = self.join(one)
         assert [self.fate(store) for store in (one, one, other, one)] == ["none", "open", "live", "open"]
 
@@ -81,19 +81,19 @@ class SharedContract(ABC):
         assert self.fate(one, text_hash=2) == "live"
 
     @pytest.mark.parametrize("claimer", [0, 1])
-    def test_a_claim_that_is_not_handed_on_leaves_nothing_live(self, one: Store, claimer: int) -> None:
+    def test_a_claim_that_is_not_delivered_leaves_nothing_live(self, one: Store, claimer: int) -> None:
         stores = one, self.join(one)
         assert [self.fate(store) for store in stores] == ["none", "live"]
-        assert self.fate(stores[claimer], is_handed_on=False) == ["open", "live"][claimer]
+        assert self.fate(stores[claimer], is_delivered=False) == ["open", "live"][claimer]
         assert self.fate(stores[1]) == "open"
-        assert self.fate(stores[0]) == "live", "it was handed on anew"
+        assert self.fate(stores[0]) == "live", "it was delivered anew"
 
     def test_what_was_unsettled_is_not_live(self, one: Store) -> None:
         other = self.join(one)
         assert [self.fate(store) for store in (one, other)] == ["none", "live"]
         one.unsettle([b"a"])
         assert self.fate(other) == "open"
-        assert self.fate(one) == "live", "it was handed on anew, by the other"
+        assert self.fate(one) == "live", "it was delivered anew, by the other"
 
     def test_who_was_told_that_a_text_is_live_cannot_unsettle_it(self, one: Store) -> None:
         other = self.join(one)
@@ -153,7 +153,7 @@ class SharedMachine(RuleBasedStateMachine):
         key=st.sampled_from("abc"),
         value=st.sampled_from([5, 5, 5, 4, FAR]),
         text_hash=st.sampled_from([1, 1, 1, 2, None]),
-        is_handed_on=st.sampled_from([True, True, True, False]),
+        is_delivered=st.sampled_from([True, True, True, False]),
         is_look=st.sampled_from([False, False, False, True]),
     )
     def visit(
@@ -162,10 +162,10 @@ class SharedMachine(RuleBasedStateMachine):
         key: str,
         value: int,
         text_hash: int | None,
-        is_handed_on: bool,
+        is_delivered: bool,
         is_look: bool,
     ) -> None:
-        page = posting(key, value, "", False, text_hash, is_handed_on=is_handed_on)
+        page = posting(key, value, "", False, text_hash, is_delivered=is_delivered)
         self.naive.run = self.runs[crawler]
         store, what = self.stores[crawler], "look" if is_look else "claim"
         assert getattr(store, what)(page) == getattr(self.naive, what)(page)

@@ -3,12 +3,12 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_exact, handed_on, live =
+local id, known, mark, run, token, expiry, reach, is_look, is_exact, delivered, live =
   struct.unpack('>c8I8c4I4c8I4BBBBI4', ARGV[1])
 local key, flags, stamp, scope, sketch, url, kin, parts =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local value = stamp:sub(1, VALUE_END)
--- What is known of a former visit: that there was one; that its text was handed on in a run that has ended in order,
+-- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
 -- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
 -- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
 local VISITED, SETTLED, LIVE = 1, 2, 3
@@ -57,7 +57,7 @@ local function choose(candidates, own, cluster)
   return unpack(chosen)
 end
 
--- Return what the run in which a text was handed on says about it, and this run of the record `own_run`.
+-- Return what the run in which a text was delivered says about it, and this run of the record `own_run`.
 local function fate_in(number, own_run)
   local its_run = redis.call('HGET', RUNS, field(number))
   if not its_run then return VISITED end
@@ -182,13 +182,13 @@ if is_look == 0 then
   if place > 0 and not has_its_sketch(record) then
     page_flags, own_sketch = flags + HAS_OWN + sketch_flag, sketch
   end
-  -- The text was handed on in another run already, which has ended, or is live: that stays noted. If this page is
+  -- The text was delivered in another run already, which has ended, or is live: that stays noted. If this page is
   -- dropped for its sake, and that run never ends in order, the page is not settled.
-  local is_kept = (former == SETTLED or former == LIVE and handed_on == 1)
+  local is_kept = (former == SETTLED or former == LIVE and delivered == 1)
     and has(former_flags, HAS_TEXT_HASH) == has(flags, HAS_TEXT_HASH)
     and former_stamp:sub(1, VALUE_END) == value
     and former_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
-  local its_run = is_kept and former_run or handed_on == 1 and run or 0
+  local its_run = is_kept and former_run or delivered == 1 and run or 0
   local ranks = ''
   if rank + joined > 0 then
     page_flags, ranks = page_flags + HAS_RANKS, struct.pack(RANKS, rank, joined)

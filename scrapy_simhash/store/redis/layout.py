@@ -45,7 +45,7 @@ class PageRecord(NamedTuple):
     own: int
     """One more than the number of the latest content that came from it, 0 if none did."""
     run: int
-    """In which its text was handed on, 0 when nobody knows."""
+    """In which its text was delivered, 0 when nobody knows."""
     value: int
     text_hash: int | None
     seen: int

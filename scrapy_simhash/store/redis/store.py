@@ -39,7 +39,7 @@ _LOSSES = 5
 _NEWS = 1000
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, exact, handed on; seconds for which another run is live after a heartbeat.
+#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat.
 _CLAIM = Struct(">8sQ4sI8sIB???I")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
 #: same text, the former visit, lengths of the original's key and URL, which follow.
@@ -279,7 +279,7 @@ class RedisStore:
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
-                *(is_look, posting.is_exact, posting.is_handed_on, wish.live),
+                *(is_look, posting.is_exact, posting.is_delivered, wish.live),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             about = key, stamp, scope, fingerprint.sketch, url, known, parts

@@ -1,4 +1,4 @@
--- unsettle: note that this run does not settle some pages. Those that another run has handed on are left alone.
+-- unsettle: note that this run does not settle some pages. Those that another run has delivered are left alone.
 local id, run, token = struct.unpack('>c8I4c8', ARGV[1])
 -- The run of a page: the bytes of its record up to it, and with it.
 local BEFORE_RUN, RUN_END = 24, 28

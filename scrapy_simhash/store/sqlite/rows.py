@@ -103,12 +103,12 @@ def first_of(row: Sequence[Any], page: Page) -> Posting | None:
     """Return the posting that an earlier content of *page* came with; None if the row has none."""
     if row[14] is None:
         return None
-    return _posting(page.posting.key, page.posting.url, page.posting.is_handed_on, row[14:])
+    return _posting(page.posting.key, page.posting.url, page.posting.is_delivered, row[14:])
 
 
 def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
     """Return a content that came from *page*: its number, and the posting that it came with."""
-    return row[0], _posting(page.posting.key, page.posting.url, page.posting.is_handed_on, row[1:])
+    return row[0], _posting(page.posting.key, page.posting.url, page.posting.is_delivered, row[1:])
 
 
 def _posting(key: bytes, url: str, is_settled: int, columns: Sequence[Any]) -> Posting:

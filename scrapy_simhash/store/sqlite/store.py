@@ -300,7 +300,7 @@ class SqliteStore(LocalStore):
             if fingerprint.sketch:
                 self._execute(NEW_SKETCH, (content, fingerprint.sketch))
         sketch = fingerprint.sketch if entry.has_own_sketch else None
-        run = self._run if posting.is_handed_on else 0
+        run = self._run if posting.is_delivered else 0
         url = stored(posting.url)
         parts = packed(posting.parts) or None
         if entry.former is None:

@@ -77,7 +77,7 @@ async def test_another_crawler_s_visit_is_not_overwritten_by_what_is_not_settled
 
 
 @waits
-async def test_what_the_other_has_handed_on_is_settled_and_what_was_taken_back_is_not(
+async def test_what_the_other_has_delivered_is_settled_and_what_was_taken_back_is_not(
     shared: RedisServer, prefix: str
 ) -> None:
     header = header_for(CONFIG)
@@ -93,7 +93,7 @@ async def test_what_the_other_has_handed_on_is_settled_and_what_was_taken_back_i
         await second.close()
     async with opened(shared.url, prefix, header) as store:
         pages = [await store.get(url.encode()) for url in URLS[:20]]
-        assert [page is not None and page.posting.is_handed_on for page in pages] == [False, True] * 10
+        assert [page is not None and page.posting.is_delivered for page in pages] == [False, True] * 10
 
 
 @waits
@@ -131,7 +131,7 @@ async def test_what_a_server_has_lost_of_it_when_it_died_is_told_again(
         server.start()
         await store.close()
     async with opened(server.url, "p", header) as store:
-        settled = [page.posting.is_handed_on async for page in _pages(store, 3)]
+        settled = [page.posting.is_delivered async for page in _pages(store, 3)]
         assert settled == [True, False, True]
 
 
@@ -159,7 +159,7 @@ async def test_a_run_of_which_the_server_has_lost_contents_settles_nothing_that_
         first, last = [await store.get(url.encode()) for url in (URLS[0], URLS[2])]
         assert first is not None
         assert last is not None
-        assert (first.posting.is_handed_on, last.posting.is_handed_on) == (False, True)
+        assert (first.posting.is_delivered, last.posting.is_delivered) == (False, True)
 
 
 async def _pages(store: RedisStore, count: int) -> AsyncIterator[Page]:
