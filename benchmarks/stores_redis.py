@@ -126,7 +126,7 @@ async def measure(
                 }
             )
     await store.close()
-    client.unlink(*[f"{prefix}:{key}" for key in ("header", "pages", "contents", "events", "exact", "runs")])
+    client.unlink(*[f"{prefix}:{key}" for key in ("header", "pages", "contents", "events", "short", "runs")])
     return result
 
 

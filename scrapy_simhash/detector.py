@@ -200,7 +200,7 @@ class NearDuplicateDetector:
             url,
             self._scope_of(url),
             fingerprint,
-            is_exact=is_short,
+            is_short=is_short,
             text_hash=reading.text_hash,
             seen=int(self._clock()),
         )
@@ -265,9 +265,9 @@ def is_async(store: Store | AsyncStore) -> TypeGuard[AsyncStore]:
 
 def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     """Return what a claim says about the page that asked."""
-    fingerprint = None if posting.is_exact else posting.fingerprint
-    short = Reason.SHORT_TEXT if posting.is_exact else None
-    if posting.is_exact and claim.original is None:
+    fingerprint = None if posting.is_short else posting.fingerprint
+    short = Reason.SHORT_TEXT if posting.is_short else None
+    if posting.is_short and claim.original is None:
         return _NOTHING_SAID
     former = claim.former
     if former is None:
@@ -284,9 +284,9 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             rank=claim.rank,
         )
     distance = claim.distance
-    if not posting.is_exact:
+    if not posting.is_short:
         # A short page has no fingerprint that this one could differ from.
-        distance = None if former.is_exact else hamming_distance(former.value, posting.fingerprint.value)
+        distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
     return Verdict(
         Status.REVISIT,
         fingerprint,

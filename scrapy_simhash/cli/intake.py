@@ -61,7 +61,7 @@ class Intake:
     def claim(self, posting: Posting) -> Claim:
         """Claim one. Raises StoreUnavailable if the store does not work; all before it are stored."""
         claim = self.store.claim(posting)
-        self.counts.add(claim.former is not None, claim.original, posting.is_exact)
+        self.counts.add(claim.former is not None, claim.original, posting.is_short)
         self.claimed += 1
         return claim
 

@@ -44,7 +44,7 @@ _KNOWN = frozenset(
         "scope",
         "value",
         "sketch",
-        "exact",
+        "short",
         "text_hash",
         "seen",
         "delivered",
@@ -81,8 +81,8 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     }
     if fingerprint.sketch:
         line["sketch"] = b64encode(fingerprint.sketch).decode("ascii")
-    if posting.is_exact:
-        line["exact"] = True
+    if posting.is_short:
+        line["short"] = True
     if posting.text_hash is not None:
         line["text_hash"] = f"{posting.text_hash:016x}"
     line["seen"] = written(posting.seen)
@@ -166,7 +166,7 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
         url,
         scope,
         Fingerprint(value, sketch=sketch),
-        _field(line, "exact", _truth, False),
+        _field(line, "short", _truth, False),
         _field(line, "text_hash", _value, None),
         _field(line, "seen", _seen),
         _field(line, "delivered", _truth, True),

@@ -130,7 +130,7 @@ class ItemJudge:
             reading.label,
             "",
             reading.fingerprint or Fingerprint(reading.text_hash),
-            is_exact=reading.fingerprint is None,
+            is_short=reading.fingerprint is None,
             text_hash=reading.text_hash,
             seen=int(self._clock()),
         )
@@ -187,8 +187,8 @@ class ItemJudge:
         return is_settled or (self.must_wait and visit.seen > self._began and key not in self._gone)
 
     def _is_near(self, one: Posting, other: Posting) -> bool:
-        if one.is_exact or other.is_exact:
-            return (one.is_exact, one.text_hash) == (other.is_exact, other.text_hash)
+        if one.is_short or other.is_short:
+            return (one.is_short, one.text_hash) == (other.is_short, other.text_hash)
         return self._near.similarity(one.fingerprint, other.fingerprint) is not None
 
     def _rule(self, case: _Case, claim: Claim, original: Page | None) -> Ruling:
@@ -217,7 +217,7 @@ class ItemJudge:
 
     def _verdict(self, case: _Case, claim: Claim, is_safe: bool) -> Verdict:
         """Return what *claim* says, in the words of items: one without an identity does not come again."""
-        verdict = verdict_of(case.posting._replace(is_exact=False), claim)
+        verdict = verdict_of(case.posting._replace(is_short=False), claim)
         is_short = case.reading.fingerprint is None
         if not case.reading.has_identity and claim.former is not None:
             if claim.original is not None:

@@ -32,9 +32,9 @@ class Posting(NamedTuple):
     """Pages are compared with those of their own scope only."""
     fingerprint: Fingerprint
     """Its value and its sketch are kept; the number of its features is not."""
-    is_exact: bool = False
+    is_short: bool = False
     """Whether only an equal value is a match: a page too short for a fingerprint, whose value is the hash of its
-    text. Exact postings are compared with exact ones only."""
+    text. Short pages are compared with short ones only."""
     text_hash: int | None = None
     """64-bit hash of title and main text, by which an unchanged page is told; None when nobody knows it."""
     seen: int = 0
@@ -57,7 +57,7 @@ class Visit(NamedTuple):
     """Number of the content it had."""
     is_settled: bool
     """Whether this very text was delivered in a run that has ended in order: what was made of it is safe."""
-    is_exact: bool = False
+    is_short: bool = False
     """Whether the page was too short for a fingerprint: *value* is the hash of its text then."""
     is_live: bool = False
     """Whether it was delivered in another run that is live: not over, with a recent heartbeat, which came after this
@@ -81,7 +81,7 @@ class Claim(NamedTuple):
     """How alike the two are by the rule, 0-1, None when it is the page itself."""
     is_same_text: bool = False
     """Whether it is that page's text to the letter: the content came with the text hash that the page asks with, and
-    both are known. Of exact postings every copy is. False when the page is the original itself."""
+    both are known. Every copy of a short page has it. False when the page is the original itself."""
     rank: int | None = None
     """How many pages had joined the cluster before this one did: 0 for the page that it is named after, then 1, 2,
     and so on. A page keeps its rank for as long as it stays, and takes a new one if it comes back; none is given
@@ -131,7 +131,7 @@ class Store(Protocol):
 
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found: contents that are not exact ones."""
+        """How many fingerprints can be found: contents that are not short."""
         ...
 
     def __len__(self) -> int:

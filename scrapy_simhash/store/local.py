@@ -88,7 +88,7 @@ class LocalStore(ABC):
                 joins,
             )
         )
-        if is_new_content and not posting.is_exact:
+        if is_new_content and not posting.is_short:
             self._index(posting.scope).add(posting.fingerprint.value, claim.content)
             self._index_size += 1
         return claim
@@ -104,7 +104,7 @@ class LocalStore(ABC):
             return False
         for content, posting in self._erase(page):
             # After a failure of memory there may be contents that can be found only when the store is opened again.
-            if not posting.is_exact and self._index(posting.scope).discard(
+            if not posting.is_short and self._index(posting.scope).discard(
                 posting.fingerprint.value, content
             ):
                 self._index_size -= 1
@@ -114,7 +114,7 @@ class LocalStore(ABC):
         """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins."""
         known = self._visit(posting.key)
         number, former, rank = (self._next_page(), None, 0) if known is None else known
-        kin = self._exact_kin(posting) if posting.is_exact else self._near_kin(posting, number, former)
+        kin = self._short_kin(posting) if posting.is_short else self._near_kin(posting, number, former)
         if kin is None or kin.cluster == number:
             content = self._next_content() if kin is None else kin.content
             return number, Claim(former, content, number, None, None, None, rank=0), None
@@ -146,8 +146,8 @@ class LocalStore(ABC):
         own = (number, None if former is None else self._content(former.content)[0])
         return min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
 
-    def _exact_kin(self, posting: Posting) -> Kin | None:
-        content = self._exact(posting.scope, posting.fingerprint.value)
+    def _short_kin(self, posting: Posting) -> Kin | None:
+        content = self._short(posting.scope, posting.fingerprint.value)
         return None if content is None else Kin(content, self._content(content)[0], 0, 1.0, True)
 
     def _index(self, scope: str) -> HammingIndex:
@@ -207,7 +207,7 @@ class LocalStore(ABC):
         """Return whether value and sketch of a content are those of *fingerprint*."""
 
     @abstractmethod
-    def _exact(self, scope: str, value: int) -> int | None:
+    def _short(self, scope: str, value: int) -> int | None:
         """Return the number of an exact content that can be found, None if there is none."""
 
     @abstractmethod

@@ -83,7 +83,7 @@ class MemoryStore(LocalStore):
         self._sketches[_AS_CONTENT] = self._sketches[_NO_SKETCH] = (b"",)
         self._scopes: list[str] = []
         self._scope_numbers: dict[str, int] = {}
-        self._exact_contents: dict[tuple[str, int], int] = {}
+        self._short_contents: dict[tuple[str, int], int] = {}
         self._removed: set[int] = set()
         #: By page, of those that have any.
         self._parts: dict[int, tuple[Part, ...]] = {}
@@ -144,8 +144,8 @@ class MemoryStore(LocalStore):
         if number is None:
             return None
         value, text_hash, has_hash, seen, content, _, rank = self._pages[number]
-        is_exact = self._contents[content][4]
-        return number, Visit(value, text_hash if has_hash else None, seen, content, False, is_exact), rank
+        is_short = self._contents[content][4]
+        return number, Visit(value, text_hash if has_hash else None, seen, content, False, is_short), rank
 
     def _content(self, number: int) -> tuple[int, bytes, int | None]:
         page, slot, head, _, _ = self._contents[number]
@@ -156,8 +156,8 @@ class MemoryStore(LocalStore):
         page, slot, head, _, _ = self._contents[content]
         return self._head(page, head)[0] == fingerprint.value and self._sketch(slot) == fingerprint.sketch
 
-    def _exact(self, scope: str, value: int) -> int | None:
-        return self._exact_contents.get((scope, value))
+    def _short(self, scope: str, value: int) -> int | None:
+        return self._short_contents.get((scope, value))
 
     def _cluster(self, number: int) -> tuple[str, bytes, int]:
         return self._urls[number], self._keys[number], self._joined[number]
@@ -173,9 +173,9 @@ class MemoryStore(LocalStore):
             if scope == len(self._scopes):
                 self._scopes.append(posting.scope)
             sketch = self._keep(fingerprint.sketch)
-            self._contents[content] = (number, sketch, _AS_PAGE, scope, posting.is_exact)
-            if posting.is_exact:
-                self._exact_contents[posting.scope, fingerprint.value] = content
+            self._contents[content] = (number, sketch, _AS_PAGE, scope, posting.is_short)
+            if posting.is_short:
+                self._short_contents[posting.scope, fingerprint.value] = content
         slot = _AS_CONTENT
         if entry.has_own_sketch:
             # A page that changes again and again takes no more room each time.
@@ -205,20 +205,20 @@ class MemoryStore(LocalStore):
         ]
         postings = [(content, self._first(content, key, page.posting.url)) for content in contents]
         for _, posting in postings:
-            if posting.is_exact:
-                self._exact_contents.pop((posting.scope, posting.fingerprint.value), None)
+            if posting.is_short:
+                self._short_contents.pop((posting.scope, posting.fingerprint.value), None)
         return postings
 
     def _page(self, key: bytes, number: int) -> Page:
         value, text_hash, has_hash, seen, content, slot, _ = self._pages[number]
-        cluster, content_slot, _, scope, is_exact = self._contents[content]
+        cluster, content_slot, _, scope, is_short = self._contents[content]
         sketch = self._sketch(content_slot if slot == _AS_CONTENT else slot)
         posting = Posting(
             key,
             self._urls[number],
             self._scopes[scope],
             Fingerprint(value, sketch=sketch),
-            is_exact,
+            is_short,
             text_hash if has_hash else None,
             seen,
             is_delivered=False,
@@ -229,14 +229,14 @@ class MemoryStore(LocalStore):
 
     def _first(self, content: int, key: bytes, url: str) -> Posting:
         """Return the posting that a content came with."""
-        page, slot, head, scope, is_exact = self._contents[content]
+        page, slot, head, scope, is_short = self._contents[content]
         value, text_hash, has_hash, seen = self._head(page, head)
         return Posting(
             key,
             url,
             self._scopes[scope],
             Fingerprint(value, sketch=self._sketch(slot)),
-            is_exact,
+            is_short,
             text_hash if has_hash else None,
             seen,
             is_delivered=False,
@@ -249,11 +249,11 @@ class MemoryStore(LocalStore):
     def _keep_head(self, page: int, row: tuple[Any, ...], content: int) -> None:
         """Keep what the content of *page* came with, if that is about to be replaced by *row* and *content*."""
         *former_row, former, _, _ = self._pages[page]
-        origin, slot, head, scope, is_exact = self._contents[former]
+        origin, slot, head, scope, is_short = self._contents[former]
         if origin == page and head == _AS_PAGE and (tuple(former_row), former) != (row, content):
             head = self._heads.count
             self._heads[head] = tuple(former_row)
-            self._contents[former] = (origin, slot, head, scope, is_exact)
+            self._contents[former] = (origin, slot, head, scope, is_short)
 
     def _keep(self, sketch: bytes, slot: int = _AS_CONTENT) -> int:
         """Keep *sketch*, in the place of the one in *slot* if there is one, and return its slot."""

@@ -41,8 +41,8 @@ POSTINGS = [
     posting("pilot", content(0xFFFF_0000, text="pilot"), seen=300, is_delivered=False),
     posting("harbour", content(0xFFFF, text="harbour"), seen=400),
     posting("harbour", content(0b11, edited=10), seen=500),
-    posting("short moved", 7, is_exact=True, text_hash=7, seen=600),
-    posting("short moved too", 7, is_exact=True, text_hash=7, seen=700),
+    posting("short moved", 7, is_short=True, text_hash=7, seen=600),
+    posting("short moved too", 7, is_short=True, text_hash=7, seen=700),
 ]
 RULE = header(SECOND_LOOK)
 

@@ -100,7 +100,7 @@ def test_lines_are_as_they_are_documented() -> None:
     sketch = b64encode(most.fingerprint.sketch).decode()
     assert posting_line(most, "v") == (
         f'{{"key": "61", "url": "u", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
-        ' "exact": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "delivered": false,'
+        ' "short": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "delivered": false,'
         ' "parts": {"links": {"version": 3, "data": "L2E="}}, "duplicate_of": "v"}\n'
     )
 
@@ -148,7 +148,7 @@ WRONG_POSTINGS = [
     (changed(POSTING, "sketch", "AAAA"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
     (changed(POSTING, "sketch", "é"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
     (changed(POSTING, "sketch", None), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
-    (changed(POSTING, "exact", 1), "has a wrong value in 'exact': it is neither true nor false"),
+    (changed(POSTING, "short", 1), "has a wrong value in 'short': it is neither true nor false"),
     (
         changed(POSTING, "text_hash", None),
         "has a wrong value in 'text_hash': it is not 16 hexadecimal digits",

@@ -30,7 +30,7 @@ VISITS = st.builds(
     text_hash=st.sampled_from([None, 1, 2]),
     seen=st.integers(0, 9),
 )
-SHORT_VISITS = st.builds(posting, KEYS, st.integers(0, 3), is_exact=st.just(True))
+SHORT_VISITS = st.builds(posting, KEYS, st.integers(0, 3), is_short=st.just(True))
 LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
 RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 
@@ -68,7 +68,7 @@ def contents(store: Store) -> list[tuple[object, ...]]:
     originals = [
         step.posting for step in walk(store) if step.page is None or step.page.cluster == step.page.number
     ]
-    return sorted((p.key, p.scope, p.fingerprint.value, p.is_exact) for p in originals)
+    return sorted((p.key, p.scope, p.fingerprint.value, p.is_short) for p in originals)
 
 
 @settings(max_examples=examples(300), deadline=None)

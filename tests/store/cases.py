@@ -38,14 +38,14 @@ def posting(
     key: str,
     what: int | Fingerprint,
     scope: str = "",
-    is_exact: bool = False,
+    is_short: bool = False,
     text_hash: int | None = None,
     seen: int = 0,
     is_delivered: bool = True,
 ) -> Posting:
     fingerprint = Fingerprint(what) if isinstance(what, int) else what
     url = f"https://example.com/{key}"
-    return Posting(key.encode(), url, scope, fingerprint, is_exact, text_hash, seen, is_delivered)
+    return Posting(key.encode(), url, scope, fingerprint, is_short, text_hash, seen, is_delivered)
 
 
 def whole(posting: Posting) -> tuple[object, ...]:

@@ -149,15 +149,15 @@ class StoreContract(ABC):
         assert again.former == (2**64 - 1) ^ 0xFF
 
     def test_a_page_is_one_whether_its_text_is_long_or_short(self, store: Store) -> None:
-        visits = [posting("a", 5), posting("a", 8, is_exact=True), posting("a", 5)]
+        visits = [posting("a", 5), posting("a", 8, is_short=True), posting("a", 5)]
         formers = [store.claim(visit).former for visit in visits]
-        assert [former and (former.value, former.is_exact) for former in formers] == [
+        assert [former and (former.value, former.is_short) for former in formers] == [
             None,
             (5, False),
             (8, True),
         ]
         assert (len(store), store.index_size) == (1, 1)
-        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0)
+        assert ask(store, posting("b", 8, is_short=True)) == copy("a", 0, 0)
         assert ask(store, posting("c", 5)) == copy("a", 0, 0)
 
     @pytest.mark.parametrize("max_distance", [0, 1, 5])
@@ -233,31 +233,31 @@ class StoreContract(ABC):
     # --- Exact postings: pages too short for a fingerprint.
 
     def test_of_exact_postings_only_equal_ones_match(self, store: Store) -> None:
-        assert ask(store, posting("a", 8, is_exact=True)) == original(0)
-        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0)
-        assert ask(store, posting("c", 9, is_exact=True)) == original(2)
-        assert ask(store, posting("a", 8, is_exact=True)) == original(0, former=8)
-        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0, former=8)
+        assert ask(store, posting("a", 8, is_short=True)) == original(0)
+        assert ask(store, posting("b", 8, is_short=True)) == copy("a", 0, 0)
+        assert ask(store, posting("c", 9, is_short=True)) == original(2)
+        assert ask(store, posting("a", 8, is_short=True)) == original(0, former=8)
+        assert ask(store, posting("b", 8, is_short=True)) == copy("a", 0, 0, former=8)
         assert len(store) == 3
 
     def test_exact_postings_and_fingerprints_have_nothing_in_common(self, store: Store) -> None:
         store.claim(posting("a", 8))
-        assert ask(store, posting("b", 8, is_exact=True)) == original(1)
+        assert ask(store, posting("b", 8, is_short=True)) == original(1)
         assert ask(store, posting("c", 8)) == copy("a", 0, 0)
-        assert ask(store, posting("d", 8, is_exact=True)) == copy("b", 1, 0)
-        assert store.index_size == 1, "exact ones are in no index"
+        assert ask(store, posting("d", 8, is_short=True)) == copy("b", 1, 0)
+        assert store.index_size == 1, "short ones are in no index"
 
     def test_exact_postings_of_different_scopes_have_nothing_in_common(self, store: Store) -> None:
-        store.claim(posting("a", 8, "a.example", is_exact=True))
-        assert ask(store, posting("b", 8, "b.example", is_exact=True)) == original(1)
-        assert ask(store, posting("c", 8, "b.example", is_exact=True)) == copy("b", 1, 0)
+        store.claim(posting("a", 8, "a.example", is_short=True))
+        assert ask(store, posting("b", 8, "b.example", is_short=True)) == original(1)
+        assert ask(store, posting("c", 8, "b.example", is_short=True)) == copy("b", 1, 0)
 
     def test_an_exact_posting_that_changed_is_compared_again(self, store: Store) -> None:
-        store.claim(posting("a", 8, is_exact=True))
-        assert ask(store, posting("b", 9, is_exact=True)) == original(1)
-        assert ask(store, posting("b", 8, is_exact=True)) == copy("a", 0, 0, former=9)
-        assert ask(store, posting("b", 9, is_exact=True)) == original(1, former=8)
-        assert ask(store, posting("a", 9, is_exact=True)) == copy("b", 1, 0, former=8)
+        store.claim(posting("a", 8, is_short=True))
+        assert ask(store, posting("b", 9, is_short=True)) == original(1)
+        assert ask(store, posting("b", 8, is_short=True)) == copy("a", 0, 0, former=9)
+        assert ask(store, posting("b", 9, is_short=True)) == original(1, former=8)
+        assert ask(store, posting("a", 9, is_short=True)) == copy("b", 1, 0, former=8)
 
     # --- The same text to the letter.
 
@@ -289,8 +289,8 @@ class StoreContract(ABC):
         assert store.claim(posting("d", FAR, text_hash=3)).is_same_text, "of a later content too"
 
     def test_every_copy_of_an_exact_posting_has_the_same_text(self, store: Store) -> None:
-        assert not store.claim(posting("a", 8, is_exact=True)).is_same_text
-        assert store.claim(posting("b", 8, is_exact=True)).is_same_text
+        assert not store.claim(posting("a", 8, is_short=True)).is_same_text
+        assert store.claim(posting("b", 8, is_short=True)).is_same_text
 
     # --- The order in which pages joined a cluster.
 
@@ -339,7 +339,7 @@ class StoreContract(ABC):
         assert self.ranks(store, posting("c", 0), posting("b", 0), posting("a", 0)) == [0, 1, 2]
 
     def test_exact_postings_are_counted_too(self, store: Store) -> None:
-        visits = [posting(key, 8, is_exact=True) for key in "abcb"]
+        visits = [posting(key, 8, is_short=True) for key in "abcb"]
         assert self.ranks(store, *visits) == [0, 1, 2, 1]
 
     # --- The rest of the protocol.
@@ -383,14 +383,14 @@ class StoreContract(ABC):
     def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Store) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("a", FAR))
-        store.claim(posting("b", 8, is_exact=True))
+        store.claim(posting("b", 8, is_short=True))
         assert store.remove(b"a")
         assert store.remove(b"b")
         assert not store.remove(b"a")
         assert not store.remove(b"c")
         assert (len(store), store.index_size, store.get(b"a")) == (0, 0, None)
         assert ask(store, posting("c", FAR)) == original(2)
-        assert ask(store, posting("d", 8, is_exact=True)) == original(3)
+        assert ask(store, posting("d", 8, is_short=True)) == original(3)
         assert ask(store, posting("a", 0)) == original(4), "numbers are not used again"
 
     def test_who_repeats_a_page_that_was_removed_stays_and_is_compared_anew(self, store: Store) -> None:
@@ -407,7 +407,7 @@ class StoreContract(ABC):
         visits = [
             posting("a", content(0), seen=1, text_hash=1),
             posting("b", content(1, edited=20), seen=2, text_hash=2),
-            posting("c", 9, "x.example", is_exact=True, seen=3),
+            posting("c", 9, "x.example", is_short=True, seen=3),
             posting("d", FAR, "x.example", seen=4),
             posting("a", content(FAR, text="x"), seen=5, text_hash=3),
             posting("d", FAR ^ 1, "x.example", seen=6),
@@ -457,7 +457,7 @@ class PersistentContract(StoreContract):
     def test_what_was_claimed_is_still_there(self, careful: Store, in_order: bool) -> None:
         careful.claim(posting("a", content(0), seen=1, text_hash=1))
         careful.claim(posting("b", content(1, edited=20)))
-        careful.claim(posting("c", 9, "x.example", is_exact=True))
+        careful.claim(posting("c", 9, "x.example", is_short=True))
         careful.claim(posting("gone", content(FAR, text="x")))
         careful.remove(b"gone")
         before = [whole(p)[:-3] for p in careful]
@@ -465,7 +465,7 @@ class PersistentContract(StoreContract):
         assert [whole(p)[:-3] for p in again] == before
         assert (len(again), again.index_size) == (3, 1)
         assert ask(again, posting("d", content(0))) == Answer(None, 0, url("a"), 0, 1.0)
-        assert ask(again, posting("e", 9, "x.example", is_exact=True)) == copy("c", 2, 0)
+        assert ask(again, posting("e", 9, "x.example", is_short=True)) == copy("c", 2, 0)
         assert ask(again, posting("gone", content(FAR, text="x"))) == original(6), (
             "numbers are not used again"
         )

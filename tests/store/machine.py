@@ -49,11 +49,11 @@ class StoreMachine(RuleBasedStateMachine):
         what: Fingerprint,
         text_hash: int | None = None,
         is_delivered: bool = True,
-        is_exact: bool = False,
+        is_short: bool = False,
         parts: tuple[Part, ...] = (),
     ) -> Fingerprint:
         self.clock += 1
-        visit = posting(key, what, scope, is_exact, text_hash, self.clock, is_delivered)._replace(parts=parts)
+        visit = posting(key, what, scope, is_short, text_hash, self.clock, is_delivered)._replace(parts=parts)
         expected = self.naive.claim(visit)
         assert self.store.claim(visit) == expected
         return what
@@ -109,14 +109,14 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:
-        self.claim(key, scope, Fingerprint(value), is_exact=True)
+        self.claim(key, scope, Fingerprint(value), is_short=True)
 
     @rule(key=st.sampled_from("abcdefgh"))
     def visit_again_unchanged(self, key: str) -> None:
         page = self.naive.get(key.encode())
         if page is not None:
             last = page.posting
-            self.claim(key, last.scope, last.fingerprint, last.text_hash, True, is_exact=last.is_exact)
+            self.claim(key, last.scope, last.fingerprint, last.text_hash, True, is_short=last.is_short)
 
     @rule(keys=st.sets(st.sampled_from("abcdefgh")))
     def unsettle(self, keys: set[str]) -> None:

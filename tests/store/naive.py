@@ -53,7 +53,7 @@ class NaiveStore:
             page.seen,
             self.content[number],
             settled,
-            page.is_exact,
+            page.is_short,
             is_live,
         )
 
@@ -76,7 +76,7 @@ class NaiveStore:
         assert original is not None
         rank = self.ranks[page] if owner == cluster else self.joins.count(owner) + 1
         first = self.originals[content].posting
-        same = posting.is_exact or (posting.text_hash is not None and posting.text_hash == first.text_hash)
+        same = posting.is_short or (posting.text_hash is not None and posting.text_hash == first.text_hash)
         return Claim(former, content, owner, original.url, distance, -difference, same, rank, original.key)
 
     def claim(self, posting: Posting) -> Claim:
@@ -114,11 +114,11 @@ class NaiveStore:
         """Return minus the similarity, the distance, the number and the page of every content that will do."""
         found = []
         for number, (other, page) in enumerate(self.originals):
-            if self.pages[page] is None or (other.scope, other.is_exact) != (posting.scope, posting.is_exact):
+            if self.pages[page] is None or (other.scope, other.is_short) != (posting.scope, posting.is_short):
                 continue
             distance = (other.fingerprint.value ^ posting.fingerprint.value).bit_count()
             alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
-            if posting.is_exact:
+            if posting.is_short:
                 alike = None if distance else 1.0
             if alike is not None:
                 found.append((-alike, distance, number, page))
@@ -166,7 +166,7 @@ class NaiveStore:
     @property
     def index_size(self) -> int:
         return sum(
-            not entry.posting.is_exact and self.pages[entry.page] is not None for entry in self.originals
+            not entry.posting.is_short and self.pages[entry.page] is not None for entry in self.originals
         )
 
     def __len__(self) -> int:

@@ -113,8 +113,8 @@ class SharedContract(ABC):
     def test_a_short_page_is_told_too(self, one: Store) -> None:
         other = self.join(one)
         for key in "ab":
-            one.claim(posting(key, 8, is_exact=True))
-        assert _fate(other.claim(posting("b", 8, is_exact=True)).former) == "live"
+            one.claim(posting(key, 8, is_short=True))
+        assert _fate(other.claim(posting("b", 8, is_short=True)).former) == "live"
 
 
 def _fate(former: Visit | None) -> str:

@@ -1,6 +1,6 @@
 -- What every script of the store begins with: put before its own text, see scripts.py.
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, EXACT, RUNS = unpack(KEYS)
+local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its parts
 -- after their length, if it has any, and its URL.
@@ -18,7 +18,7 @@ local RUN = '>c8i8i8'
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
-local HAS_TEXT_HASH, HAS_SKETCH, IS_EXACT, IS_REMOVED, HAS_OWN, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, HAS_OWN, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
 local SKETCH = 128
 local NEVER = -1
 

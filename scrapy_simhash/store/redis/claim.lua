@@ -3,7 +3,7 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_exact, delivered, live =
+local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live =
   struct.unpack('>c8I8c4I4c8I4BBBBI4', ARGV[1])
 local key, flags, stamp, scope, sketch, url, kin, parts =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
@@ -119,7 +119,7 @@ if own_run and own_run:sub(1, #token) ~= token then own_run = nil end
 -- Who only looks has none.
 if not own_run and is_look == 0 then return 'L' end
 if #events > MOST then return 'B' end
-if is_exact == 0 then
+if is_short == 0 then
   for _, event in ipairs(events) do
     if is_near(event) then return 'R' .. packed(events) end
   end
@@ -137,10 +137,10 @@ if page then
   former = fate_in(former_run, own_run)
   local content_flags
   cluster, content_flags = content_of(former_content)
-  if has(content_flags, IS_EXACT) then former_kind = IS_EXACT end
+  if has(content_flags, IS_SHORT) then former_kind = IS_SHORT end
 end
-if is_exact == 1 then
-  local content = redis.call('HGET', EXACT, value .. scope)
+if is_short == 1 then
+  local content = redis.call('HGET', SHORT, value .. scope)
   kin = content and struct.pack('>I8', tonumber(content)) or ''
 end
 local place, content, owner, record = choose(kin, number, cluster)
@@ -154,7 +154,7 @@ if place and owner ~= number then
   rank = its_joined + 1
   -- It keeps its rank for as long as it stays.
   if owner == cluster then joins, rank = nil, former_rank end
-  is_same_text = is_exact == 1 or has_its_text(record)
+  is_same_text = is_short == 1 or has_its_text(record)
 end
 if not place then place, content, owner = 0, tonumber(counts[2] or 0), number end
 
@@ -166,12 +166,12 @@ if is_look == 0 then
   local is_first_of_kind = false
   if place == 0 then
     redis.call('HINCRBY', HEADER, 'contents', 1)
-    local content_flags = flags + sketch_flag + (is_exact == 1 and IS_EXACT or 0)
+    local content_flags = flags + sketch_flag + (is_short == 1 and IS_SHORT or 0)
     redis.call('HSET', CONTENTS, field(content),
       struct.pack(CONTENT, number, own, content_flags, stamp, #key, #scope) .. key .. scope .. sketch)
-    if is_exact == 1 then
-      redis.call('HSET', EXACT, value .. scope, field(content))
-      is_first_of_kind = redis.call('HLEN', EXACT) == 1
+    if is_short == 1 then
+      redis.call('HSET', SHORT, value .. scope, field(content))
+      is_first_of_kind = redis.call('HLEN', SHORT) == 1
     else
       log(events, last, '+', content, value, scope, key .. sketch)
       is_first_of_kind = known + #events == 1

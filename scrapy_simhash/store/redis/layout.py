@@ -16,12 +16,12 @@ from scrapy_simhash.store.parts import Part, unpacked
 #: Of the layout. A store with another one is not touched.
 VERSION = 3
 #: In the order in which the scripts take them.
-KEYS = ("header", "pages", "contents", "events", "exact", "runs")
+KEYS = ("header", "pages", "contents", "events", "short", "runs")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_EXACT, _IS_REMOVED, _HAS_OWN, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _HAS_OWN, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
 _PAGE = Struct(">QQQIB24s")
@@ -65,7 +65,7 @@ class ContentRecord(NamedTuple):
     value: int
     text_hash: int | None
     seen: int
-    is_exact: bool
+    is_short: bool
     is_removed: bool
     key: bytes
     """Of the page it came from."""
@@ -99,12 +99,12 @@ def stamp_of(posting: Posting) -> bytes:
 def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | None:
     """Return a former visit as the script tells it: its *kind* is 0 for none, 2 if it is settled, 3 if it is live.
 
-    *flags* are those of the page, and that of its content which says that it is exact.
+    *flags* are those of the page, and that of its content which says that it is short.
     """
     if not kind:
         return None
     value, text_hash, seen = _read_stamp(flags, stamp)
-    return Visit(value, text_hash, seen, content, kind == 2, bool(flags & _IS_EXACT), kind == 3)
+    return Visit(value, text_hash, seen, content, kind == 2, bool(flags & _IS_SHORT), kind == 3)
 
 
 def read_page(record: bytes) -> PageRecord:
@@ -131,9 +131,9 @@ def read_content(record: bytes) -> ContentRecord:
     key_end = _CONTENT.size + key_length
     scope_end = key_end + scope_length
     key, scope = record[_CONTENT.size : key_end], _decoded(record[key_end:scope_end])
-    is_exact, is_removed = bool(flags & _IS_EXACT), bool(flags & _IS_REMOVED)
+    is_short, is_removed = bool(flags & _IS_SHORT), bool(flags & _IS_REMOVED)
     return ContentRecord(
-        page, before, value, text_hash, seen, is_exact, is_removed, key, scope, record[scope_end:]
+        page, before, value, text_hash, seen, is_short, is_removed, key, scope, record[scope_end:]
     )
 
 
@@ -166,7 +166,7 @@ def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_sett
     sketch = content.sketch if page.sketch is None else page.sketch
     fingerprint = Fingerprint(page.value, sketch=sketch)
     return Posting(
-        *(key, page.url, content.scope, fingerprint, content.is_exact, page.text_hash, page.seen, is_settled),
+        *(key, page.url, content.scope, fingerprint, content.is_short, page.text_hash, page.seen, is_settled),
         page.parts,
     )
 
@@ -179,7 +179,7 @@ def first_posting(page: PageRecord, content: ContentRecord, is_settled: bool) ->
         page.url,
         content.scope,
         fingerprint,
-        content.is_exact,
+        content.is_short,
         content.text_hash,
         content.seen,
         is_settled,

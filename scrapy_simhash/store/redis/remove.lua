@@ -18,8 +18,8 @@ if page then
     local value = stamp:sub(1, VALUE_END)
     local removed = struct.pack(CONTENT, owner, before, flags + IS_REMOVED, stamp, key_length, scope_length)
     redis.call('HSET', CONTENTS, field(content), removed .. record:sub(CONTENT_HEAD + 1))
-    if has(flags, IS_EXACT) then
-      redis.call('HDEL', EXACT, value .. scope)
+    if has(flags, IS_SHORT) then
+      redis.call('HDEL', SHORT, value .. scope)
     else
       log(events, last, '-', content, value, scope, '')
     end

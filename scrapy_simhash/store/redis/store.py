@@ -274,12 +274,12 @@ class RedisStore:
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
-            matches = [] if posting.is_exact else replica.find(posting.scope, fingerprint.value)
+            matches = [] if posting.is_short else replica.find(posting.scope, fingerprint.value)
             kin = await self._kin(fingerprint, matches, replica, compared) if matches else []
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
-                *(is_look, posting.is_exact, posting.is_delivered, wish.live),
+                *(is_look, posting.is_short, posting.is_delivered, wish.live),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             about = key, stamp, scope, fingerprint.sketch, url, known, parts
@@ -349,11 +349,11 @@ class RedisStore:
         replica.apply(reply, end, first)
         former = layout.read_visit(*visit)
         if owner == number:
-            is_new = not place and not posting.is_exact
+            is_new = not place and not posting.is_short
             return Claim(former, content, number, None, None, None, rank=rank), is_new
         key, original = reply[_CLAIMED.size : key_end], reply[key_end:end].decode("utf-8", "surrogatepass")
         distance, similarity = 0, 1.0
-        if not posting.is_exact:
+        if not posting.is_short:
             match, similarity = kin[place - 1]
             distance = match.distance
         claim = Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key)

@@ -18,7 +18,7 @@ _UNSIGNED = 2**64 - 1
 # What of a posting is a content's. ``pages.sketch`` is NULL for a page that is as its content is.
 _PAGE = """pages.number, pages.content, contents.page, originals.url, pages.key, pages.url,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
-    scopes.scope, contents.is_exact, pages.value, coalesce(pages.sketch, sketches.sketch), pages.text_hash,
+    scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch), pages.text_hash,
     pages.seen, pages.parts"""
 _PAGES = """FROM pages
 JOIN contents ON contents.number = pages.content
@@ -26,7 +26,7 @@ JOIN scopes ON scopes.number = contents.scope
 LEFT JOIN sketches ON sketches.content = contents.number
 LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number"""
 _FIRST = (
-    "first_scopes.scope, firsts.is_exact, firsts.value, first_sketches.sketch, firsts.text_hash, firsts.seen"
+    "first_scopes.scope, firsts.is_short, firsts.value, first_sketches.sketch, firsts.text_hash, firsts.seen"
 )
 _FIRSTS = """JOIN scopes AS first_scopes ON first_scopes.number = firsts.scope
 LEFT JOIN sketches AS first_sketches ON first_sketches.content = firsts.number"""
@@ -112,8 +112,8 @@ def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
 
 
 def _posting(key: bytes, url: str, is_settled: int, columns: Sequence[Any]) -> Posting:
-    scope, is_exact, value, sketch, text_hash, seen = columns
+    scope, is_short, value, sketch, text_hash, seen = columns
     fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"")
     return Posting(
-        key, url, told(scope), fingerprint, bool(is_exact), unsigned_hash(text_hash), seen, bool(is_settled)
+        key, url, told(scope), fingerprint, bool(is_short), unsigned_hash(text_hash), seen, bool(is_settled)
     )

@@ -51,7 +51,7 @@ TABLES = (
     value INTEGER NOT NULL,
     text_hash INTEGER,
     seen INTEGER NOT NULL,
-    is_exact INTEGER NOT NULL,
+    is_short INTEGER NOT NULL,
     is_findable INTEGER NOT NULL
 )""",
     """CREATE TABLE sketches (
@@ -65,7 +65,7 @@ TABLES = (
 
 INDEXES = (
     "CREATE INDEX contents_of_page ON contents (page)",
-    "CREATE UNIQUE INDEX exact_contents ON contents (scope, value) WHERE is_exact AND is_findable",
+    "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND is_findable",
 )
 
 # SQLite has no exclusive or, and no function that counts bits. So they are counted the old way, side by side in two

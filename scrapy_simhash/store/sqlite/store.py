@@ -35,13 +35,13 @@ ENDS = """SELECT
     (SELECT 1 + ifnull(max(number), -1) FROM contents)"""
 VISIT = """SELECT number, value, text_hash, seen, content, rank,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
-    (SELECT is_exact FROM contents WHERE contents.number = pages.content)
+    (SELECT is_short FROM contents WHERE contents.number = pages.content)
 FROM pages WHERE key = ?"""
 CONTENT = """SELECT page, value, text_hash, sketch
 FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
 CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
-EXACT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_exact AND is_findable"
+SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?)"
 NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
@@ -116,7 +116,7 @@ class SqliteStore(LocalStore):
         ((self._size, self._page_end, self._content_end),) = self._execute(ENDS).fetchall()
         scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
         self._scopes = {scope: number for number, scope in scopes.items()}
-        cursor = self._execute("SELECT scope, value, number FROM contents WHERE is_findable AND NOT is_exact")
+        cursor = self._execute("SELECT scope, value, number FROM contents WHERE is_findable AND NOT is_short")
         while chunk := cursor.fetchmany(CHUNK):
             by_scope: dict[int, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("q")))
             for scope, value, number in chunk:
@@ -266,9 +266,9 @@ class SqliteStore(LocalStore):
         found = self._execute(VISIT, (key,)).fetchall()
         if not found:
             return None
-        ((number, value, text_hash, seen, content, rank, is_settled, is_exact),) = found
+        ((number, value, text_hash, seen, content, rank, is_settled, is_short),) = found
         visit = Visit(
-            unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled), bool(is_exact)
+            unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled), bool(is_short)
         )
         return number, visit, rank
 
@@ -280,8 +280,8 @@ class SqliteStore(LocalStore):
         ((_, value, _, sketch),) = self._execute(CONTENT, (content,)).fetchall()
         return (unsigned(value), sketch or b"") == (fingerprint.value, fingerprint.sketch)
 
-    def _exact(self, scope: str, value: int) -> int | None:
-        found = self._execute(EXACT, (self._scopes.get(scope), signed(value))).fetchall()
+    def _short(self, scope: str, value: int) -> int | None:
+        found = self._execute(SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
 
     def _cluster(self, number: int) -> tuple[str, bytes, int]:
@@ -296,7 +296,7 @@ class SqliteStore(LocalStore):
             if scope is None:
                 scope = len(self._scopes)
                 self._execute("INSERT INTO scopes VALUES (?, ?)", (scope, stored(posting.scope)))
-            self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_exact))
+            self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_short))
             if fingerprint.sketch:
                 self._execute(NEW_SKETCH, (content, fingerprint.sketch))
         sketch = fingerprint.sketch if entry.has_own_sketch else None

@@ -104,7 +104,7 @@ async def test_who_asks_again_compares_with_what_is_new_only(
 async def test_short_pages_at_once_are_told_too(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
         claims = await asyncio.gather(
-            *[(one, other)[i % 2].claim(posting(str(i), i % 3, str(i % 2), is_exact=True)) for i in range(30)]
+            *[(one, other)[i % 2].claim(posting(str(i), i % 3, str(i % 2), is_short=True)) for i in range(30)]
         )
     assert Counter(claim.original is None for claim in claims)[True] == 6
 
@@ -223,7 +223,7 @@ postings = st.builds(
     posting,
     st.sampled_from("abcdef"),
     contents,
-    is_exact=st.sampled_from([False] * 5 + [True]),
+    is_short=st.sampled_from([False] * 5 + [True]),
     text_hash=st.sampled_from([None, 0, 7]),
 )
 questions = st.tuples(st.sampled_from(["claim"] * 6 + ["look", "remove"]), postings)

@@ -63,9 +63,9 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         await store.claim(first)
         await store.claim(posting("b", content(4), "x.example"))
         await store.claim(posting("a", content(FAR, text="t"), "x.example"))
-        await store.claim(posting("c", 3, is_exact=True))
+        await store.claim(posting("c", 3, is_short=True))
         await store.remove(b"c")
-        await store.claim(posting("d", 3, is_exact=True))
+        await store.claim(posting("d", 3, is_short=True))
         await store.remove(b"b")
         await store.remove(b"a")
         await store.close("shutdown")
@@ -79,7 +79,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     assert counters == {"version": layout.VERSION, "pages": 4, "contents": 4, "runs": 1}
     assert f"Of this layout: {layout.VERSION}." in PAGE
 
-    assert client.hgetall(key["exact"]) == {(3).to_bytes(8, "big"): b"3"}
+    assert client.hgetall(key["short"]) == {(3).to_bytes(8, "big"): b"3"}
     page = read("redis-page", client.hget(key["pages"], b"d"))
     assert page == [3, 3, 4, 1, 0, stamp(3, 0, 0), b"https://example.com/d"]
 
@@ -157,7 +157,7 @@ async def test_what_the_page_permits_is_enough(server: RedisServer) -> None:
         store.check()
         await store.claim(posting("a", content(0)))
         await store.claim(posting("b", content(0, edited=10)))
-        await store.claim(posting("c", 1, is_exact=True))
+        await store.claim(posting("c", 1, is_short=True))
         assert await store.get(b"c")
         await store.unsettle([b"c"])
         assert await store.remove(b"c")

@@ -215,7 +215,7 @@ async def test_a_reset_begins_anew_and_leaves_the_keys_of_others(server: RedisSe
     client = admin(server.url)
     async with opened(server.url, "p", Header("web-0")) as old:
         await old.claim(posting("a", content(0)))
-        await old.claim(posting("b", 5, is_exact=True))
+        await old.claim(posting("b", 5, is_short=True))
     async with opened(server.url, "p:pages") as neighbour:
         await neighbour.claim(posting("a", content(0)))
     foreign = {"p": "x", "p:": "x", "p:pages2": "x", "p:queue": "x", "pp:pages": "x"}
@@ -243,11 +243,11 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
         await neighbour.claim(posting("a", content(0)))
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
-        await store.claim(posting("b", 5, is_exact=True))
+        await store.claim(posting("b", 5, is_short=True))
         assert set(KEYS) <= {key.decode().removeprefix("p:") for key in client.keys("*")}
     RedisStore(server.url, "p", HEADER, reset=True).check()
     left = {key.decode() for key in client.keys("*")}
-    assert left == {*foreign, *(f"p:pages:{key}" for key in KEYS if key != "exact")}
+    assert left == {*foreign, *(f"p:pages:{key}" for key in KEYS if key != "short")}
 
 
 @waits
@@ -317,7 +317,7 @@ async def test_all_is_forgotten_some_time_after_the_last_claim(shared: RedisServ
     async with opened(shared.url, prefix, expire=1000) as store:
         await store.claim(posting("a", content(0)))
         assert set(times_left(shared, prefix)) == {"header", "pages", "contents", "events", "runs"}
-        await store.claim(posting("b", 5, is_exact=True))
+        await store.claim(posting("b", 5, is_short=True))
         left = times_left(shared, prefix)
         assert set(left) == set(KEYS)
         assert all(990 < seconds <= 1000 for seconds in left.values())

@@ -87,7 +87,7 @@ def test_a_wrong_argument_is_no_damage(path: Path) -> None:
 
 def test_texts_that_are_not_unicode_are_kept(shelf: Shelf) -> None:
     odd = posting("a", 5, "caf\udce9.example")._replace(url="https://example.com/\ud800\udce9é\0漢")
-    exact = posting("b", 5, "caf\udce9.example", is_exact=True)
+    exact = posting("b", 5, "caf\udce9.example", is_short=True)
     store = shelf.new(header(CLASSIC))
     store.claim(odd)
     store.claim(exact)
@@ -98,7 +98,7 @@ def test_texts_that_are_not_unicode_are_kept(shelf: Shelf) -> None:
         assert (page.posting.url, page.posting.scope) == (odd.url, odd.scope)
         assert [posting.url for posting in store] == [odd.url, exact.url]
         assert store.look(posting("c", 4, odd.scope)).original == odd.url
-        assert store.look(posting("c", 5, odd.scope, is_exact=True)).original == exact.url
+        assert store.look(posting("c", 5, odd.scope, is_short=True)).original == exact.url
 
 
 def test_a_run_that_was_closed_takes_no_claims(path: Path) -> None:
