@@ -145,7 +145,7 @@ class NearDuplicateDetector:
             await self.flush_async()
         return await self.store.claim(posting)
 
-    def judge(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
+    def check_fingerprint(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page whose fingerprint is known, and remember the page; see check().
 
         Without its text, a page is unchanged when its fingerprint is.

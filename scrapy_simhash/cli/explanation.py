@@ -16,7 +16,7 @@ DONE = {
 #: Why not more was done.
 EXEMPTIONS = {
     "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
-    "place": "SIMHASH_ACTION_ALLOW, SIMHASH_ACTION_DENY or their _DOMAINS settings exclude its URL",
+    "url": "SIMHASH_ACTION_ALLOW, SIMHASH_ACTION_DENY or their _DOMAINS settings exclude its URL",
     "itself": "it has the same URL as the page that it repeats",
     "budget": "it is among the first SIMHASH_CLUSTER_BUDGET pages of its cluster",
     "start": "the links of a start page are followed",

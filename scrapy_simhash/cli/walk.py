@@ -16,7 +16,7 @@ from scrapy_simhash.cli.blocking import BATCH, pages_of
 from scrapy_simhash.store import Page, Posting, Store
 
 
-class Step(NamedTuple):
+class WalkEntry(NamedTuple):
     """A posting of the store."""
 
     posting: Posting
@@ -24,7 +24,7 @@ class Step(NamedTuple):
     """The page that it is the present state of; None for what a page said before."""
 
 
-def walk(store: Store) -> Iterator[Step]:
+def walk(store: Store) -> Iterator[WalkEntry]:
     """Yield every posting of *store*, and with the last one of a page what is known about that page.
 
     Memory for a few hundred pages at a time, and 60 bytes for each late page.
@@ -35,15 +35,15 @@ def walk(store: Store) -> Iterator[Step]:
         for (key, postings), page in zip(batch, known, strict=True):
             *formers, latest = postings
             for former in formers:
-                yield Step(former, None)
+                yield WalkEntry(former, None)
             if page is not None and _is_late(page, bool(formers)):
                 late.append(key)
             else:
-                yield Step(latest, page)
+                yield WalkEntry(latest, page)
     for start in range(0, len(late), BATCH):
         for page in pages_of(store, late[start : start + BATCH]):
             if page is not None:
-                yield Step(page.posting, page)
+                yield WalkEntry(page.posting, page)
 
 
 def _batches(

@@ -13,7 +13,7 @@ from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.depths import Depths
 from scrapy_simhash.crawl.flood_guard import FloodGuard
 from scrapy_simhash.crawl.html import tree_of
-from scrapy_simhash.crawl.judge import Judgement
+from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
@@ -55,9 +55,9 @@ class Consequences:
         self._has_told_of_start = False
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
-    def draw(self, judgement: Judgement, request: Request, response: Response) -> Decision:
+    def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page."""
-        verdict, reading, _ = judgement
+        verdict, reading, _ = checked
         stats = stats_of(self._crawler)
         canonical, decision = None, Decision(None)
         try:

@@ -12,7 +12,7 @@ from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.judge import Judge, Judgement
+from scrapy_simhash.crawl.page_checker import PageChecker, Checked
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_session import StoreSession
@@ -51,7 +51,7 @@ class SimhashDownloaderMiddleware:
         self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
-        self._judge = Judge(crawler, self.detector, remembers=self._session.remembers)
+        self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -80,15 +80,15 @@ class SimhashDownloaderMiddleware:
         Returns a coroutine if the page is read in a thread or the store is asynchronous; Scrapy awaits it.
         """
         erase_marks(request)
-        reason = self._judge.reason_to_skip(request, response)
+        reason = self._checker.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
             return response
         if reason is not None:
-            return self._settle(Judgement(Verdict(Status.SKIPPED, reason=reason)), request, response)
-        if self._judge.must_wait(response):
+            return self._settle(Checked(Verdict(Status.SKIPPED, reason=reason)), request, response)
+        if self._checker.must_wait(response):
             return self._process_waiting(request, response)
-        return self._settle(self._judge.judge(request, response), request, response)
+        return self._settle(self._checker.check(request, response), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
@@ -131,7 +131,7 @@ class SimhashDownloaderMiddleware:
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
         if response is not None and response.request is not None:
-            self._session.unsettle(self._judge.key_of(response.request))
+            self._session.unsettle(self._checker.key_of(response.request))
 
     def _warn_of_idle_settings(self, spider: Spider) -> None:
         """Warn of settings that have no effect because of other settings."""
@@ -202,15 +202,15 @@ class SimhashDownloaderMiddleware:
                 )
 
     async def _process_waiting(self, request: Request, response: Response) -> Response:
-        judgement = await self._judge.judge_waiting(request, response)
+        checked = await self._checker.check_async(request, response)
         erase_marks(request)  # a request that was sent twice may have been marked meanwhile
-        return self._settle(judgement, request, response)
+        return self._settle(checked, request, response)
 
-    def _settle(self, judgement: Judgement, request: Request, response: Response) -> Response:
+    def _settle(self, checked: Checked, request: Request, response: Response) -> Response:
         """Act on the verdict and return *response*."""
-        decision = self._consequences.draw(judgement, request, response)
-        if judgement.key is not None and judgement.verdict.status is not Status.SKIPPED:
+        decision = self._consequences.draw(checked, request, response)
+        if checked.key is not None and checked.verdict.status is not Status.SKIPPED:
             stats_of(self.crawler).set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
             if decision.loses_items:
-                self._session.unsettle(judgement.key)
+                self._session.unsettle(checked.key)
         return response

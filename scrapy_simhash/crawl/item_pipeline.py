@@ -23,7 +23,7 @@ from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.items.fingerprint import item_header
 from scrapy_simhash.items.in_flight import InFlight
-from scrapy_simhash.items.judge import ItemJudge, Ruling
+from scrapy_simhash.items.checker import ItemChecker, Ruling
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
 
@@ -65,7 +65,7 @@ class SimhashItemPipeline:
         self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=PART)
         self._drops = self._session.is_crawl and config.item_action == "drop"
         self._store = self._session.detector.store
-        self._judge = ItemJudge(
+        self._checker = ItemChecker(
             self.config, self._session.detector, remembers=self._session.remembers, drops=self._drops
         )
         self._store_outage = StoreOutage("item", names.STAT_ITEM_STORE_ERRORS)
@@ -98,10 +98,10 @@ class SimhashItemPipeline:
 
         An error in here is counted and logged, and the item is returned.
         """
-        if self._judge.must_wait:
+        if self._checker.must_wait:
             return self._process_waiting(item)
         try:
-            ruling = self._judge.judge(item)
+            ruling = self._checker.check(item)
         except Exception as error:
             self._give_up(error, item)
             return item
@@ -135,7 +135,7 @@ class SimhashItemPipeline:
                 {"items": counted(items, "item"), "fields": ", ".join(dict(self.config.item_fields))},
                 extra={"spider": spider},
             )
-        elif items and self.config.item_key is not None and not self._judge.has_met_key:
+        elif items and self.config.item_key is not None and not self._checker.has_met_key:
             logger.warning(
                 "None of %(items)s has a value in SIMHASH_ITEM_KEY (%(key)s), so an item that is scraped again counts"
                 " as a near-duplicate of itself: check the field name",
@@ -154,13 +154,13 @@ class SimhashItemPipeline:
             return
         # What cannot be read has been counted when it could not be judged.
         with suppress(Exception):
-            key = self._in_flight.lose(item, self._judge.key_of)
+            key = self._in_flight.lose(item, self._checker.key_of)
             if key is not None:
-                self._judge.lose(key)
+                self._checker.lose(key)
 
     async def _process_waiting(self, item: Any) -> Any:
         try:
-            ruling = await self._judge.judge_waiting(item)
+            ruling = await self._checker.check_async(item)
         except Exception as error:
             self._give_up(error, item)
             return item
@@ -215,7 +215,7 @@ class SimhashItemPipeline:
             self._mark(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.
             with suppress(Exception):
-                key = self._judge.key_of(item)
+                key = self._checker.key_of(item)
                 if key is not None:
                     self._in_flight.add(item, key)
             return

@@ -2,11 +2,11 @@
 
 from scrapy_simhash.items.fields import TooLarge, field_texts
 from scrapy_simhash.items.fingerprint import ItemFingerprinter, ItemReading, item_header
-from scrapy_simhash.items.judge import ItemJudge, Ruling
+from scrapy_simhash.items.checker import ItemChecker, Ruling
 
 __all__ = [
     "ItemFingerprinter",
-    "ItemJudge",
+    "ItemChecker",
     "ItemReading",
     "Ruling",
     "TooLarge",

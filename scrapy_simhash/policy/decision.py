@@ -9,14 +9,14 @@ from scrapy_simhash.action import Action
 
 
 class Exemption(str, Enum):
-    """Why a page was spared what was asked for, or some of it."""
+    """Why the action that was asked for was not applied to a page, or only a part of it."""
 
     MIN_DEPTH = "min_depth"
     """It is nearer to the start than ``SIMHASH_MIN_DEPTH``."""
-    PLACE = "place"
-    """Its address is not among those that ``SIMHASH_ACTION_ALLOW`` and its like let be acted on."""
+    URL = "url"
+    """``SIMHASH_ACTION_ALLOW``, ``SIMHASH_ACTION_DENY`` or their ``_DOMAINS`` settings exclude its URL."""
     ITSELF = "itself"
-    """It has the very address of the page that it repeats: another request for the same one."""
+    """It has the same URL as the page that it repeats: another request for the same one."""
     BUDGET = "budget"
     """It is among the first ``SIMHASH_CLUSTER_BUDGET`` pages of its cluster."""
     START = "start"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.policy.decision import Decision, Exemption, RequestedAction
-from scrapy_simhash.policy.places import Places
+from scrapy_simhash.policy.url_filter import UrlFilter
 from scrapy_simhash.verdict import Reason, Verdict
 
 #: Protections that leave a page alone; the others keep its links.
@@ -34,8 +34,8 @@ class Case(NamedTuple):
 class Policy:
     """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
 
-    * A request's own wish knows no exceptions but the budget.
-    * ``SIMHASH_MIN_DEPTH`` and the places spare a page everything; so does its own address, if it repeats that.
+    * An action in a request's meta knows no exceptions but the budget.
+    * ``SIMHASH_MIN_DEPTH`` and the URL filter spares a page everything; so does its own address, if it repeats that.
     * A budget spares the first pages of a cluster everything, and those after it nothing.
     * Where there is no budget, protections spare a page everything, or its links.
     * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has
@@ -46,7 +46,7 @@ class Policy:
         self._min_depth = config.min_depth
         self._budget = config.cluster_budget
         self._protect = frozenset(config.protect)
-        self._places = Places(
+        self._urls = UrlFilter(
             config.action_allow, config.action_deny, config.action_allow_domains, config.action_deny_domains
         )
 
@@ -56,7 +56,11 @@ class Policy:
         If it is a copy and unchanged, what either action drops is dropped.
         """
         steps = ((case.on_copy, self._on_copy), (case.on_unchanged, self._keep_links))
-        rulings = [(wish, self._decide(case, wish, step)) for wish, step in steps if wish is not None]
+        rulings = [
+            (requested, self._decide(case, requested, step))
+            for requested, step in steps
+            if requested is not None
+        ]
         if not rulings:
             return Decision(None)
         action = Action.MARK
@@ -64,46 +68,49 @@ class Policy:
             action |= decision.action or Action.MARK
         # What one step spares the page the other may drop: then it was not spared that.
         return Decision(
-            action, next((each.exemption for wish, each in rulings if wish.action not in action), None)
+            action,
+            next((each.exemption for requested, each in rulings if requested.action not in action), None),
         )
 
     def _decide(
-        self, case: Case, wish: RequestedAction, step: Callable[[Case, RequestedAction], Decision]
+        self, case: Case, requested: RequestedAction, step: Callable[[Case, RequestedAction], Decision]
     ) -> Decision:
-        if wish.action is Action.MARK:
+        if requested.action is Action.MARK:
             return Decision(Action.MARK)
-        if not wish.is_explicit:
+        if not requested.is_explicit:
             exception = self._exception(case.url, case.depth)
             if exception:
                 return Decision(Action.MARK, exception)
-        return step(case, wish)
+        return step(case, requested)
 
     def _exception(self, url: str, depth: int | None) -> Exemption | None:
         # A depth that nobody counts may be any.
         if self._min_depth and (depth is None or depth < self._min_depth):
             return Exemption.MIN_DEPTH
-        return None if url in self._places else Exemption.PLACE
+        return None if url in self._urls else Exemption.URL
 
-    def _on_copy(self, case: Case, wish: RequestedAction) -> Decision:
+    def _on_copy(self, case: Case, requested: RequestedAction) -> Decision:
         # Other plugins put more into a request's fingerprint than what it asks for.
-        if case.verdict.duplicate_of == case.url and not wish.is_explicit:
+        if case.verdict.duplicate_of == case.url and not requested.is_explicit:
             return Decision(Action.MARK, Exemption.ITSELF)
         if self._budget:
             rank = case.verdict.rank
             # A store that does not count cannot tell that the budget is spent.
             if rank is None or rank < self._budget:
                 return Decision(Action.MARK, Exemption.BUDGET)
-            return Decision(wish.action)
-        if wish.is_explicit:
-            return Decision(wish.action)
-        return self._protect_page(case, wish, WHOLE)
+            return Decision(requested.action)
+        if requested.is_explicit:
+            return Decision(requested.action)
+        return self._protect_page(case, requested, WHOLE)
 
-    def _keep_links(self, case: Case, wish: RequestedAction) -> Decision:
-        return Decision(wish.action) if wish.is_explicit else self._protect_page(case, wish, ())
+    def _keep_links(self, case: Case, requested: RequestedAction) -> Decision:
+        return (
+            Decision(requested.action) if requested.is_explicit else self._protect_page(case, requested, ())
+        )
 
-    def _protect_page(self, case: Case, wish: RequestedAction, whole: Collection[str]) -> Decision:
-        kept = wish.action.keeping_links()
-        links_matter = kept != wish.action
+    def _protect_page(self, case: Case, requested: RequestedAction, whole: Collection[str]) -> Decision:
+        kept = requested.action.keeping_links()
+        links_matter = kept != requested.action
         is_start = links_matter and case.depth == 0 and "start" in self._protect
         # What a page lists no longer matters when its links are kept anyway.
         asks_for_listing = links_matter and not is_start
@@ -113,7 +120,7 @@ class Policy:
             if name in whole:
                 return Decision(Action.MARK, Exemption(name))
             exemption = Exemption(name)
-        return Decision(wish.action if exemption is None else kept, exemption)
+        return Decision(requested.action if exemption is None else kept, exemption)
 
 
 def is_done(verdict: Verdict) -> bool:

@@ -77,7 +77,7 @@ class Demanding:
         return "mark"
 
 
-def wishes(**settings: Any) -> tuple[RequestedActions, Crawler]:
+def requested_actions(**settings: Any) -> tuple[RequestedActions, Crawler]:
     crawler = stand_in(**settings)
     return RequestedActions(crawler, Config.from_settings(crawler.settings)), crawler
 
@@ -91,13 +91,13 @@ def asked(subject: RequestedActions, verdict: Verdict = COPY, **meta: object) ->
 
 
 def test_the_setting_asks() -> None:
-    subject, _ = wishes(action="drop_items", revisit_action="drop_links")
+    subject, _ = requested_actions(action="drop_items", revisit_action="drop_links")
     assert asked(subject) == asked(subject, EXACT) == (Action.DROP_ITEMS, False)
     assert asked(subject, AGAIN) == (Action.DROP_LINKS, False)
 
 
 def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
-    subject, _ = wishes(action="mark", exact_action="drop_page")
+    subject, _ = requested_actions(action="mark", exact_action="drop_page")
     assert asked(subject) == (Action.MARK, False)
     assert asked(subject, EXACT) == (Action.DROP_PAGE, False)
 
@@ -105,7 +105,9 @@ def test_exact_copies_have_an_action_of_their_own_if_it_is_set() -> None:
 @pytest.mark.parametrize("words", ["mark", "drop_links", ["drop_items", "drop_links"], ("drop_page",)])
 @pytest.mark.parametrize("verdict", [COPY, EXACT])
 def test_the_request_goes_before_the_settings(words: object, verdict: Verdict) -> None:
-    subject, crawler = wishes(action="drop_items", exact_action="drop_page", revisit_action="drop_page")
+    subject, crawler = requested_actions(
+        action="drop_items", exact_action="drop_page", revisit_action="drop_page"
+    )
     assert asked(subject, verdict, simhash_action=words) == (Action.named(words), True)
     assert asked(subject, AGAIN, simhash_action=words) == (Action.DROP_PAGE, False)
     assert asked(subject, AGAIN, simhash_revisit_action=words) == (Action.named(words), True)
@@ -118,7 +120,7 @@ def test_words_that_name_no_action_are_counted_warned_of_once_and_not_followed(
     words: object, key: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    subject, crawler = wishes(action="drop_items", revisit_action="drop_links")
+    subject, crawler = requested_actions(action="drop_items", revisit_action="drop_links")
     for _ in range(3):
         subject.check(Request(URL, meta={key: words}), URL)
     assert asked(subject, COPY, **{key: words}) == (Action.DROP_ITEMS, False)
@@ -129,22 +131,22 @@ def test_words_that_name_no_action_are_counted_warned_of_once_and_not_followed(
 
 
 def test_without_words_there_is_nothing_to_complain_of() -> None:
-    subject, crawler = wishes()
+    subject, crawler = requested_actions()
     subject.check(Request(URL, meta={"simhash_action": "mark", "simhash_revisit_action": None}), URL)
     assert simhash_stats(crawler) == {}
 
 
 def test_a_class_of_ones_own_gets_the_verdict_and_the_page() -> None:
-    subject, _ = wishes(action=HERE + "ByRank")
+    subject, _ = requested_actions(action=HERE + "ByRank")
     assert asked(subject) == (Action.DROP_ITEMS, False)
     assert asked(subject, EXACT) == (Action.MARK, False)
     assert asked(subject, simhash_action="drop_page") == (Action.DROP_PAGE, True)
-    assert asked(wishes(revisit_action=HERE + "ByEnum")[0], AGAIN) == (Action.DROP_LINKS, False)
+    assert asked(requested_actions(revisit_action=HERE + "ByEnum")[0], AGAIN) == (Action.DROP_LINKS, False)
 
 
 @pytest.mark.parametrize("name", ["Wrong", "Broken"])
 def test_a_class_of_ones_own_that_fails_costs_no_page(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    subject, crawler = wishes(action=HERE + name)
+    subject, crawler = requested_actions(action=HERE + name)
     assert asked(subject) == asked(subject) == (Action.MARK, False)
     assert simhash_stats(crawler) == {"bad_action": 2}
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
@@ -155,7 +157,7 @@ def test_a_class_of_ones_own_that_fails_costs_no_page(name: str, caplog: pytest.
 def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    asked(wishes(action=HERE + "Broken")[0])
+    asked(requested_actions(action=HERE + "Broken")[0])
     assert "in decide\n" in caplog.text
 
 
@@ -185,4 +187,4 @@ def test_the_first_failure_of_a_class_of_ones_own_says_where_it_failed(
 )
 def test_a_class_that_will_not_do_is_refused_at_the_start(path: str, message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        wishes(exact_action=path)
+        requested_actions(exact_action=path)

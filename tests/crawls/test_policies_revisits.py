@@ -89,7 +89,7 @@ def of_unchanged(truth: AnnexTruth, key: str, name: str, is_exact: bool) -> Prom
         if settings["TO_KEEP"] in key:
             return Promise("mark")
     if "SIMHASH_ACTION_DENY" in settings and "/annex/tales/" in key:
-        return Promise("mark", "place")
+        return Promise("mark", "url")
     if loses_links(asked):
         if key in truth.starts and "start" in protect:
             return Promise(with_links(asked), "start")

@@ -185,15 +185,15 @@ def test_something_is_done_only_at_the_addresses_that_are_allowed_and_not_denied
 ) -> None:
     def expected(key: str, original: str) -> Promise:
         is_in = re.search(ALLOW, key) and not re.search(DENY, key)
-        return Promise("drop_page") if is_in else Promise("mark", "place")
+        return Promise("drop_page") if is_in else Promise("mark", "url")
 
     promises = check(truth, crawls, "places", expected)
-    assert {found.exemption for found in promises.values()} == {None, "place"}
+    assert {found.exemption for found in promises.values()} == {None, "url"}
 
 
 def test_what_a_request_asks_for_goes_before_places(crawls: dict[str, Crawl], truth: AnnexTruth) -> None:
     def expected(key: str, original: str) -> Promise:
-        return Promise("drop_items") if "/dredging" in key else Promise("mark", "place")
+        return Promise("drop_items") if "/dredging" in key else Promise("mark", "url")
 
     assert len(set(check(truth, crawls, "places asked", expected).values())) == 2
 
@@ -205,7 +205,7 @@ def test_something_is_done_only_on_the_hosts_that_are_allowed_and_not_denied(
     hosts = {truth.key(page.url): urlsplit(page.url).hostname for page in crawls[name].pages}
 
     def expected(key: str, original: str) -> Promise:
-        return Promise("drop_page") if (hosts[key] == "localhost") is is_in else Promise("mark", "place")
+        return Promise("drop_page") if (hosts[key] == "localhost") is is_in else Promise("mark", "url")
 
     assert len(set(check(truth, crawls, name, expected).values())) == 2
 

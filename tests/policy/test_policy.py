@@ -128,7 +128,7 @@ def test_near_the_start_nothing_is_done(depth: int | None, least: int, is_spared
     ],
 )
 def test_something_is_done_only_where_it_may_be(settings: dict[str, object], is_spared: bool) -> None:
-    expected = (Action.MARK, Exemption.PLACE) if is_spared else (Action.DROP_PAGE, None)
+    expected = (Action.MARK, Exemption.URL) if is_spared else (Action.DROP_PAGE, None)
     for asked in (Asked(), Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_PAGE))):
         assert decided(asked, **settings) == expected
 

@@ -34,7 +34,7 @@ from typing import NamedTuple
 from scrapy_simhash.index.plans.blocks import BITS
 
 
-class Place(NamedTuple):
+class SearchResult(NamedTuple):
     """Where a search has ended, and after how many steps."""
 
     #: Of the first number that is not below the one sought; the length if there is none.
@@ -44,19 +44,19 @@ class Place(NamedTuple):
 
 
 #: What both functions here are: a sorted list and the number sought to its place.
-Search = Callable[[Sequence[int], int], Place]
+Search = Callable[[Sequence[int], int], SearchResult]
 
 
-def by_halving(numbers: Sequence[int], sought: int) -> Place:
+def by_halving(numbers: Sequence[int], sought: int) -> SearchResult:
     """Return the place of *sought* in the sorted *numbers*, by binary search. At most log2(n) + 1 steps.
 
     >>> by_halving([10, 20, 30, 40], 25)
-    Place(position=2, steps=2)
+    SearchResult(position=2, steps=2)
     """
-    return _halved(numbers, sought, Place(0, 0), len(numbers))
+    return _halved(numbers, sought, SearchResult(0, 0), len(numbers))
 
 
-def by_guessing(numbers: Sequence[int], sought: int) -> Place:
+def by_guessing(numbers: Sequence[int], sought: int) -> SearchResult:
     """Return the place of *sought* in the sorted *numbers* of 64 bits, by interpolation search.
 
     About log2(log2(n)) steps if they are spread evenly, at most ``guesses(n)`` more than halving takes if not.
@@ -65,14 +65,14 @@ def by_guessing(numbers: Sequence[int], sought: int) -> Place:
 
     >>> numbers = [number << 54 for number in range(1000)]
     >>> by_guessing(numbers, 700 << 54), by_halving(numbers, 700 << 54)
-    (Place(position=700, steps=3), Place(position=700, steps=10))
+    (SearchResult(position=700, steps=3), SearchResult(position=700, steps=10))
     """
     low, high = 0, len(numbers)
     # What stands before low and what stands at high; before the first step, numbers that cannot be.
     below, above = -1, 1 << BITS
     for steps in range(guesses(high)):
         if low == high:
-            return Place(low, steps)
+            return SearchResult(low, steps)
         guess = low + (high - low) * (sought - below) // (above - below)
         guess = min(guess, high - 1)
         number = numbers[guess]
@@ -80,7 +80,7 @@ def by_guessing(numbers: Sequence[int], sought: int) -> Place:
             low, below = guess + 1, number
         else:
             high, above = guess, number
-    return _halved(numbers, sought, Place(low, guesses(len(numbers))), high)
+    return _halved(numbers, sought, SearchResult(low, guesses(len(numbers))), high)
 
 
 def guesses(count: int) -> int:
@@ -92,7 +92,7 @@ def guesses(count: int) -> int:
     return 2 * count.bit_length().bit_length()
 
 
-def _halved(numbers: Sequence[int], sought: int, so_far: Place, high: int) -> Place:
+def _halved(numbers: Sequence[int], sought: int, so_far: SearchResult, high: int) -> SearchResult:
     low, steps = so_far
     while low < high:
         middle = (low + high) // 2
@@ -101,4 +101,4 @@ def _halved(numbers: Sequence[int], sought: int, so_far: Place, high: int) -> Pl
         else:
             high = middle
         steps += 1
-    return Place(low, steps)
+    return SearchResult(low, steps)

@@ -32,8 +32,8 @@ _LOST = b"L"
 class Link:
     """The way of one store to its server, for one event loop."""
 
-    def __init__(self, line: Line, wish: OpenRequest, blocks: int) -> None:
-        self.wish = wish
+    def __init__(self, line: Line, request: OpenRequest, blocks: int) -> None:
+        self.request = request
         self.opened: Opened | None = None
         #: How often the server was found, or found again.
         self.openings = 0
@@ -58,7 +58,7 @@ class Link:
         """Take it that the server is fit, and has the store that is wanted: what was reset is not reset again."""
         self._is_met = True
         self.pages = opened.pages
-        self.wish = replace(self.wish, is_reset=False, header=opened.header)
+        self.request = replace(self.request, is_reset=False, header=opened.header)
 
     def away(self, error: StoreError) -> None:
         """Take it that the server is away. From the next question on it is looked for."""
@@ -121,7 +121,7 @@ class Link:
 
     async def close(self) -> None:
         """Let go of the server."""
-        self.away(StoreError(f"{self.wish.place} was closed"))
+        self.away(StoreError(f"{self.request.place} was closed"))
         for task in (self._heart, self._task):
             if task is not None:
                 task.cancel()
@@ -152,12 +152,12 @@ class Link:
                 self.absence = _absence(error)
             else:
                 self.absence = None
-                logger.info("%s answers again after %.1f s", self.wish.place, time.monotonic() - began)
+                logger.info("%s answers again after %.1f s", self.request.place, time.monotonic() - began)
 
     async def _open(self) -> None:
         before, replica = self.opened, self._replica
         run = before.run if before else 0
-        opened = await (reopen if self._is_met else meet)(replace(self.wish, run=run), self._line.ask)
+        opened = await (reopen if self._is_met else meet)(replace(self.request, run=run), self._line.ask)
         is_new_run = before is not None and before.run != opened.run
         self.met(opened)
         self.opened = opened
@@ -171,26 +171,26 @@ class Link:
         if is_loss:
             if opened.run and is_same_store and not is_new_run:
                 # What this run has unsettled may be lost, too. It never ends, and settles nothing.
-                opened = await reopen(replace(self.wish, run=0), self._line.ask)
+                opened = await reopen(replace(self.request, run=0), self._line.ask)
                 self.opened = opened
             logger.warning(
                 "%s has lost stored pages; this crawl continues with those that are left",
-                self.wish.place,
+                self.request.place,
             )
         if not await self.catch_up(replica):
-            raise StoreUnavailable(f"{self.wish.place} changed while it was read")
+            raise StoreUnavailable(f"{self.request.place} changed while it was read")
         self._is_up = True
         self.openings += 1
-        if opened.run and self.wish.live and self._heart is None:
+        if opened.run and self.request.live and self._heart is None:
             self._heart = asyncio.create_task(self._beat())
 
     async def _beat(self) -> None:
         """Say again and again that the run goes on. Opening says so, too: also when the server was away."""
         while True:
-            await asyncio.sleep(self.wish.live / _HEARTBEATS)
+            await asyncio.sleep(self.request.live / _HEARTBEATS)
             if self._is_up and self.opened is not None:
                 with suppress(StoreError):
-                    await self.ask("heartbeat", str(self.opened.run), self.wish.token)
+                    await self.ask("heartbeat", str(self.opened.run), self.request.token)
 
 
 def _absence(error: StoreError) -> StoreError:

@@ -55,7 +55,7 @@ class Opened(NamedTuple):
     pages: int
 
 
-async def meet(wish: OpenRequest, ask: Ask) -> Opened:
+async def meet(request: OpenRequest, ask: Ask) -> Opened:
     """Open a store. Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed."""
     # Something short first: it is as far as one gets without the password.
     await ask("PING")
@@ -66,52 +66,53 @@ async def meet(wish: OpenRequest, ask: Ask) -> Opened:
         except StoreUnavailable:
             raise
         except StoreError:
-            logger.debug("%s does not answer INFO %s", wish.place, section)
+            logger.debug("%s does not answer INFO %s", request.place, section)
     if info.get("cluster_enabled"):
-        raise StoreError(f"{wish.place} {NO_CLUSTER}")
+        raise StoreError(f"{request.place} {NO_CLUSTER}")
     policy = str(info.get("maxmemory_policy", ""))
     if info.get("maxmemory") and (
-        policy.startswith("allkeys") or (wish.expire and policy.startswith("volatile"))
+        policy.startswith("allkeys") or (request.expire and policy.startswith("volatile"))
     ):
         logger.warning(
             "%s may evict keys when its memory is full: set maxmemory-policy to noeviction (it is %s)",
-            wish.place,
+            request.place,
             policy,
         )
-    return await reopen(wish, ask)
+    return await reopen(request, ask)
 
 
-async def reopen(wish: OpenRequest, ask: Ask) -> Opened:
+async def reopen(request: OpenRequest, ask: Ask) -> Opened:
     """Open a store at a server that is known already."""
-    accepted = _written(wish.header) if wish.header else ""
-    header = wish.header
+    accepted = _written(request.header) if request.header else ""
+    header = request.header
     while True:
-        run, started = str(wish.run), str(wish.started)
+        run, started = str(request.run), str(request.started)
         status, *said = await ask(
-            *("open", accepted, str(VERSION), os.urandom(ID_BYTES), run, wish.token, started),
-            *(wish.mode if accepted else "read", "1" if wish.is_reset else "0", str(wish.expire)),
-            str(wish.live),
+            *("open", accepted, str(VERSION), os.urandom(ID_BYTES), run, request.token, started),
+            *(request.mode if accepted else "read", "1" if request.is_reset else "0", str(request.expire)),
+            str(request.live),
         )
         if status == b"open" and header:
             store_id, number, pages = said
             return Opened(header, store_id, int(number), pages)
         if status == b"none":
             if header is None:
-                raise StoreError(f"no such store: {wish.place.removeprefix('the store ')}")
+                raise StoreError(f"no such store: {request.place.removeprefix('the store ')}")
             return Opened(header, NOWHERE, 0, 0)
         if status == b"foreign":
             key, kind = (part.decode("utf-8", "replace") for part in said)
             raise StoreDamaged(
-                f"{wish.place} has a key {key!r} that does not belong to a store ({kind}). Nothing was changed. Set"
+                f"{request.place} has a key {key!r} that does not belong to a store ({kind}). Nothing was"
+                " changed. Set"
                 " SIMHASH_REDIS_PREFIX to another prefix, or delete that key"
             )
         version, text = said
-        header = _read_header(version, text, wish.place)
-        if wish.header:
-            header.check(wish.header, wish.place)
+        header = _read_header(version, text, request.place)
+        if request.header:
+            header.check(request.header, request.place)
         # The same in other words, as by another version of Python's JSON or without what says nothing.
         accepted = text
-        wish = replace(wish, is_reset=False)
+        request = replace(request, is_reset=False)
 
 
 def at_once(coroutine: Coroutine[Any, Any, Answer]) -> Answer:

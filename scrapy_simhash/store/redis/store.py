@@ -88,21 +88,23 @@ class RedisStore:
         place = f"the store {prefix!r} at {self._server}"
         mode = "read" if read_only else "write"
         token = os.urandom(layout.ID_BYTES)
-        wish = OpenRequest(
+        request = OpenRequest(
             place, header, expire, reset, mode, token=token, started=int(time.time()), live=live
         )
         self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
         line = Line(self._server, place, list(self._names.values()), timeout)
-        self._link = Link(line, wish, blocks)
+        self._link = Link(line, request, blocks)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._unsettled = Unsettled(self._link)
 
     @property
     def header(self) -> Header:
         """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`. StoreError before anybody knows it."""
-        header = self._link.wish.header
+        header = self._link.request.header
         if header is None:
-            raise StoreError(f"{self._link.wish.place} has no header before the first question to the server")
+            raise StoreError(
+                f"{self._link.request.place} has no header before the first question to the server"
+            )
         return header
 
     @property
@@ -117,7 +119,7 @@ class RedisStore:
 
     def __str__(self) -> str:
         """Return where it is."""
-        return self._link.wish.place
+        return self._link.request.place
 
     def __len__(self) -> int:
         """Return how many pages are known, as of the last answer."""
@@ -139,11 +141,11 @@ class RedisStore:
                     return client.eval(script(name).source, len(keys), *keys, *arguments)
                 return client.execute_command(name, *arguments)
             except Exception as error:
-                raise meaning(error, self._link.wish.place) from error
+                raise meaning(error, self._link.request.place) from error
 
         try:
             mode = "read" if self._is_read_only else "try"
-            opened = at_once(meet(replace(self._link.wish, mode=mode), ask))
+            opened = at_once(meet(replace(self._link.request, mode=mode), ask))
         except StoreUnavailable as error:
             self._link.away(error)
             raise
@@ -200,7 +202,7 @@ class RedisStore:
                 replica.apply(reply, _REMOVED.size, first)
                 return bool(was_known)
             await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.wish.place} kept changing while a page was removed")
+        raise StoreUnavailable(f"{self._link.request.place} kept changing while a page was removed")
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`.
@@ -213,7 +215,7 @@ class RedisStore:
             yield posting
         # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
         if not await self._link.catch_up(replica):
-            raise StoreUnavailable(f"{self._link.wish.place} lost stored pages while it was read")
+            raise StoreUnavailable(f"{self._link.request.place} lost stored pages while it was read")
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
@@ -247,9 +249,9 @@ class RedisStore:
     async def _end(self, reason: str) -> None:
         await self._link.ready()
         await self._unsettled.tell()
-        opened, wish = self._link.opened, self._link.wish
+        opened, request = self._link.opened, self._link.request
         assert opened is not None
-        words = str(opened.run), wish.token, str(int(time.time())), reason, str(wish.expire)
+        words = str(opened.run), request.token, str(int(time.time())), reason, str(request.expire)
         await self._link.ask("end", *words)
 
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
@@ -270,7 +272,7 @@ class RedisStore:
                 # The same numbers may be other contents.
                 latest = replica
                 compared.clear()
-            opened, wish = self._link.opened, self._link.wish
+            opened, request = self._link.opened, self._link.request
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
@@ -278,8 +280,8 @@ class RedisStore:
             kin = await self._kin(fingerprint, matches, replica, compared) if matches else []
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
-                *(replica.store_id, first, mark, opened.run, wish.token, wish.expire, reach),
-                *(is_look, posting.is_short, posting.is_delivered, wish.live),
+                *(replica.store_id, first, mark, opened.run, request.token, request.expire, reach),
+                *(is_look, posting.is_short, posting.is_delivered, request.live),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             about = key, stamp, scope, fingerprint.sketch, url, known, parts
@@ -290,7 +292,7 @@ class RedisStore:
                     replica.keep_sketch(claim.content, fingerprint.sketch)
                 return claim
             losses += await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.wish.place} loses stored pages again and again")
+        raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
 
     async def _kin(
         self,
@@ -373,4 +375,4 @@ class RedisStore:
 
     def _check_writable(self) -> None:
         if self._is_read_only:
-            raise StoreError(f"{self._link.wish.place} was opened read-only")
+            raise StoreError(f"{self._link.request.place} was opened read-only")

@@ -39,7 +39,7 @@ class Unsettled:
             assert opened is not None
             again = self._told if openings != self._openings else ()
             named = {*keys, *(key for _, told in again for key in told)}
-            head = _HEAD.pack(replica.store_id, opened.run, self._link.wish.token)
+            head = _HEAD.pack(replica.store_id, opened.run, self._link.request.token)
             if not named or await self._link.ask("unsettle", head, *named) == _STORED:
                 self._openings = openings
                 now = time.monotonic()
@@ -48,4 +48,4 @@ class Unsettled:
                     self._told.popleft()
                 return
             self._link.lost(replica)
-        raise StoreUnavailable(f"{self._link.wish.place} loses stored pages again and again")
+        raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")

@@ -12,7 +12,7 @@ import pytest
 
 from scrapy_simhash import NearDuplicateDetector, Reason, Status
 from scrapy_simhash.config import Config
-from scrapy_simhash.items import ItemJudge, Ruling, item_header
+from scrapy_simhash.items import ItemChecker, Ruling, item_header
 from scrapy_simhash.store import Claim, MemoryStore, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.items.test_fingerprint import config_of, item
@@ -47,19 +47,19 @@ class Run:
     ) -> None:
         self.store = store
         detector = NearDuplicateDetector(config, store)
-        self.judge = ItemJudge(config, detector, drops=drops, remembers=remembers, clock=clock)
+        self.checker = ItemChecker(config, detector, drops=drops, remembers=remembers, clock=clock)
 
     def ask(self, item: dict[str, Any]) -> Ruling:
         ruling: Ruling = (
-            asyncio.run(self.judge.judge_waiting(item)) if self.judge.must_wait else self.judge.judge(item)
+            asyncio.run(self.checker.check_async(item)) if self.checker.must_wait else self.checker.check(item)
         )
         return ruling
 
     def lose(self, item: dict[str, Any]) -> None:
         """Lose *item* on its way."""
-        key = self.judge.key_of(item)
+        key = self.checker.key_of(item)
         assert key is not None
-        self.judge.lose(key)
+        self.checker.lose(key)
 
     def __call__(self, *items: dict[str, Any]) -> list[str]:
         """Return what becomes of *items*: ``new``, ``dropped as a copy of /a``, ..."""
@@ -104,7 +104,7 @@ class Folder:
         return Run(config, self._store if seed is None else Unruly(self._store, seed))
 
     def end(self, run: Run) -> None:
-        asyncio.run(run.judge._detector.flush_async())
+        asyncio.run(run.checker._detector.flush_async())
         assert self._store is not None
         self._store.close("finished")
         self._store = None
@@ -283,7 +283,7 @@ def test_whatever_order_answers_come_in_an_item_of_each_kind_is_kept(
 
         async def all_at_once(run: Run = run, seed: int = seed) -> list[tuple[str, Ruling]]:
             items = shuffled(seed)
-            rulings = await asyncio.gather(*map(run.judge.judge_waiting, items))
+            rulings = await asyncio.gather(*map(run.checker.check_async, items))
             return [(one["url"], ruling) for one, ruling in zip(items, rulings, strict=True)]
 
         kept = Counter(url for url, ruling in asyncio.run(all_at_once()) if not ruling.is_dispensable)
@@ -306,7 +306,7 @@ def test_copies_that_wait_at_the_same_time_are_kept_once() -> None:
 
     async def all_at_once() -> list[Ruling]:
         return await asyncio.gather(
-            *[run.judge.judge_waiting(one) for one in (A, NEAR_A, A, SAME_AS_A, SHORT, SHORT)]
+            *[run.checker.check_async(one) for one in (A, NEAR_A, A, SAME_AS_A, SHORT, SHORT)]
         )
 
     rulings = asyncio.run(all_at_once())

@@ -1,4 +1,4 @@
-"""Judge: a response in, a verdict out, at once or when it has been waited for; never an exception."""
+"""PageChecker: a response in, a verdict out, at once or when it has been waited for; never an exception."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FEED = re.compile(
 _FEED_HEAD = 2_000
 
 
-class Judgement(NamedTuple):
+class Checked(NamedTuple):
     """A verdict and what it rests on."""
 
     verdict: Verdict
@@ -49,7 +49,7 @@ class Judgement(NamedTuple):
     """Which page the store was asked about; None if it was not asked."""
 
 
-class Judge:
+class PageChecker:
     """Runs the detector on responses. Whatever goes wrong costs a stat and a warning, never the page."""
 
     def __init__(self, crawler: Crawler, detector: NearDuplicateDetector, *, remembers: bool) -> None:
@@ -82,7 +82,7 @@ class Judge:
         """Tell whether *response* is to be judged with waiting, while the crawl goes on."""
         return self._is_large(response) or is_async(self._detector.store)
 
-    def judge(self, request: Request, response: Response) -> Judgement:
+    def check(self, request: Request, response: Response) -> Checked:
         """Return the verdict on *response*, the answer to *request*."""
         try:
             root = tree_of(response)
@@ -92,7 +92,7 @@ class Judge:
         except Exception as error:
             return self._give_up(error, response)
 
-    async def judge_waiting(self, request: Request, response: Response) -> Judgement:
+    async def check_async(self, request: Request, response: Response) -> Checked:
         """Return the verdict on *response*: a large page is read in a thread, a store elsewhere is waited for.
 
         Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
@@ -116,7 +116,7 @@ class Judge:
                 reading, response.url, key=key, remember=self._remembers
             )
             self._note_answer(verdict)
-            return Judgement(verdict, reading, key)
+            return Checked(verdict, reading, key)
         except Exception as error:
             return self._give_up(error, response)
 
@@ -130,11 +130,11 @@ class Judge:
     def _is_large(self, response: Response) -> bool:
         return 0 < self._config.thread_size < len(response.body)
 
-    def _conclude(self, reading: Reading, request: Request, response: Response) -> Judgement:
+    def _conclude(self, reading: Reading, request: Request, response: Response) -> Checked:
         key = self.key_of(request)
         verdict = self._detector.conclude(reading, response.url, key=key, remember=self._remembers)
         self._note_answer(verdict)
-        return Judgement(verdict, reading, key)
+        return Checked(verdict, reading, key)
 
     def _note_answer(self, verdict: Verdict) -> None:
         # A page that says nothing asks nothing, whatever the store would answer.
@@ -162,15 +162,15 @@ class Judge:
             raise reading
         return reading
 
-    def _give_up(self, error: Exception, response: Response) -> Judgement:
+    def _give_up(self, error: Exception, response: Response) -> Checked:
         """Return the verdict on a page that could not be judged; call it where the exception is handled."""
         if isinstance(error, StoreError):
             self._store_outage.failed(error, self._crawler.spider)
-            return Judgement(Verdict(Status.UNKNOWN, reason=Reason.STORE))
+            return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))
         self._warn_once.tell(
             "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
         )
-        return Judgement(Verdict(Status.UNKNOWN))
+        return Checked(Verdict(Status.UNKNOWN))
 
 
-_NOT_HTML = Judgement(Verdict(Status.SKIPPED, reason=Reason.NOT_HTML))
+_NOT_HTML = Checked(Verdict(Status.SKIPPED, reason=Reason.NOT_HTML))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapy_simhash.policy import Places
+from scrapy_simhash.policy import UrlFilter
 
 URL = "https://www.example.com:8443/shop/lamps?page=2"
 
@@ -28,10 +28,10 @@ URL = "https://www.example.com:8443/shop/lamps?page=2"
     ],
 )
 def test_a_url_is_in_or_out(rules: dict[str, list[str]], is_in: bool) -> None:
-    assert (URL in Places(**rules)) is is_in
+    assert (URL in UrlFilter(**rules)) is is_in
 
 
 @pytest.mark.parametrize("url", ["", "mailto:a@example.com", "http://[broken", "data:text/html,a"])
 def test_what_has_no_host_is_of_no_domain(url: str) -> None:
-    assert url not in Places(allow_domains=["example.com"])
-    assert url in Places(deny_domains=["example.com"])
+    assert url not in UrlFilter(allow_domains=["example.com"])
+    assert url in UrlFilter(deny_domains=["example.com"])

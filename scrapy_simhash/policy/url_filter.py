@@ -1,4 +1,4 @@
-"""Places: the addresses at which something may be done about a page."""
+"""UrlFilter: the URLs whose pages the actions apply to."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from scrapy_simhash.scope import scope_of
 
 
-class Places:
+class UrlFilter:
     """URLs by pattern and by domain, in the words of Scrapy's link extractors.
 
     A URL is in if it matches one of *allow* and is of one of *allow_domains*, where there are such, and neither
     matches one of *deny* nor is of one of *deny_domains*. Patterns are regular expressions that may match anywhere
     in the URL; a domain holds its subdomains.
 
-    >>> places = Places(deny=["/print/"], allow_domains=["example.com"])
-    >>> "https://www.example.com/a" in places, "https://www.example.com/print/a" in places
+    >>> urls = UrlFilter(deny=["/print/"], allow_domains=["example.com"])
+    >>> "https://www.example.com/a" in urls, "https://www.example.com/print/a" in urls
     (True, False)
     """
 

@@ -1,4 +1,4 @@
-"""ItemJudge: an item in, a ruling out: what it repeats, and whether it can be dropped without a loss."""
+"""ItemChecker: an item in, a ruling out: what it repeats, and whether it can be dropped without a loss."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Case(NamedTuple):
     posting: Posting
 
 
-class ItemJudge:
+class ItemChecker:
     """Judges the items of one crawl, each against all that came before, in the store of *detector*.
 
     An item is dispensable if it repeats one that somebody has. Of a run that was killed nobody knows what became of
@@ -75,10 +75,10 @@ class ItemJudge:
 
     @property
     def must_wait(self) -> bool:
-        """Whether the store is asked by coroutines, so that only ``judge_waiting`` will do."""
+        """Whether the store is asked by coroutines, so that only ``check_async`` will do."""
         return is_async(self._detector.store)
 
-    def judge(self, item: Any) -> Ruling:
+    def check(self, item: Any) -> Ruling:
         """Return the ruling on *item*, and remember it; look-up and insert are one step.
 
         Raises StoreUnavailable when the store does not work, and whatever an odd item raises when it is read.
@@ -92,7 +92,7 @@ class ItemJudge:
             original = self._original_to_ask(case, claim)
             return self._rule(case, claim, None if original is None else store.get(original))
 
-    async def judge_waiting(self, item: Any) -> Ruling:
+    async def check_async(self, item: Any) -> Ruling:
         """Do what ``judge`` does with a store that is asked by coroutines; any number of items may wait at once."""
         case = self._open(item)
         if isinstance(case, Ruling):
