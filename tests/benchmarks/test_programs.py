@@ -27,13 +27,14 @@ from benchmarks import ROOT
         "quality",
         "ladders",
         "ablation",
+        "shared_text",
     ],
 )
 @pytest.mark.parametrize(
     "way",
     [
         pytest.param(["benchmarks/{}.py"], id="file"),
-        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 16 processes")),
+        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 17 processes")),
     ],
 )
 def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:

@@ -1,0 +1,235 @@
+"""Measure whether different pages stay apart on sites whose pages share most of their text, and reposts are found.
+
+    python benchmarks/shared_text.py                   # two tables; --json for programs
+    python benchmarks/shared_text.py --seed 3 --show 5 # other sites; five of the pages that were merged, by site
+
+Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings, page after
+page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. Of each site:
+
+* kept: the share of its sixty entities of which a page was no duplicate, or a duplicate of the same entity only: what
+  is left when duplicates are dropped. Mean and worst over the orders;
+* first ten: of the first ten pages of an order, how many were merged: called a duplicate of another entity. Worst;
+* reposts: of the twenty entities with two pages, the share whose second page was called a duplicate of the first;
+* no print: pages without a fingerprint, which count as kept.
+
+Not measured: sites on which pages share nothing (``benchmarks/clusters.py``), cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from time import perf_counter
+from typing import Any, NamedTuple
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.lib.shared_text import Page, Site, sites
+from benchmarks.report import environment, progress, share, table
+from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.fingerprinter import Reading
+
+RANDOM, LISTED = "random", "listed"
+ORDERS = 5
+FIRST = 10
+RULES = {"default": Config(), "classic": Config(rule="classic")}
+
+
+class Judged(NamedTuple):
+    """A page, and the one that the detector called its original; None for a page that is no duplicate."""
+
+    page: Page
+    original: Page | None
+    similarity: float | None
+    distance: int | None
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether it was called a duplicate of another entity."""
+        return self.original is not None and self.original.entity != self.page.entity
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of a site in one order."""
+
+    kept: float
+    merged_of_first: int
+    reposts: float | None
+    """None for a site without reposts."""
+    merged: tuple[Judged, ...]
+
+
+def crawl(
+    pages: Iterable[Page], readings: Mapping[str, Reading], detector: NearDuplicateDetector
+) -> Iterator[Judged]:
+    """Yield what *detector* makes of each page, given the reading of each URL."""
+    by_url: dict[str, Page] = {}
+    for page in pages:
+        verdict = detector.conclude(readings[page.url], page.url)
+        original = by_url[verdict.duplicate_of] if verdict.duplicate_of is not None else None
+        by_url[page.url] = page
+        yield Judged(page, original, verdict.similarity, verdict.distance)
+
+
+def measure(judged: Sequence[Judged]) -> Run:
+    """Return the figures of one order: *judged* are all pages of a site."""
+    entities = {one.page.entity for one in judged}
+    kept = {one.page.entity for one in judged if one.original is None}
+    found, seen, again = 0, set[str](), 0
+    for page, original, _, _ in judged:
+        if page.entity in seen:
+            again += 1
+            found += original is not None and original.entity == page.entity
+        seen.add(page.entity)
+    return Run(
+        kept=len(kept) / len(entities),
+        merged_of_first=sum(one.is_merged for one in judged[:FIRST]),
+        reposts=found / again if again else None,
+        merged=tuple(one for one in judged if one.is_merged),
+    )
+
+
+def orders(site: Site, order: str, count: int) -> Iterator[list[Page]]:
+    """Yield the pages in *count* random orders, always the same, or once as the site lists them."""
+    if order == LISTED:
+        yield list(site.pages)
+        return
+    for number in range(count):
+        yield Random(f"{number} {site.name}").sample(site.pages, len(site.pages))
+
+
+def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = ORDERS) -> dict[str, Any]:
+    """Return the figures of *site* over its orders."""
+    fingerprinter = PageFingerprinter(config)
+    readings = {page.url: fingerprinter.read(page.html) for page in site.pages}
+    runs = [
+        measure(list(crawl(pages, readings, NearDuplicateDetector(config, fingerprinter=fingerprinter))))
+        for pages in orders(site, order, count)
+    ]
+    reposts = [run.reposts for run in runs if run.reposts is not None]
+    return {
+        "kept": fmean(run.kept for run in runs),
+        "kept_worst": min(run.kept for run in runs),
+        "merged_of_first": max(run.merged_of_first for run in runs),
+        "reposts": fmean(reposts) if reposts else None,
+        "no_fingerprint": sum(reading.fingerprint is None for reading in readings.values()),
+        "merged": [
+            {
+                "page": one.page.entity,
+                "original": one.original.entity,
+                "similarity": one.similarity,
+                "distance": one.distance,
+            }
+            for one in runs[0].merged
+            if one.original is not None
+        ],
+    }
+
+
+def measure_all(seed: int, order: str, count: int) -> dict[str, Any]:
+    """Return the figures of every site and over all of them, by rule."""
+    results: list[dict[str, Any]] = []
+    for number, site in enumerate(sites(seed), 1):
+        progress(f"site {number}: {site.name} ...")
+        rules = {name: measure_site(site, config, order, count) for name, config in RULES.items()}
+        results.append({"site": site.name, "words": site.words, "plan": site.plan._asdict(), "rules": rules})
+    progress("")
+    return {
+        "sites": results,
+        "all": {name: _over_all([one["rules"][name] for one in results]) for name in RULES},
+    }
+
+
+def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    reposts = [one["reposts"] for one in figures if one["reposts"] is not None]
+    return {
+        "kept": fmean(one["kept"] for one in figures),
+        "kept_worst_site": min(one["kept"] for one in figures),
+        "kept_worst": min(one["kept_worst"] for one in figures),
+        "merged_of_first": max(one["merged_of_first"] for one in figures),
+        "reposts": fmean(reposts) if reposts else None,
+        "reposts_worst_site": min(reposts) if reposts else None,
+    }
+
+
+def as_text(result: Mapping[str, Any], show: int) -> str:
+    """Return *result* as a person reads it, with *show* merged pages of each site."""
+    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
+    heads = ["kept", "worst", "first ten", "reposts"]
+    rows = [
+        [
+            one["site"],
+            str(one["words"]),
+            *(cell for figures in one["rules"].values() for cell in _cells(figures)),
+            str(one["rules"]["default"]["no_fingerprint"]),
+        ]
+        for one in result["sites"]
+    ]
+    parts.append(table(["site", "words", *heads, *(f"{head} c" for head in heads), "no print"], rows))
+    parts.append("c: the classic rule. worst: of the orders. first ten: merged ones, in the worst order.")
+    rows = [
+        [
+            name,
+            *(share(figures[of]) for of in ("kept", "kept_worst_site", "kept_worst")),
+            str(figures["merged_of_first"]),
+            *(share(figures[of]) for of in ("reposts", "reposts_worst_site")),
+        ]
+        for name, figures in result["all"].items()
+    ]
+    head = ["all sites", "kept", "worst site", "worst order", "first ten", "reposts", "worst site"]
+    parts.append(table(head, rows))
+    if show:
+        parts += _merged_lines(result, show)
+    return "\n\n".join(parts)
+
+
+def _cells(figures: Mapping[str, Any]) -> list[str]:
+    return [
+        share(figures["kept"]),
+        share(figures["kept_worst"]),
+        str(figures["merged_of_first"]),
+        share(figures["reposts"]),
+    ]
+
+
+def _merged_lines(result: Mapping[str, Any], show: int) -> Iterator[str]:
+    for one in result["sites"]:
+        merged = one["rules"]["default"]["merged"]
+        if merged:
+            lines = [
+                f"  {pair['page']} -> {pair['original']}: {pair['similarity']:.3f}, {pair['distance']} bits"
+                for pair in merged[:show]
+            ]
+            yield "\n".join([f"{one['site']}: {len(merged)} merged in the first order", *lines])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=0, help="draws other sites")
+    parser.add_argument("--order", choices=[RANDOM, LISTED], default=RANDOM, help="of the pages of a site")
+    parser.add_argument(
+        "--orders", type=int, default=ORDERS, help=f"random orders of each site, by default {ORDERS}"
+    )
+    parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")
+    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+    given = parser.parse_args(arguments)
+    start = perf_counter()
+    result = {
+        **environment("shared_text.py", sys.argv[1:] if arguments is None else arguments),
+        **measure_all(given.seed, given.order, given.orders),
+        "seconds": perf_counter() - start,
+    }
+    print(json.dumps(result, indent=2) if given.json else as_text(result, given.show))
+
+
+if __name__ == "__main__":
+    main()
