@@ -13,9 +13,10 @@
     crawlers      do crawlers that share a store agree, and what do they lose without it?
     quality       how well are near-duplicates told on labelled real pages?
     ladders       what do edits and templates do to them?
+    clusters      which labelled pages end in one cluster, in random order?
     shared_text   do different pages stay apart where a site repeats itself, and are reposts found?
 
-Two of them read labelled pages that are no part of the project: see ``pack``.
+Some of them read labelled pages that are no part of the project: see ``pack``.
 
 What programs share is in ``lib``.
 """

@@ -3,8 +3,8 @@
     python benchmarks/shared_text.py                   # two tables; --json for programs
     python benchmarks/shared_text.py --seed 3 --show 5 # other sites; five of the pages that were merged, by site
 
-Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings, page after
-page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. Of each site:
+Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings (``-s`` sets
+others), page after page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. By site:
 
 * kept: the share of its sixty entities of which a page was no duplicate, or a duplicate of the same entity only: what
   is left when duplicates are dropped. Mean and worst over the orders;
@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import Page, Site, sites
 from benchmarks.report import environment, progress, share, table
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
@@ -39,7 +40,7 @@ from scrapy_simhash.fingerprinter import Reading
 RANDOM, LISTED = "random", "listed"
 ORDERS = 5
 FIRST = 10
-RULES = {"default": Config(), "classic": Config(rule="classic")}
+CLASSIC = Config(rule="classic")
 
 
 class Judged(NamedTuple):
@@ -134,17 +135,18 @@ def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = O
     }
 
 
-def measure_all(seed: int, order: str, count: int) -> dict[str, Any]:
-    """Return the figures of every site and over all of them, by rule."""
+def measure_all(seed: int, order: str, count: int, config: Config) -> dict[str, Any]:
+    """Return the figures of every site and over all of them, by *config* and by the classic rule."""
+    configs = {"default": config, "classic": CLASSIC}
     results: list[dict[str, Any]] = []
     for number, site in enumerate(sites(seed), 1):
         progress(f"site {number}: {site.name} ...")
-        rules = {name: measure_site(site, config, order, count) for name, config in RULES.items()}
+        rules = {name: measure_site(site, one, order, count) for name, one in configs.items()}
         results.append({"site": site.name, "words": site.words, "plan": site.plan._asdict(), "rules": rules})
     progress("")
     return {
         "sites": results,
-        "all": {name: _over_all([one["rules"][name] for one in results]) for name in RULES},
+        "all": {name: _over_all([one["rules"][name] for one in results]) for name in configs},
     }
 
 
@@ -221,11 +223,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+    add_settings(parser)
     given = parser.parse_args(arguments)
     start = perf_counter()
     result = {
         **environment("shared_text.py", sys.argv[1:] if arguments is None else arguments),
-        **measure_all(given.seed, given.order, given.orders),
+        **measure_all(given.seed, given.order, given.orders, config_of(given.settings)),
         "seconds": perf_counter() - start,
     }
     print(json.dumps(result, indent=2) if given.json else as_text(result, given.show))

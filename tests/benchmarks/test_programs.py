@@ -27,6 +27,7 @@ from benchmarks import ROOT
         "quality",
         "ladders",
         "ablation",
+        "clusters",
         "shared_text",
     ],
 )
@@ -34,7 +35,7 @@ from benchmarks import ROOT
     "way",
     [
         pytest.param(["benchmarks/{}.py"], id="file"),
-        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 17 processes")),
+        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 18 processes")),
     ],
 )
 def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:

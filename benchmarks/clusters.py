@@ -1,0 +1,301 @@
+"""Measure which pages of the labelled packs end in one cluster when they go through one detector.
+
+    SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/clusters.py   # --json for programs
+    python benchmarks/clusters.py --show 20 -s SIMHASH_RULE=classic
+
+All pages of a pack go, in random order, through one NearDuplicateDetector with default settings (scope ``crawl``), as
+in a crawl; several orders, the same at each run. A page is read once, as bytes without HTTP headers. Every version of
+a page is a page of its own, on the host of its URL. Over the labelled pairs:
+
+* recall: the share of all near pairs whose pages end in one cluster;
+* precision: near / (near + different) among the labelled pairs that end in one cluster; grey pairs do not count;
+* unlisted: pages that were called a duplicate of a page with which they have no labelled pair. ``by chain`` of them
+  are linked to it by near and grey pairs over other pages; ``two hosts`` of them were merged with a page of another
+  host.
+
+Mean over the orders, worst of them beside it. ``--show`` names pages and pairs of the first order that are wrong.
+
+Not measured: pages as they are compared two by two (``benchmarks/quality.py``), protections, cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from time import perf_counter
+from typing import Any, NamedTuple
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.lib.settings import add_settings, config_of
+from benchmarks.pack import Doc, Pack, Pair, absence
+from benchmarks.report import environment, progress, share, table
+from benchmarks.scores import Score, mean, score, scores_by
+from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.fingerprinter import Reading
+
+ORDERS = 3
+#: Documents that travel to another process at once, some 50 kB each.
+CHUNK = 16
+
+
+class Crawl(NamedTuple):
+    """What a detector made of all pages of a pack, in one order."""
+
+    clusters: Mapping[str, int]
+    """By document id; a page that is in no cluster is left out."""
+    originals: Mapping[str, str]
+    """The document id of the original of each duplicate."""
+
+
+class Unlisted(NamedTuple):
+    """A page that was called a duplicate of one with which it has no labelled pair."""
+
+    page: str
+    original: str
+    is_chained: bool
+    """Whether near and grey pairs over other pages link the two."""
+    is_of_two_hosts: bool
+
+
+def read_pages(pack: Pack, config: Config, jobs: int) -> dict[str, Reading]:
+    """Return the reading of every page of *pack* by its id, from *jobs* processes; with one job from this one."""
+    pages = ((doc.id, html) for doc, html in pack.html() if doc.kind == "page")
+    read = partial(_read, PageFingerprinter(config))
+    if jobs == 1:
+        return dict(_counted(map(read, pages), pack))
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        return dict(_counted(pool.imap_unordered(read, pages, CHUNK), pack))
+
+
+def _read(fingerprinter: PageFingerprinter, page: tuple[str, bytes]) -> tuple[str, Reading]:
+    return page[0], fingerprinter.read(page[1])
+
+
+def _counted(readings: Iterable[tuple[str, Reading]], pack: Pack) -> Iterator[tuple[str, Reading]]:
+    for number, reading in enumerate(readings, 1):
+        if number % 50 == 0:
+            progress(f"{pack.name}: {number:,} pages read ...")
+        yield reading
+    progress("")
+
+
+def crawl(
+    ids: Iterable[str], url_of: Callable[[str], str], readings: Mapping[str, Reading], config: Config
+) -> Crawl:
+    """Return what one detector makes of the pages *ids*, one after another; url_of() has another URL for each."""
+    detector = NearDuplicateDetector(config)
+    by_url: dict[str, str] = {}
+    clusters: dict[str, int] = {}
+    originals: dict[str, str] = {}
+    for id in ids:
+        url = url_of(id)
+        verdict = detector.conclude(readings[id], url)
+        by_url[url] = id
+        if verdict.cluster is not None:
+            clusters[id] = verdict.cluster
+        if verdict.duplicate_of is not None:
+            originals[id] = by_url[verdict.duplicate_of]
+    return Crawl(clusters, originals)
+
+
+def address(doc: Doc) -> str:
+    """Return a URL on the host of *doc* that no other document of the pack has: versions of a page share theirs."""
+    return f"{doc.url.partition('#')[0] or f'https://{doc.site}/'}#{doc.id}"
+
+
+def joined(pairs: Iterable[Pair], clusters: Mapping[str, int]) -> list[bool]:
+    """Return which of *pairs* have both pages in one cluster."""
+    return [pair.a in clusters and clusters[pair.a] == clusters.get(pair.b) for pair in pairs]
+
+
+def unlisted(pairs: Sequence[Pair], originals: Mapping[str, str], docs: Mapping[str, Doc]) -> list[Unlisted]:
+    """Return the duplicates that have no labelled pair, near, grey or different, with their original."""
+    listed = {frozenset((pair.a, pair.b)) for pair in pairs}
+    group = _groups(pair for pair in pairs if pair.label != "different")
+    return [
+        Unlisted(
+            page,
+            original,
+            is_chained=page in group and group[page] == group.get(original),
+            is_of_two_hosts=docs[page].site != docs[original].site,
+        )
+        for page, original in sorted(originals.items())
+        if frozenset((page, original)) not in listed
+    ]
+
+
+def _groups(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Return for each page one page that stands for all which *pairs* link to it."""
+    members: dict[str, list[str]] = {}
+    group: dict[str, str] = {}
+    for pair in pairs:
+        for id in (pair.a, pair.b):
+            group.setdefault(id, id)
+            members.setdefault(id, [id])
+        kept, gone = group[pair.a], group[pair.b]
+        if kept != gone:
+            members[kept] += members[gone]
+            group.update(dict.fromkeys(members.pop(gone), kept))
+    return group
+
+
+def measure_pack(
+    pack: Pack, config: Config, orders: int = ORDERS, jobs: int = 1, show: int = 0
+) -> dict[str, Any]:
+    """Return the figures of *pack* over *orders* random orders, as plain values."""
+    readings = read_pages(pack, config, jobs)
+    docs, pairs = pack.docs, pack.pairs
+    runs = []
+    for number in range(orders):
+        progress(f"{pack.name}: order {number + 1} of {orders} ...")
+        ids = Random(number).sample(sorted(readings), len(readings))
+        runs.append(crawl(ids, lambda id: address(docs[id]), readings, config))
+    progress("")
+    hits = [joined(pairs, run.clusters) for run in runs]
+    strange = [unlisted(pairs, run.originals, docs) for run in runs]
+    return {
+        "name": pack.name,
+        "digest": pack.digest,
+        "pages": len(readings),
+        "without_fingerprint": sum(reading.fingerprint is None for reading in readings.values()),
+        "all": _over_orders([score(pairs, one) for one in hits]),
+        "mean_over_sources": mean(scores_by(lambda pair: pair.source, pairs, hits[0]).values()),
+        "by_source": _by_source(pairs, hits),
+        "unlisted": _counts([len(one) for one in strange]),
+        "unlisted_by_chain": _counts([sum(page.is_chained for page in one) for one in strange]),
+        "unlisted_of_two_hosts": _counts([sum(page.is_of_two_hosts for page in one) for one in strange]),
+        "unlisted_first": [_named(one.page, one.original, docs, one.is_chained) for one in strange[0][:show]],
+        "different_first": _pairs(pairs, hits[0], "different", True, docs)[:show],
+        "near_apart_first": _pairs(pairs, hits[0], "near", False, docs)[:show],
+    }
+
+
+def _pairs(
+    pairs: Sequence[Pair], hits: Sequence[bool], label: str, is_joined: bool, docs: Mapping[str, Doc]
+) -> list[dict[str, Any]]:
+    """Return the pairs of a label that are in one cluster, or that are not."""
+    wanted = [pair for pair, hit in zip(pairs, hits, strict=True) if (pair.label, hit) == (label, is_joined)]
+    return [_named(pair.a, pair.b, docs) for pair in wanted]
+
+
+def _by_source(pairs: Sequence[Pair], hits: Sequence[Sequence[bool]]) -> dict[str, dict[str, Any]]:
+    by_order = [scores_by(lambda pair: pair.source, pairs, one) for one in hits]
+    return {source: _over_orders([scores[source] for scores in by_order]) for source in by_order[0]}
+
+
+def _over_orders(scores: Sequence[Score]) -> dict[str, Any]:
+    """Return the counts of pairs, and the mean and the worst of both shares."""
+    figures: dict[str, Any] = {"near": scores[0].near, "different": scores[0].different}
+    for name in ("precision", "recall"):
+        values = [value for one in scores if (value := getattr(one, name)) is not None]
+        figures[name] = fmean(values) if values else None
+        figures[f"{name}_worst"] = min(values) if values else None
+    figures["different_joined"] = fmean(one.different_within for one in scores)
+    return figures
+
+
+def _counts(counts: Sequence[int]) -> dict[str, float]:
+    return {"mean": fmean(counts), "worst": max(counts)}
+
+
+def _named(a: str, b: str, docs: Mapping[str, Doc], is_chained: bool | None = None) -> dict[str, Any]:
+    named = {"ids": [a, b], "source": docs[a].source, "urls": [docs[a].url, docs[b].url]}
+    return named if is_chained is None else {**named, "by_chain": is_chained}
+
+
+def as_text(result: Mapping[str, Any]) -> str:
+    """Return *result* as a person reads it."""
+    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
+    if not result["packs"]:
+        parts.append(result["skipped"])
+    for pack in result["packs"]:
+        parts += _pack_as_text(pack)
+    return "\n\n".join(parts)
+
+
+def _pack_as_text(pack: Mapping[str, Any]) -> Iterator[str]:
+    rows = [_row("all pairs", pack["all"])]
+    rows += [_row(name, one) for name, one in pack["by_source"].items()]
+    head = [
+        "in one cluster",
+        "near",
+        "different",
+        "precision",
+        "worst",
+        "recall",
+        "worst",
+        "different joined",
+    ]
+    yield f"PACK {pack['name']}: {pack['pages']:,} pages, {pack['without_fingerprint']} without a fingerprint"
+    yield table(head, rows)
+    counts = [
+        ("unlisted", "unlisted"),
+        ("by chain", "unlisted_by_chain"),
+        ("two hosts", "unlisted_of_two_hosts"),
+    ]
+    yield table(
+        ["called duplicates of a page that is no pair of theirs", "mean", "worst"],
+        [[name, f"{pack[of]['mean']:.1f}", str(pack[of]["worst"])] for name, of in counts],
+    )
+    wrong = {
+        "unlisted pages in one cluster": pack["unlisted_first"],
+        "different pairs in one cluster": pack["different_first"],
+        "near pairs in two clusters": pack["near_apart_first"],
+    }
+    for title, named in wrong.items():
+        if named:
+            yield "\n".join([f"{title}, first order", *map(_line, named)])
+
+
+def _row(name: str, one: Mapping[str, Any]) -> list[str]:
+    shares = [_fine(one[of]) for of in ("precision", "precision_worst", "recall", "recall_worst")]
+    return [name, f"{one['near']:,}", f"{one['different']:,}", *shares, f"{one['different_joined']:.1f}"]
+
+
+def _fine(value: float | None) -> str:
+    return share(value) if value is None else f"{value:.4f}"
+
+
+def _line(one: Mapping[str, Any]) -> str:
+    chain = " by chain" if one.get("by_chain") else ""
+    return f"  {one['source']} {' '.join(one['ids'])}{chain}\n    {one['urls'][0]}\n    {one['urls'][1]}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--orders", type=int, default=ORDERS, help=f"random orders (default: {ORDERS})")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="packs to measure (default: all)")
+    parser.add_argument("--show", type=int, default=0, help="wrong pages and pairs of each sort to name")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    add_settings(parser)
+    options = parser.parse_args(given)
+    start = perf_counter()
+    config = config_of(options.settings)
+    packs = [pack for pack in Pack.locate_all() if not options.only or pack.name in options.only]
+    result: dict[str, Any] = {
+        **environment(__file__, given),
+        "skipped": None if packs else absence(),
+        "packs": [measure_pack(pack, config, options.orders, options.jobs, options.show) for pack in packs],
+    }
+    result["seconds"] = perf_counter() - start
+    print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else as_text(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
