@@ -16,7 +16,7 @@
     clusters      which labelled pages end in one cluster, in random order?
     shared_text   do different pages stay apart where a site repeats itself, and are reposts found?
 
-Some of them read labelled pages that are no part of the project: see ``pack``.
+Some of them read labelled pages that are no part of the project: see ``lib.pack``.
 
 What programs share is in ``lib``.
 """

@@ -30,10 +30,10 @@ sys.path[:0] = [str(_ROOT), str(_ROOT / "example_project")]
 from magazine.site import build_site  # noqa: E402
 from magazine.truth import Truth  # noqa: E402
 
-from benchmarks.pack import Pack, absence  # noqa: E402
+from benchmarks.lib.pack import Pack, absence  # noqa: E402
+from benchmarks.lib.report import environment, progress, share, table  # noqa: E402
+from benchmarks.lib.scores import compare, mean, score, scores_by  # noqa: E402
 from benchmarks.quality import CHUNK, SIMILARITY, Task, fingerprint, rules  # noqa: E402
-from benchmarks.report import environment, progress, share, table  # noqa: E402
-from benchmarks.scores import compare, mean, score, scores_by  # noqa: E402
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter  # noqa: E402
 
 

@@ -30,7 +30,7 @@ from typing import Any
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.report import environment, progress, table
+from benchmarks.lib.report import environment, progress, table
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Claim, Header, Posting

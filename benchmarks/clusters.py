@@ -36,10 +36,10 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.lib.pack import Doc, Pack, Pair, absence
+from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.scores import Score, mean, score, scores_by
 from benchmarks.lib.settings import add_settings, config_of
-from benchmarks.pack import Doc, Pack, Pair, absence
-from benchmarks.report import environment, progress, share, table
-from benchmarks.scores import Score, mean, score, scores_by
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.fingerprinter import Reading
 

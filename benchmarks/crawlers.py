@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scrapy.crawler import CrawlerProcess
 
-from benchmarks.prose_site import prose_site
-from benchmarks.report import environment, progress, table
-from benchmarks.witness import Witness
+from benchmarks.lib.prose_site import prose_site
+from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.witness import Witness
 from tests.store.server import RedisServer
 
 #: Pages of a cluster.

@@ -23,7 +23,7 @@ and of ``scrapy_simhash.index.pairs.pairs`` over the bare values, the median of 
 how many are found; ``recall``, every plan at hand, filled by ``add_many``: what share of 1,000 planted ones ``find``
 finds, and for what share of 20 it returns what a linear scan does.
 
-The fingerprints are those of ``benchmarks.fingerprints``, uniform ones. Real ones are less even and have more
+The fingerprints are those of ``benchmarks.lib.fingerprints``, uniform ones. Real ones are less even and have more
 candidates. Times are processor time, but for p99.9 and maximum. Each run has a process of its own, on one core where
 the system allows. Runs that would take too long, or more memory than there is, are left out, which is said.
 
@@ -43,10 +43,10 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks import hamming_runs
-from benchmarks.hamming_peers import PEERS
-from benchmarks.hamming_runs import PLANS, Measure
-from benchmarks.report import environment, progress, table
+from benchmarks.lib import hamming_runs
+from benchmarks.lib.hamming_peers import PEERS
+from benchmarks.lib.hamming_runs import PLANS, Measure
+from benchmarks.lib.report import environment, progress, table
 
 K, M = 1_000, 1_000_000
 SIZES = (100 * K, M, 10 * M)

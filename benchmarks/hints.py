@@ -38,8 +38,8 @@ from magazine.page import Address
 from magazine.site import build_site
 from magazine.truth import Truth
 
-from benchmarks.pack import Pack, absence
-from benchmarks.report import environment, progress, share, table
+from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.report import environment, progress, share, table
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.hints import HINTS, Hints, evidence, is_listing, is_product, protections, read_hints

@@ -20,8 +20,8 @@ firm where single figures are not. Measured are:
   parsed twice before; and what a page of ten megabytes leaves behind.
 
 Times, but for the threads, are processor time, with one round before them to warm up and some tenths of a
-microsecond for the clock itself. Pages are a seeded sample of the evaluation pack's (see ``pack``), or, where there
-is none, of the example site's; the texts are their main texts (see ``texts``). The garbage collector runs as it does
+microsecond for the clock itself. Pages are a seeded sample of the evaluation pack's (see ``lib``), or, where there
+is none, of the example site's; the texts are their main texts (see ``lib``). The garbage collector runs as it does
 in a crawl.
 
 Not measured: Scrapy around it (``benchmarks/plugin.py``), the steps of the pure path (``benchmarks/page.py``), the
@@ -55,12 +55,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 from lxml import etree
 from scrapy.http import HtmlResponse
 
-from benchmarks import kernel_peers
-from benchmarks.pack import Pack, absence
+from benchmarks.lib import kernel_peers
+from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.readers import NATIVE, PURE, readers
+from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.texts import CHARACTERS, TextSet, cut, text_sets
 from benchmarks.page import Page, origin, sample, timed
-from benchmarks.readers import NATIVE, PURE, readers
-from benchmarks.report import environment, progress, table
-from benchmarks.texts import CHARACTERS, TextSet, cut, text_sets
 from scrapy_simhash import Config, PageFingerprinter
 
 SEED = 66

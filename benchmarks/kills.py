@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.report import environment, progress, table
+from benchmarks.lib.report import environment, progress, table
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
@@ -172,8 +172,8 @@ def kill_again_and_again(
 def crawls(folder: Path, kills: int, pages: int) -> dict[str, Any]:
     """Kill crawls, and let a last one come to its end."""
     # Not for those that are about to claim only, and to be killed soon.
-    from benchmarks.prose_site import prose_site
-    from benchmarks.witness import crawl_on
+    from benchmarks.lib.prose_site import prose_site
+    from benchmarks.lib.witness import crawl_on
 
     clusters = pages // COPIES
     store_file = folder / "job" / "simhash" / "witness.sqlite"

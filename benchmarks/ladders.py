@@ -38,7 +38,7 @@ from magazine.site import build_site
 from magazine.stories import LANGUAGES, Story, in_language
 from magazine.truth import Truth
 
-from benchmarks.report import environment, progress, share, table
+from benchmarks.lib.report import environment, progress, share, table
 from scrapy_simhash import Fingerprint, PageFingerprinter, hamming_distance
 from scrapy_simhash.page.fingerprint import similarity
 

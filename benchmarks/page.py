@@ -18,7 +18,7 @@ Each page passes all arrows before the next one does, ``--repeats`` times after 
 is the median of its repeats. The sum of the arrows is checked against ``PageFingerprinter.from_html(root)`` timed as
 one, which makes a sketch as well; beside it stands the same by the compiled kernel, whose steps cannot be told apart
 from outside (``benchmarks/kernel.py`` has more of it). Times are processor time: nothing here waits, and a busy
-machine shows less. Pages are a seeded sample of the evaluation pack's (see ``pack``), or, where there is none, of the
+machine shows less. Pages are a seeded sample of the evaluation pack's (see ``lib``), or, where there is none, of the
 example site's. The garbage collector runs as it does in a crawl.
 
 Not measured: Scrapy around it (``benchmarks/plugin.py``), the store's own bookkeeping, the first sight of a class
@@ -44,9 +44,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 from magazine.site import build_site
 from scrapy.http import HtmlResponse
 
-from benchmarks.pack import Pack, absence
-from benchmarks.readers import NATIVE, PURE, readers
-from benchmarks.report import environment, progress, table
+from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.readers import NATIVE, PURE, readers
+from benchmarks.lib.report import environment, progress, table
 from scrapy_simhash import Config, SimhashIndex
 from scrapy_simhash.page.features import features
 from scrapy_simhash.page.fingerprint import digest, fold

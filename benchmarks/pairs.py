@@ -13,7 +13,7 @@ The peers: ``hammingbird`` (``find_pairs_self``) and ``simhash-py`` (``find_all`
 Of each: seconds of processor time for all of it, the median of the rounds, with what turns values into what is taken
 (a set, a row of numpy) and pairs into Python's; pairs found; the share of the planted ones among them; bytes a value
 by which the process had grown at its most, which is what pairs kept in a list take too. The fingerprints are uniform
-but for the planted ones, see ``benchmarks.fingerprints``: real ones are less even and have more candidates.
+but for the planted ones, see ``benchmarks.lib.fingerprints``: real ones are less even and have more candidates.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from typing import Any, TypeAlias
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.fingerprints import DISTANCE, PLANTED_EVERY, draw
 from benchmarks.index import resident_bytes
-from benchmarks.report import environment, progress, share, table
+from benchmarks.lib.fingerprints import DISTANCE, PLANTED_EVERY, draw
+from benchmarks.lib.report import environment, progress, share, table
 from scrapy_simhash import kernel
 from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.pairs import pairs

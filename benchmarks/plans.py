@@ -30,7 +30,7 @@ from typing import NamedTuple
 if not __package__:  # started as a file
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.report import environment, progress, table
+from benchmarks.lib.report import environment, progress, table
 from scrapy_simhash.cli.plan import parsed_number
 from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex
 from scrapy_simhash.index.plans.cost import between, cost, running

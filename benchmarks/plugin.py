@@ -21,7 +21,7 @@ parse`` less all stages: Scrapy's calls of the middlewares, and what memory and 
 from the tree to the fingerprint. The bytes are what a page takes in the store in memory: the growth of the resident
 set by new pages (``weigh`` in ``benchmarks/stores.py``, URLs of 60 characters).
 
-Pages are a seeded sample of all evaluation packs (see ``pack``), or of the example site's where there is none. Not
+Pages are a seeded sample of all evaluation packs (see ``lib``), or of the example site's where there is none. Not
 measured: the network, stores on disk or in Redis, items that are compared.
 Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 """
@@ -48,9 +48,9 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
-from benchmarks.pack import Pack, absence
+from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.report import environment, progress, table
 from benchmarks.page import Page, origin, sample
-from benchmarks.report import environment, progress, table
 from benchmarks.stores import MEMORY, alone, weigh
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import consequences, judge

@@ -3,7 +3,7 @@
     python benchmarks/quality.py                 # a table; --json for programs
     SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/quality.py --k 3
 
-Every page of each evaluation pack (see ``pack``) goes as bytes, without HTTP headers, through a PageFingerprinter
+Every page of each evaluation pack (see ``lib``) goes as bytes, without HTTP headers, through a PageFingerprinter
 with default settings. Then by each rule, ``classic`` at each distance ``--k`` and ``similarity``, the default
 (``PageFingerprinter.is_near_duplicate``):
 
@@ -48,10 +48,10 @@ from magazine import relation as magazine_relation
 from magazine.site import build_site
 from magazine.truth import Truth
 
-from benchmarks import quality_holdout, quality_html, quality_peers
-from benchmarks.pack import Pack, Pair, absence
-from benchmarks.report import environment, progress, share, table
-from benchmarks.scores import (
+from benchmarks.lib import quality_holdout, quality_html, quality_peers
+from benchmarks.lib.pack import Pack, Pair, absence
+from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.scores import (
     Overlap,
     Score,
     band,

@@ -31,9 +31,9 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.lib.report import environment, progress, share, table
 from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import Page, Site, sites
-from benchmarks.report import environment, progress, share, table
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.fingerprinter import Reading
 

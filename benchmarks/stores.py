@@ -49,8 +49,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.index import resident_bytes
-from benchmarks.prose_site import page
-from benchmarks.report import environment, progress, table
+from benchmarks.lib.prose_site import page
+from benchmarks.lib.report import environment, progress, table
 from scrapy_simhash import Fingerprint, PageFingerprinter
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import MemoryStore, Posting, Store

@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from redis import Redis
 
 from benchmarks.index import resident_bytes
-from benchmarks.report import environment, progress, table
+from benchmarks.lib.report import environment, progress, table
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Header, Posting

@@ -1,4 +1,24 @@
-"""What several benchmark programs share, one idea a file.
+"""What the programs are made of beside themselves, one idea a file; no program is imported here.
 
-shared_text   generated sites whose pages share most of their text, with the truth about them
+Shared by several programs:
+
+    pack              the labelled pages that are no part of the project
+    scores            precision and recall of fingerprints, by counting
+    report            what is printed alike: environment, progress, tables
+    settings          settings on the command line
+    readers           the compiled kernel and pure Python side by side
+    texts             texts of a given length in several languages
+    fingerprints      random fingerprints, some near others
+    prose_site        a server of invented prose, for crawls
+    shared_text       generated sites whose pages share most of their text, with the truth about them
+    witness           a spider that writes down every verdict
+
+Parts of one program:
+
+    hamming_runs      one measurement in a process of its own
+    hamming_peers     other libraries behind one interface
+    kernel_peers      other libraries on the same texts
+    quality_peers     other libraries on the same labels
+    quality_holdout   the rule chosen without each source in turn
+    quality_html      the figures as a page
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.pack import VARIABLE, Pack
+from benchmarks.lib.pack import VARIABLE, Pack
 
 FERRY = (
     "The old ferry left the harbour at six in the morning, as it had done for all of the forty years before.",

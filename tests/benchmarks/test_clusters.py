@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import clusters
 from benchmarks.clusters import Crawl, Unlisted, address, joined, measure_pack, unlisted
-from benchmarks.pack import Doc, Pack, Pair
+from benchmarks.lib.pack import Doc, Pack, Pair
 from scrapy_simhash import Config
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import ROOT
 from benchmarks.crawlers import COPIES, faults_of
-from benchmarks.prose_site import page
+from benchmarks.lib.prose_site import page
 from scrapy_simhash import PageFingerprinter
 
 PAGES = 2 * COPIES

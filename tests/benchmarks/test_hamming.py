@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import hamming, hamming_peers, hamming_runs
-from benchmarks.fingerprints import DISTANCE, PLANTED_EVERY, draw
+from benchmarks import hamming
+from benchmarks.lib import hamming_peers, hamming_runs
+from benchmarks.lib.fingerprints import DISTANCE, PLANTED_EVERY, draw
 from scrapy_simhash import kernel
 from scrapy_simhash.index import SimhashIndex
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import hints, pack
+from benchmarks import hints
+from benchmarks.lib import pack
 from scrapy_simhash.hints import HINTS
 
 URL = "http://example.com/"

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import kernel, kernel_peers
-from benchmarks.pack import Pack
-from benchmarks.readers import NATIVE, PURE, readers
-from benchmarks.texts import CHARACTERS, WORDS, cut, text_sets
+from benchmarks import kernel
+from benchmarks.lib import kernel_peers
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.readers import NATIVE, PURE, readers
+from benchmarks.lib.texts import CHARACTERS, WORDS, cut, text_sets
 from scrapy_simhash import PageFingerprinter
 
 KERNELS = list(readers())
@@ -21,7 +22,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "LARGE", 1_000)
     monkeypatch.setattr(kernel, "LARGE_PAGES", 2)
     monkeypatch.setattr(kernel, "HUGE", 1_000)
-    monkeypatch.setattr("benchmarks.texts.COUNT", 2)
+    monkeypatch.setattr("benchmarks.lib.texts.COUNT", 2)
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def no_peers(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> Any:
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    monkeypatch.setattr("benchmarks.kernel_peers.import_module", refuse)
+    monkeypatch.setattr("benchmarks.lib.kernel_peers.import_module", refuse)
 
 
 def test_every_figure_is_there_for_every_kernel(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import page
-from benchmarks.pack import Pack
+from benchmarks.lib.pack import Pack
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

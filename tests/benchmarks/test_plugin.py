@@ -6,7 +6,7 @@ import pytest
 from scrapy import version_info
 
 from benchmarks import plugin
-from benchmarks.pack import Pack
+from benchmarks.lib.pack import Pack
 from benchmarks.page import Page
 
 SMALL = ("--pages", "5", "--rounds", "1", "--store-pages", "300")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from benchmarks import quality, quality_peers
-from benchmarks.pack import VARIABLE, Pack
+from benchmarks import quality
+from benchmarks.lib import quality_peers
+from benchmarks.lib.pack import VARIABLE, Pack
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

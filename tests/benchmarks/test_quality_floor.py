@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.pack import Pack, absence
+from benchmarks.lib.pack import Pack, absence
 from benchmarks.quality import DEFAULT_DISTANCE, SIMILARITY, measure_pack
 
 pytestmark = pytest.mark.slow("it reads every page of the evaluation packs")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.pack import Pair
-from benchmarks.scores import Found, Score, compare, mean, score, scores_by, unlisted, within
+from benchmarks.lib.pack import Pair
+from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by, unlisted, within
 from scrapy_simhash import hamming_distance
 
 #: Distances that can be read off: a-b 1 bit, a-c 4 bits, b-c 5 bits, a-d 64 bits; e has no fingerprint.

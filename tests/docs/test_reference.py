@@ -127,5 +127,5 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
 
 
 def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:
-    sources = [path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py")]
+    sources = [path.read_text("utf-8") for path in (ROOT / "benchmarks").rglob("*.py")]
     assert all(any(name in source for source in sources) for name in ENVIRONMENT)

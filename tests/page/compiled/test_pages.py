@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree, html, objectify
 from magazine.page import Page
 
-from benchmarks.pack import Doc, Pack, absence
+from benchmarks.lib.pack import Doc, Pack, absence
 from fuzz.compare import FINGERPRINTERS, is_covered, page_differences
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text import extract, parse

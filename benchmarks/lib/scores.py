@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.pack import Gold, Pair
+from benchmarks.lib.pack import Gold, Pair
 from scrapy_simhash.index import ProbingIndex
 from scrapy_simhash.index.plans.probing_cost import blocks_for
 

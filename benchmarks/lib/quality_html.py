@@ -13,9 +13,9 @@ from difflib import SequenceMatcher
 from html import escape
 from typing import Any, NamedTuple
 
-from benchmarks.pack import Pack, Pair
-from benchmarks.report import share
-from benchmarks.scores import Score, compare, score, within
+from benchmarks.lib.pack import Pack, Pair
+from benchmarks.lib.report import share
+from benchmarks.lib.scores import Score, compare, score, within
 from scrapy_simhash import Config, Document, Fingerprint, PageFingerprinter, hamming_distance
 from scrapy_simhash.page.fingerprint import same_subject, similarity
 from scrapy_simhash.rule import SimilarityRule

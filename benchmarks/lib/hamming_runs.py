@@ -19,11 +19,11 @@ from statistics import median
 from time import perf_counter_ns, process_time_ns
 from typing import Any, TypeAlias
 
-from benchmarks import hamming_peers
-from benchmarks.fingerprints import DISTANCE, draw
-from benchmarks.hamming_peers import CHUNK
 from benchmarks.index import resident_bytes
-from benchmarks.report import progress
+from benchmarks.lib import hamming_peers
+from benchmarks.lib.fingerprints import DISTANCE, draw
+from benchmarks.lib.hamming_peers import CHUNK
+from benchmarks.lib.report import progress
 from scrapy_simhash import kernel
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.index.pairs import pairs

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from benchmarks.pack import Pair
-from benchmarks.report import share, table
-from benchmarks.scores import Score, compare, mean, score
+from benchmarks.lib.pack import Pair
+from benchmarks.lib.report import share, table
+from benchmarks.lib.scores import Score, compare, mean, score
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.rule import SimilarityRule
 

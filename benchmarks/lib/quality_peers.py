@@ -26,9 +26,9 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from benchmarks.pack import Pack
-from benchmarks.report import progress, share, table
-from benchmarks.scores import Overlap, compare, extraction_by_type, mean, overlap, score, scores_by
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.report import progress, share, table
+from benchmarks.lib.scores import Overlap, compare, extraction_by_type, mean, overlap, score, scores_by
 from scrapy_simhash import PageFingerprinter, hamming_distance
 from scrapy_simhash.page.language import normalize, tokenize
 
