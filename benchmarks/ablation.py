@@ -30,10 +30,11 @@ sys.path[:0] = [str(_ROOT), str(_ROOT / "example_project")]
 from magazine.site import build_site  # noqa: E402
 from magazine.truth import Truth  # noqa: E402
 
+from benchmarks.lib import documents  # noqa: E402
+from benchmarks.lib.documents import SIMILARITY, Task, fingerprint, rules  # noqa: E402
 from benchmarks.lib.pack import Pack, absence  # noqa: E402
 from benchmarks.lib.report import environment, progress, share, table  # noqa: E402
 from benchmarks.lib.scores import compare, mean, score, scores_by  # noqa: E402
-from benchmarks.quality import CHUNK, SIMILARITY, Task, fingerprint, rules  # noqa: E402
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter  # noqa: E402
 
 
@@ -46,9 +47,8 @@ def _set_heading_weight(weight: float) -> None:
 
 
 def _configure(**changes: Any) -> None:
-    """Give the fingerprinter of ``quality`` another configuration."""
-    quality = importlib.import_module("benchmarks.quality")
-    vars(quality)["_FINGERPRINTER"] = PageFingerprinter(Config(**changes))
+    """Give the fingerprinter of all documents another configuration."""
+    documents.FINGERPRINTER = PageFingerprinter(Config(**changes))
 
 
 def _do_nothing(page: object) -> None:
@@ -81,7 +81,7 @@ def measure(pack: Pack, variant: str, jobs: int) -> dict[str, Any]:
     ]
     tasks = chain(site, (Task(doc.id, html) for doc, html in pack.html() if doc.kind == "page"))
     with multiprocessing.get_context("spawn").Pool(jobs, _change, [variant]) as pool:
-        prints = {one.id: one.page for one in pool.imap_unordered(fingerprint, tasks, CHUNK)}
+        prints = {one.id: one.page for one in pool.imap_unordered(fingerprint, tasks, 16)}
     # The subject is compared here, when pairs are judged; all else happened in the processes.
     context = multiprocessing.get_context("spawn")
     with context.Pool(1, _change, [variant]) as judge:

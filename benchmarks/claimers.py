@@ -30,7 +30,7 @@ from typing import Any
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.report import environment, opening, progress, table
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Claim, Header, Posting
@@ -155,9 +155,7 @@ def as_text(result: dict[str, Any]) -> str:
     ]
     lines = [line for run in result["runs"] for line in run["wrong"]]
     head = ["run", "claims", "new", "seconds", "wrong"]
-    return "\n".join(
-        [result["versions"], result["machine"], f"$ {result['command']}", "", table(head, rows), *lines]
-    )
+    return "\n".join([opening(result), "", table(head, rows), *lines])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,15 +36,14 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.pack import Doc, Pack, Pair, absence
-from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.processes import spread
+from benchmarks.lib.report import counted, environment, opening, progress, share, table
 from benchmarks.lib.scores import Score, mean, score, scores_by
 from benchmarks.lib.settings import add_settings, config_of
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.fingerprinter import Reading
 
 ORDERS = 3
-#: Documents that travel to another process at once, some 50 kB each.
-CHUNK = 16
 
 
 class Crawl(NamedTuple):
@@ -70,23 +68,13 @@ class Unlisted(NamedTuple):
 def read_pages(pack: Pack, config: Config, jobs: int) -> dict[str, Reading]:
     """Return the reading of every page of *pack* by its id, from *jobs* processes; with one job from this one."""
     pages = ((doc.id, html) for doc, html in pack.html() if doc.kind == "page")
-    read = partial(_read, PageFingerprinter(config))
-    if jobs == 1:
-        return dict(_counted(map(read, pages), pack))
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        return dict(_counted(pool.imap_unordered(read, pages, CHUNK), pack))
+    total = sum(doc.kind == "page" for doc in pack.docs.values())
+    readings = spread(partial(_read, PageFingerprinter(config)), pages, jobs)
+    return dict(counted(readings, total, f"pages of {pack.name}"))
 
 
 def _read(fingerprinter: PageFingerprinter, page: tuple[str, bytes]) -> tuple[str, Reading]:
     return page[0], fingerprinter.read(page[1])
-
-
-def _counted(readings: Iterable[tuple[str, Reading]], pack: Pack) -> Iterator[tuple[str, Reading]]:
-    for number, reading in enumerate(readings, 1):
-        if number % 50 == 0:
-            progress(f"{pack.name}: {number:,} pages read ...")
-        yield reading
-    progress("")
 
 
 def crawl(
@@ -215,7 +203,7 @@ def _named(a: str, b: str, docs: Mapping[str, Doc], is_chained: bool | None = No
 
 def as_text(result: Mapping[str, Any]) -> str:
     """Return *result* as a person reads it."""
-    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
+    parts = [opening(result)]
     if not result["packs"]:
         parts.append(result["skipped"])
     for pack in result["packs"]:

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scrapy.crawler import CrawlerProcess
 
 from benchmarks.lib.prose_site import prose_site
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.report import environment, opening, progress, table
 from benchmarks.lib.witness import Witness
 from tests.store.server import RedisServer
 
@@ -184,7 +184,7 @@ def as_text(result: dict[str, Any]) -> str:
     ]
     return "\n".join(
         [
-            f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
+            opening(result),
             f"{result['crawlers']} crawlers, {result['pages']:,} pages each, {COPIES} of a cluster",
             "",
             table(["run", *statuses, "warnings", "seconds", "faults"], rows),

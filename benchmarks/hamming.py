@@ -46,7 +46,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lib import hamming_runs
 from benchmarks.lib.hamming_peers import PEERS
 from benchmarks.lib.hamming_runs import PLANS, Measure
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.report import environment, opening, progress, table
 
 K, M = 1_000, 1_000_000
 SIZES = (100 * K, M, 10 * M)
@@ -181,7 +181,7 @@ def as_text(result: Mapping[str, Any]) -> str:
     of = {run: [one for one in results if one["run"] == run] for run in [*MEASURES, *PEERS]}
     plans = [one for run in [*PLANS, "pure"] for one in of[run] if "batch" in one]
     peers = [one for run in PEERS for one in of[run]]
-    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}"]
+    parts = [opening(result)]
     if result["figures"]:
         parts.append(f"FIGURES\n{_figures_as_text(result['figures'])}")
     if plans:

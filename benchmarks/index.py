@@ -23,10 +23,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import platform
 import random
-import resource
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
@@ -34,6 +32,11 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Protocol
 
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.lib.memory import resident_bytes
+from benchmarks.lib.processes import alone
 from scrapy_simhash.index import LinearScan, Match, ProbingIndex, SimhashIndex
 
 SEED = 64
@@ -179,15 +182,6 @@ def percentile_99(times: list[int]) -> float:
     return statistics.quantiles(times, n=100)[-1]
 
 
-def resident_bytes() -> int:
-    """Return the memory of this process now (Linux), or its peak so far (elsewhere)."""
-    statm = Path("/proc/self/statm")
-    if statm.exists():
-        return int(statm.read_text().split()[1]) * resource.getpagesize()
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print a table or JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -232,8 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr.isatty():
             print(f"measuring {run[0]} at {run[1]:,} ...", end="\r", file=sys.stderr, flush=True)
         # A process each: memory freed by the one before would hide the growth of the next.
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            result = pool.apply(measure, run)
+        result = alone(measure, *run)
         results.append(result)
         if not options.json:
             print(

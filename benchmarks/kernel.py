@@ -31,36 +31,34 @@ index (``benchmarks/index.py``), how well it tells (``benchmarks/quality.py``).
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import json
-import multiprocessing
 import os
 import random
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import chain, cycle, islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
 from typing import Any
 
-# For a run as a file; and the example site is measured too.
+# For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 
 from lxml import etree
 from scrapy.http import HtmlResponse
 
-from benchmarks.lib import kernel_peers
-from benchmarks.lib.pack import Pack, absence
-from benchmarks.lib.readers import NATIVE, PURE, readers
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib import kernel_peers, kernel_tables
+from benchmarks.lib.clock import timed
+from benchmarks.lib.kernel_tables import WAYS
+from benchmarks.lib.memory import settled_bytes, tells_memory
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.processes import alone
+from benchmarks.lib.readers import readers
+from benchmarks.lib.report import environment, progress
+from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
 from benchmarks.lib.texts import CHARACTERS, TextSet, cut, text_sets
-from benchmarks.page import Page, origin, sample, timed
 from scrapy_simhash import Config, PageFingerprinter
 
 SEED = 66
@@ -68,12 +66,6 @@ SEED = 66
 LARGE, LARGE_PAGES = 256_000, 24
 #: Pages after which the memory is looked at, and bytes of the page that comes last.
 REMEMBERED, HUGE = 1_000, 10_000_000
-
-#: What is wanted: at most so much of the parse, at most so many microseconds.
-WANTED_SHARE = {NATIVE: 0.15, PURE: 1.0}
-WANTED_US = {"English, 1,000 words": 40.0, "Chinese, 2,000 characters": 40.0}
-
-WAYS = ("to fingerprint", "to fingerprint, no sketch", "to document", "main text to fingerprint")
 
 
 def root_of(page: Page) -> etree._Element:
@@ -239,37 +231,27 @@ def large_pages(packs: Sequence[Pack]) -> list[Page]:
 
 def measure_memory(pages: Sequence[Page], kernels: Sequence[str]) -> dict[str, Any] | None:
     """Return by kernel the bytes by which the process grows while *pages* are read, None where no system tells."""
-    if _resident() is None:
+    if not tells_memory():
         return None
-    spawn = multiprocessing.get_context("spawn")
     result: dict[str, Any] = {"pages": len(pages), "huge_bytes": HUGE}
     for kernel in kernels:
         progress(f"memory: kernel {kernel} ...")
-        receiver, sender = spawn.Pipe(duplex=False)
-        process = spawn.Process(target=_remember, args=(kernel, pages, HUGE, sender))
-        process.start()
-        sender.close()  # so that a process that dies ends the wait
-        try:
-            result[kernel] = receiver.recv()
-        finally:
-            process.join()
-            process.close()
-            receiver.close()
+        result[kernel] = alone(_growth, kernel, pages, HUGE)
     progress("")
     return result
 
 
-def _remember(kernel: str, pages: Sequence[Page], huge_bytes: int, sender: Connection) -> None:
-    """Read *pages* and one of *huge_bytes*; send by how much this process has grown."""
+def _growth(kernel: str, pages: Sequence[Page], huge_bytes: int) -> dict[str, int]:
+    """Read *pages* and one of *huge_bytes*; return by how much this process has grown."""
     reader = readers()[kernel]
     for _ in range(2):
         for page in pages:
             root_of(page)
-    sizes = [_settled()]
+    sizes = [settled_bytes()]
     for _ in range(2):
         for page in pages:
             reader.read(root_of(page))
-        sizes.append(_settled())
+        sizes.append(settled_bytes())
     words = cycle(b" ".join(page.html for page in pages).split())
     huge: list[bytes] = []
     length = 0
@@ -280,151 +262,20 @@ def _remember(kernel: str, pages: Sequence[Page], huge_bytes: int, sender: Conne
             length += len(huge[-1]) + 1
     root = root_of(Page("http://example.com/huge", b" ".join(huge)))
     del huge, words
-    before = _settled()
+    before = settled_bytes()
     reader.read(root)
-    sender.send(
-        {
-            "first_pages": sizes[1] - sizes[0],
-            "same_again": sizes[2] - sizes[1],
-            "huge_page": _settled() - before,
-        }
-    )
-
-
-def _settled() -> int:
-    """Return the resident bytes of this process after all that is free has been given back."""
-    gc.collect()
-    with suppress(AttributeError, OSError):  # glibc only
-        ctypes.CDLL(None).malloc_trim(0)
-    return _resident() or 0
-
-
-def _resident() -> int | None:
-    """Return the resident bytes of this process, None where the system has no ``/proc``."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except OSError:
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def pages_as_text(result: Mapping[str, Any], kernels: Sequence[str]) -> str:
-    """Return the table of the pages."""
-    rows = [["parse (Scrapy's own)", *_page_cells(result["parse"]), ""]]
-    for kernel in kernels:
-        for way in WAYS:
-            wanted = f"<= {WANTED_SHARE[kernel]:g}" if way == WAYS[0] else ""
-            rows.append([f"{kernel}: {way}", *_page_cells(result[kernel][way]), wanted])
-    head = ["a page", "median ms", "mean ms", "sums / parse", "median of ratios", "wanted"]
-    size = result["bytes"]
-    return "\n".join(
-        [
-            f"PAGES: {result['pages']}, median {size['median']:,.0f}, mean {size['mean']:,.0f} bytes",
-            table(head, rows),
-        ]
-    )
-
-
-def _page_cells(one: Mapping[str, float]) -> list[str]:
-    return [
-        f"{one['median_ms']:.3f}",
-        f"{one['mean_ms']:.3f}",
-        f"{one['ratio_of_sums']:.3f}",
-        f"{one['median_ratio']:.3f}",
-    ]
-
-
-def texts_as_text(result: Mapping[str, Any]) -> str:
-    """Return the table of the texts, and who is not in it."""
-    sets = result["texts"]
-    sizes = [
-        ["set", "texts", "characters", "bytes"],
-        *(
-            [
-                f"{one['short']}: {one['name']}",
-                f"{one['texts']}",
-                f"{one['characters']:,.0f}",
-                f"{one['bytes']:,.0f}",
-            ]
-            for one in sets
-        ),
-    ]
-    lines = ["TEXTS: microseconds for the median text", table(sizes[0], sizes[1:]), ""]
-    names = list(sets[0]["microseconds"]) if sets else []
-    head = ["", *(one["short"] for one in sets)]
-    rows = [[name, *(_us(one["microseconds"][name]) for one in sets)] for name in names]
-    rows.append(["wanted of native", *(_us(WANTED_US.get(one["name"]), "<= ") for one in sets)])
-    lines.append(table(head, rows))
-    failed = {f"{name} raised {reason}" for one in sets for name, reason in one["failed"].items()}
-    missing = [f"{name} is missing: {reason}" for name, reason in result.get("missing", {}).items()]
-    return "\n".join([*lines, *sorted(failed), *missing])
-
-
-def _us(value: float | None, before: str = "") -> str:
-    return "-" if value is None else f"{before}{value:,.1f}" if value < 100 else f"{before}{value:,.0f}"
-
-
-def as_text(result: Mapping[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    kernels = result["kernels"]
-    parts = [
-        f"{result['versions']}\n{result['machine']}\n$ {result['command']}\nfrom {result['from']},"
-        f" {result['repeats']} rounds; kernels: {', '.join(kernels)}",
-        pages_as_text(result["pages"], kernels),
-        texts_as_text(result),
-    ]
-    extraction = result.get("extraction")
-    if extraction:
-        rows = [
-            [
-                name,
-                f"{one['median_ms']:.2f}",
-                f"{one['trafilatura_by_sums']:.1f}",
-                f"{one['trafilatura_by_median_ratio']:.1f}",
-            ]
-            for name, one in extraction.items()
-        ]
-        head = ["bytes to main text", "median ms", "trafilatura / it, sums", "median of ratios"]
-        parts.append(f"EXTRACTION, parse included\n{table(head, rows)}")
-    threads = result["threads"]
-    rows = [
-        [
-            f"{kernel}: {what}",
-            *(f"{one['per_second'][number]:,.0f}" for number in ("1", "2")),
-            f"{one['speed_up']['median']:.2f}",
-            f"{one['speed_up']['least']:.2f} to {one['speed_up']['greatest']:.2f}",
-        ]
-        for kernel in kernels
-        for what, one in threads[kernel].items()
-    ]
-    parts.append(
-        f"THREADS: {threads['pages']} pages of {threads['median_bytes']:,.0f} bytes, {threads['texts']} texts of"
-        f" {threads['text_bytes']:,.0f} (medians); {threads['cores']} cores\n"
-        + table(["a second", "1 thread", "2 threads", "2 / 1", "range"], rows)
-    )
-    memory = result["memory"]
-    if memory is None:
-        parts.append("MEMORY: this system does not tell how much a process has")
-    else:
-        columns = ("first_pages", "same_again", "huge_page")
-        rows = [
-            [kernel, *(f"{memory[kernel][column] / 1024:,.0f}" for column in columns)] for kernel in kernels
-        ]
-        head = [
-            "growth in KiB",
-            f"{memory['pages']:,} pages",
-            "the same again",
-            f"a page of {memory['huge_bytes'] / 1e6:.0f} MB",
-        ]
-        parts.append(f"MEMORY\n{table(head, rows)}")
-    return "\n\n".join(parts)
+    return {
+        "first_pages": sizes[1] - sizes[0],
+        "same_again": sizes[2] - sizes[1],
+        "huge_page": settled_bytes() - before,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print a table or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--pages", type=int, default=300, help="size of the sample (default: 300)")
+    add_sample(parser, 300)
     parser.add_argument("--repeats", type=int, default=5, help="rounds that count (default: 5)")
     parser.add_argument(
         "--peers",
@@ -432,15 +283,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help="other libraries on the same texts; FOLDERs have more of those that share a module name",
     )
-    parser.add_argument("--example", action="store_true", help="measure the example site's pages")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(given)
-    packs = [] if options.example else Pack.locate_all()
-    if not packs and not options.example:
-        progress(f"{absence()}: the example site is measured\n")
+    packs = packs_of(options)
     result = measure(packs, options.pages, options.repeats, options.peers)
     result = {**environment(__file__, given), **result}
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
+    print(json.dumps(result, indent=2) if options.json else kernel_tables.as_text(result))
     return 0
 
 

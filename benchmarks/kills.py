@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.report import environment, opening, progress, table
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
@@ -203,7 +203,7 @@ def as_text(result: dict[str, Any]) -> str:
     row = [result["of"], *(f"{result[name]:,}" for name in head), str(len(result["faults"]))]
     return "\n".join(
         [
-            f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
+            opening(result),
             "",
             table(["", *head, "faults"], [row]),
             *(f"  {fault}" for fault in result["faults"][:SHOWN]),

@@ -38,7 +38,7 @@ from magazine.site import build_site
 from magazine.stories import LANGUAGES, Story, in_language
 from magazine.truth import Truth
 
-from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.report import environment, opening, progress, share, table
 from scrapy_simhash import Fingerprint, PageFingerprinter, hamming_distance
 from scrapy_simhash.page.fingerprint import similarity
 
@@ -174,7 +174,7 @@ def broken(result: Mapping[str, Any]) -> list[str]:
 
 def as_text(result: Mapping[str, Any]) -> str:
     """Return *result* as a person reads it."""
-    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
+    parts = [opening(result)]
     parts.append("EDITS: found / mean distance / mean similarity")
     rungs = {(one["language"], one["way"], one["percent"]): one for one in result["edits"]["rungs"]}
     columns = list(dict.fromkeys((language, way) for language, way, _ in rungs))

@@ -31,22 +31,20 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, median
-from time import process_time_ns
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-# For a run as a file; and the example site is measured too.
+# For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 
-from magazine.site import build_site
 from scrapy.http import HtmlResponse
 
-from benchmarks.lib.pack import Pack, absence
+from benchmarks.lib.clock import timed
 from benchmarks.lib.readers import NATIVE, PURE, readers
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.sample import SEED, Page, add_sample, origin, packs_of, sample
 from scrapy_simhash import Config, SimhashIndex
 from scrapy_simhash.page.features import features
 from scrapy_simhash.page.fingerprint import digest, fold
@@ -54,18 +52,8 @@ from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text import extract
 from scrapy_simhash.page.text.outline import outline
 
-SEED = 64
 #: The arrows from a tree to a fingerprint, in their order.
 FINGERPRINT = ("outline", "tokenise", "classify", "features", "fold")
-
-_T = TypeVar("_T")
-
-
-class Page(NamedTuple):
-    """A page to measure."""
-
-    url: str
-    html: bytes
 
 
 class Times(NamedTuple):
@@ -81,34 +69,6 @@ class Times(NamedTuple):
     at_once: int
     at_once_native: int
     """0 where there is no compiled kernel."""
-
-
-def sample(packs: Sequence[Pack], size: int) -> list[Page]:
-    """Return *size* pages of *packs*, or of the example site: drawn with a fixed seed, or all if they are few."""
-    if not packs:
-        pages = [
-            Page(f"http://{address.host}{address.target}", page.body())
-            for address, page in sorted(build_site().items())
-            if page.is_html and page.main_text
-        ]
-        return random.Random(SEED).sample(pages, min(size, len(pages)))
-    ids = sorted((pack.name, doc.id) for pack in packs for doc in pack.docs.values() if doc.kind == "page")
-    chosen = set(random.Random(SEED).sample(ids, min(size, len(ids))))
-    return [
-        Page(doc.url, html) for pack in packs for doc, html in pack.html() if (pack.name, doc.id) in chosen
-    ]
-
-
-def origin(packs: Sequence[Pack]) -> str:
-    """Return where a sample of *packs* is from, in words."""
-    return f"evaluation packs ({', '.join(pack.name for pack in packs)})" if packs else "the example site"
-
-
-def timed(function: Callable[[], _T]) -> tuple[_T, int]:
-    """Return the result of *function* and the nanoseconds of processor time it took."""
-    start = process_time_ns()
-    result = function()
-    return result, process_time_ns() - start
 
 
 class Stopwatch:
@@ -216,7 +176,7 @@ def as_text(result: dict[str, Any]) -> str:
     size = result["bytes"]
     return "\n".join(
         [
-            f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
+            opening(result),
             f"{result['pages']} pages of {result['from']}: median {size['median']:,.0f}, mean {size['mean']:,.0f}"
             f" bytes; {result['repeats']} repeats; {result['index_size']:,} fingerprints in the index;"
             " the steps are those of pure Python",
@@ -232,17 +192,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print a table or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--pages", type=int, default=300, help="size of the sample (default: 300)")
+    add_sample(parser, 300)
     parser.add_argument("--repeats", type=int, default=5, help="rounds that count (default: 5)")
     parser.add_argument(
         "--index", type=int, default=100_000, help="fingerprints in the index (default: 100000)"
     )
-    parser.add_argument("--example", action="store_true", help="measure the example site's pages")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(given)
-    packs = [] if options.example else Pack.locate_all()
-    if not packs and not options.example:
-        progress(f"{absence()}: the example site is measured\n")
+    packs = packs_of(options)
     result = {
         **environment(__file__, given),
         "from": origin(packs),

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import resource
 import sys
 from array import array
@@ -34,9 +33,10 @@ from typing import Any, TypeAlias
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.index import resident_bytes
 from benchmarks.lib.fingerprints import DISTANCE, PLANTED_EVERY, draw
-from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.memory import resident_bytes
+from benchmarks.lib.processes import alone
+from benchmarks.lib.report import environment, opening, progress, share, table
 from scrapy_simhash import kernel
 from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.pairs import pairs
@@ -151,9 +151,7 @@ def as_text(result: dict[str, Any]) -> str:
     ]
     notes = [f"{one['run']} is missing: {one['missing']}" for one in result["results"] if "missing" in one]
     head = ["", "size", "seconds", "found", "recall", "bytes"]
-    return "\n".join(
-        [result["versions"], result["machine"], f"$ {result['command']}", "", table(head, rows), *notes]
-    )
+    return "\n".join([opening(result), "", table(head, rows), *notes])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -181,8 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if size <= LARGEST.get(run, size):
                 progress(f"{run} at {size:,} ...")
                 # A process each: memory freed by the one before would hide the growth of the next.
-                with multiprocessing.get_context("spawn").Pool(1) as pool:
-                    result["results"].append(pool.apply(measure, (run, size)))
+                result["results"].append(alone(measure, run, size))
     progress("")
     print(json.dumps(result, indent=2) if options.json else as_text(result))
     return 0

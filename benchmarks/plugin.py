@@ -19,7 +19,7 @@ The stages are from one more crawl, in which functions of the plugin are wrapped
 a microsecond longer. The time of a stage does not include that of other stages it calls. *The rest* is ``added /
 parse`` less all stages: Scrapy's calls of the middlewares, and what memory and caches cost. ``kernel`` is the stage
 from the tree to the fingerprint. The bytes are what a page takes in the store in memory: the growth of the resident
-set by new pages (``weigh`` in ``benchmarks/stores.py``, URLs of 60 characters).
+set by new pages (as ``benchmarks/stores.py`` weighs it, URLs of 60 characters).
 
 Pages are a seeded sample of all evaluation packs (see ``lib``), or of the example site's where there is none. Not
 measured: the network, stores on disk or in Redis, items that are compared.
@@ -48,10 +48,10 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
-from benchmarks.lib.pack import Pack, absence
-from benchmarks.lib.report import environment, progress, table
-from benchmarks.page import Page, origin, sample
-from benchmarks.stores import MEMORY, alone, weigh
+from benchmarks.lib.processes import alone
+from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
+from benchmarks.lib.store_weight import MEMORY, weigh
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import consequences, judge
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
@@ -279,7 +279,7 @@ def as_text(result: dict[str, Any]) -> str:
     ]
     return "\n".join(
         [
-            f"{result['versions']}\n{result['machine']}\n$ {result['command']}",
+            opening(result),
             f"{result['pages']:,} pages of {result['from']}: {result['processed']:,} compared,"
             f" {result['near_duplicates']:,} near-duplicates; {result['rounds']} rounds",
             f"milliseconds a page: parse {times['parse']:.3f}, crawl {times['off']:.3f} off, {times['on']:.3f} on",
@@ -300,7 +300,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--pages", type=int, default=1000, help="size of the sample (default: 1000)")
+    add_sample(parser, 1000)
     parser.add_argument(
         "--rounds", type=int, default=5, help="crawls with the plugin off and on (default: 5)"
     )
@@ -310,12 +310,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=200_000,
         help="pages in the store that is weighed (default: 200000)",
     )
-    parser.add_argument("--example", action="store_true", help="measure the example site's pages")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     options = parser.parse_args(given)
-    packs = [] if options.example else Pack.locate_all()
-    if not packs and not options.example:
-        progress(f"{absence()}: the example site is measured\n")
+    packs = packs_of(options)
     result = {
         **environment(__file__, given),
         "from": origin(packs),

@@ -29,16 +29,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import add
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 # For a run as a file; and the example site is measured too.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -48,9 +46,10 @@ from magazine import relation as magazine_relation
 from magazine.site import build_site
 from magazine.truth import Truth
 
-from benchmarks.lib import quality_holdout, quality_html, quality_peers
+from benchmarks.lib import documents, quality_holdout, quality_html, quality_peers
+from benchmarks.lib.documents import SIMILARITY, Judge, Outcome, Task, fingerprint, fingerprint_all, rules
 from benchmarks.lib.pack import Pack, Pair, absence
-from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.report import environment, opening, share, table
 from benchmarks.lib.scores import (
     Overlap,
     Score,
@@ -58,84 +57,17 @@ from benchmarks.lib.scores import (
     compare,
     extraction_by_type,
     mean,
-    overlap,
     score,
     scores_by,
     unlisted,
 )
-from scrapy_simhash import Config, Fingerprint, PageFingerprinter, hamming_distance
+from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.page.fingerprint import similarity
-from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = (0, 3, 6, 8)
 DEFAULT_DISTANCE = Config().max_distance
-#: The name of the default rule among the measured ones; the classic ones are named by their distance.
-SIMILARITY = SimilarityRule.name
 #: Unlisted pairs that are named.
 NAMED = 20
-#: Documents that travel to another process at once, some 50 kB each.
-CHUNK = 16
-
-#: Tells whether two pages are near-duplicates.
-Judge = Callable[[Fingerprint, Fingerprint], bool]
-
-_FINGERPRINTER = PageFingerprinter()
-
-
-class Task(NamedTuple):
-    """A document to fingerprint; *gold* is its main text where people have marked one."""
-
-    id: str
-    html: bytes
-    gold: str | None = None
-    content_type: str | None = None
-
-
-class Outcome(NamedTuple):
-    """What became of a document; *page* is None when its text is too short."""
-
-    id: str
-    page: Fingerprint | None
-    extraction: Overlap | None
-
-
-def fingerprint(task: Task) -> Outcome:
-    """Return the fingerprint of a document, and how its text compares with the gold one."""
-    # The two steps of PageFingerprinter.from_html(), because the document in between is measured too.
-    document = _FINGERPRINTER.extract(task.html, content_type=task.content_type)
-    page = _FINGERPRINTER.from_document(document)
-    extraction = None
-    if task.gold is not None:
-        extraction = overlap(tokenize(normalize(document.text)), tokenize(normalize(task.gold)))
-    return Outcome(task.id, page, extraction)
-
-
-def fingerprint_all(tasks: Iterable[Task], jobs: int, total: int) -> Iterator[Outcome]:
-    """Yield the outcome of each task, in any order, from *jobs* processes; with one job from this one."""
-    if jobs == 1:
-        yield from _counted(map(fingerprint, tasks), total)
-        return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from _counted(pool.imap_unordered(fingerprint, tasks, CHUNK), total)
-
-
-def _counted(outcomes: Iterable[Outcome], total: int) -> Iterator[Outcome]:
-    for number, outcome in enumerate(outcomes, 1):
-        if number % 50 == 0:
-            progress(f"{number:,} of {total:,} pages ...")
-        yield outcome
-    progress("")
-
-
-def rules(ks: Sequence[int]) -> dict[str, Judge]:
-    """Return the rules that are measured, by name: each distance of *ks*, and the default rule."""
-    at: dict[str, Judge] = {str(k): partial(_is_within, k) for k in ks}
-    return {**at, SIMILARITY: _FINGERPRINTER.is_near_duplicate}
-
-
-def _is_within(k: int, a: Fingerprint, b: Fingerprint) -> bool:
-    return hamming_distance(a.value, b.value) <= k
 
 
 def fingerprint_pack(pack: Pack, jobs: int = 1) -> list[Outcome]:
@@ -170,7 +102,7 @@ def score_pack(pack: Pack, prints: Mapping[str, Fingerprint | None], ks: Sequenc
     pages = {doc.id: doc for doc in pack.docs.values() if doc.kind == "page"}
     known = {id: page for id in pages if (page := prints.get(id)) is not None}
     values = {id: page.value for id, page in known.items()}
-    found = unlisted(values, pack.pairs, max(*ks, DEFAULT_DISTANCE, _FINGERPRINTER.rule.reach))
+    found = unlisted(values, pack.pairs, max(*ks, DEFAULT_DISTANCE, documents.FINGERPRINTER.rule.reach))
     own = pack.unlisted_by_own_scorer(values, DEFAULT_DISTANCE)
     if own is not None and own != {(a, b) for distance, a, b in found if distance <= DEFAULT_DISTANCE}:
         raise RuntimeError("the pack's own scorer finds other unlisted pairs: one of the two is wrong")
@@ -262,7 +194,7 @@ def _grade(pair: Pair) -> str:
 
 def as_text(result: Mapping[str, Any]) -> str:
     """Return *result* as a person reads it."""
-    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
+    parts = [opening(result)]
     if not result["packs"]:
         parts.append(result["skipped"])
     for pack in result["packs"]:

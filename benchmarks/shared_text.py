@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.report import environment, progress, share, table
+from benchmarks.lib.report import environment, opening, progress, share, table
 from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import Page, Site, sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
@@ -164,7 +164,7 @@ def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def as_text(result: Mapping[str, Any], show: int) -> str:
     """Return *result* as a person reads it, with *show* merged pages of each site."""
-    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}  # {result['seconds']:.0f} s"]
+    parts = [opening(result)]
     heads = ["kept", "worst", "first ten", "reposts"]
     rows = [
         [

@@ -31,13 +31,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import random
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -48,45 +47,26 @@ from typing import Any
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.index import resident_bytes
+from benchmarks.lib.memory import resident_bytes
+from benchmarks.lib.processes import alone
 from benchmarks.lib.prose_site import page
-from benchmarks.lib.report import environment, progress, table
-from scrapy_simhash import Fingerprint, PageFingerprinter
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.store_weight import MEMORY, SEED, SQLITE, pages, weigh
+from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.rows import signed
 from scrapy_simhash.store.sqlite.store import NEW_CONTENT, NEW_PAGE, NEW_SKETCH
 
 QUESTIONS = ("claims", "bytes", "open")
-SEED = 6
-#: Pages that are copied where pages are copies.
-COPIED = 20
 OPENINGS = 3
 #: Different pages that are read between claims.
 TEXTS = 100
 #: Rows that are written at a time, and KiB of memory that may be used meanwhile.
 CHUNK, FILLING_CACHE = 10_000, 2_000_000
-MEMORY, THREAD, ITSELF = "memory", "sqlite", "sqlite, no thread"
+ITSELF = "sqlite, no thread"
 #: What is shown of many times: name and share of the times that are less.
 RANKS = {"median": 0.5, "99 %": 0.99, "99.9 %": 0.999}
-
-
-def pages(count: int, copies: float) -> Iterator[Posting]:
-    """Yield *count* postings of different pages; a share of *copies* repeats one of the first twenty."""
-    draw = random.Random(SEED)
-    first: list[Fingerprint] = []
-    for number in range(count):
-        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(SKETCH_BYTES))
-        if len(first) < COPIED:
-            first.append(fingerprint)
-        elif draw.random() < copies:
-            copied = first[draw.randrange(COPIED)]
-            fingerprint = Fingerprint(copied.value ^ 1 << draw.randrange(64), sketch=copied.sketch)
-        url = f"https://www.example.com/section-{draw.randrange(100):02}/{number:020}.html"
-        yield Posting(
-            draw.randbytes(20), url, "", fingerprint, False, draw.getrandbits(64), 1_800_000_000 + number
-        )
 
 
 def processor_waits() -> Callable[[], int]:
@@ -107,7 +87,7 @@ def claims(folder: Path, count: int, hurry: bool) -> dict[str, list[int]]:
     itself._execute("PRAGMA wal_autocheckpoint = 1000").fetchall()
     stores: dict[str, Store] = {
         MEMORY: MemoryStore(),
-        THREAD: SqliteStore(folder / "thread.sqlite"),
+        SQLITE: SqliteStore(folder / "thread.sqlite"),
         ITSELF: itself,
     }
     times: dict[str, list[int]] = {name: [] for name in stores}
@@ -127,31 +107,6 @@ def claims(folder: Path, count: int, hurry: bool) -> dict[str, list[int]]:
     for store in stores.values():
         store.close()
     return times
-
-
-def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
-    """Return what a page takes in the store *way*, in bytes, of *count* pages of which a *share* are copies."""
-    file = folder / "weighed.sqlite"
-    store: Store = MemoryStore() if way == MEMORY else SqliteStore(file)
-    stream = pages(count, share)
-    # What every store takes once, and the interpreter with it.
-    for posting in islice(stream, COPIED):
-        store.claim(posting)
-    before = resident_bytes()
-    for posting in stream:
-        store.claim(posting)
-    resident = resident_bytes() - before
-    found = store.index_size
-    store.close()
-    on_disk = file.stat().st_size if way == THREAD else 0
-    return {
-        "store": way,
-        "copies": share,
-        "pages": count,
-        "contents": found,
-        "resident_bytes": resident / count,
-        "disk_bytes": on_disk / count,
-    }
 
 
 def fill(file: Path, count: int) -> None:
@@ -190,12 +145,6 @@ def open_it(file: Path) -> dict[str, Any]:
     return {"seconds": seconds, "resident_bytes": resident / size, "index_bytes": index / size, "pages": size}
 
 
-def alone(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what *function* returns in a process of its own: memory that was freed before would hide growth."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, arguments)
-
-
 def measure_claims(folder: Path, rounds: int, count: int, hurry: bool) -> list[dict[str, Any]]:
     """Return the times of claims by store, over all rounds, and what the median is more than in memory."""
     done: list[dict[str, list[int]]] = []
@@ -223,7 +172,7 @@ def measure_bytes(folder: Path, count: int) -> list[dict[str, Any]]:
     """Return what a page takes, by store and by what pages are."""
     results = []
     for share in (0.0, 1.0):
-        for way in (MEMORY, THREAD):
+        for way in (MEMORY, SQLITE):
             progress(f"bytes: {way}, {count:,} pages ...")
             with tempfile.TemporaryDirectory(dir=folder) as name:
                 results.append(alone(weigh, way, share, count, Path(name)))
@@ -254,7 +203,7 @@ def measure_openings(folder: Path, sizes: Sequence[int]) -> list[dict[str, Any]]
 
 def as_text(result: dict[str, Any]) -> str:
     """Return *result* as a person reads it."""
-    parts = [f"{result['versions']}\n{result['machine']}\n$ {result['command']}"]
+    parts = [opening(result)]
     if "claims" in result:
         head = ["microseconds a claim", *RANKS, "longest", "more than in memory"]
         rows = [

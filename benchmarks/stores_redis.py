@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from redis import Redis
 
-from benchmarks.index import resident_bytes
-from benchmarks.lib.report import environment, progress, table
+from benchmarks.lib.memory import resident_bytes
+from benchmarks.lib.report import environment, opening, progress, table
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Header, Posting
@@ -148,9 +148,7 @@ def as_text(result: dict[str, Any]) -> str:
         for one in result["results"]
     ]
     head = ["size, pages", "at once", "claims/s", "median us", "p99 us", "processor us"]
-    return "\n".join(
-        [result["versions"], result["machine"], f"$ {result['command']}", "", table(head, rows), "", *notes]
-    )
+    return "\n".join([opening(result), "", table(head, rows), "", *notes])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -30,7 +30,7 @@ from statistics import median
 from time import process_time_ns
 from typing import Any, ClassVar
 
-from benchmarks.index import resident_bytes
+from benchmarks.lib.memory import resident_bytes
 
 #: Fingerprints in one measurement, the median of which counts.
 CHUNK = 2_000

@@ -19,10 +19,10 @@ from statistics import median
 from time import perf_counter_ns, process_time_ns
 from typing import Any, TypeAlias
 
-from benchmarks.index import resident_bytes
 from benchmarks.lib import hamming_peers
 from benchmarks.lib.fingerprints import DISTANCE, draw
 from benchmarks.lib.hamming_peers import CHUNK
+from benchmarks.lib.memory import resident_bytes
 from benchmarks.lib.report import progress
 from scrapy_simhash import kernel
 from scrapy_simhash.index import SimhashIndex

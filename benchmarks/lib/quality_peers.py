@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import importlib
 import logging
-import multiprocessing
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -27,7 +26,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from benchmarks.lib.pack import Pack
-from benchmarks.lib.report import progress, share, table
+from benchmarks.lib.processes import spread
+from benchmarks.lib.report import counted, share, table
 from benchmarks.lib.scores import Overlap, compare, extraction_by_type, mean, overlap, score, scores_by
 from scrapy_simhash import PageFingerprinter, hamming_distance
 from scrapy_simhash.page.language import normalize, tokenize
@@ -66,12 +66,7 @@ def measure_peers(pack: Pack, jobs: int, own: Mapping[str, Mapping[str, Any]]) -
     """Return the figures of each peer; *own* are ours by rule, put beside them."""
     gold = pack.gold
     tasks = ((doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
-    peers = []
-    for number, peer in enumerate(_map(tasks, jobs), 1):
-        peers.append(peer)
-        if number % 50 == 0:
-            progress(f"{number:,} of {len(pack.docs):,} pages by other libraries ...")
-    progress("")
+    peers = list(counted(spread(peer, tasks, jobs, CHUNK), len(pack.docs), "pages by other libraries"))
     failures = sorted({peer.failure for peer in peers if peer.failure})
     rows: dict[str, Any] = {
         f"scrapy-simhash, {name} bits" if name.isdecimal() else f"scrapy-simhash, {name}": {
@@ -175,14 +170,6 @@ def as_text(peers: Mapping[str, Any], own_extraction: Mapping[str, Mapping[str, 
     head = [f"extraction of {time['pages']} pages, ms a page", "mean", "median"]
     ratio = ["times as long", f"{time['ratio_of_means']:.1f}", f"{time['median_ratio']:.1f}"]
     yield table(head, [*rows, ratio])
-
-
-def _map(tasks: Iterable[tuple[str, bytes, str | None]], jobs: int) -> Iterator[Peer]:
-    if jobs == 1:
-        yield from map(peer, tasks)
-        return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap_unordered(peer, tasks, CHUNK)
 
 
 def _figures(pack: Pack, pages: Mapping[str, Any], judge: Callable[[Any, Any], bool]) -> dict[str, Any]:

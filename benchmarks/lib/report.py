@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, TypeVar
 
 import scrapy_simhash
 from scrapy_simhash import kernel
 from scrapy_simhash.fingerprinter import SCHEME
+
+_T = TypeVar("_T")
 
 
 def environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
@@ -24,27 +27,42 @@ def environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
     }
 
 
+def opening(result: Mapping[str, Any]) -> str:
+    """Return the lines above the figures: what environment() returned, with ``seconds`` where *result* has them."""
+    took = f"  # {result['seconds']:.0f} s" if "seconds" in result else ""
+    return f"{result['versions']}\n{result['machine']}\n$ {result['command']}{took}"
+
+
 def progress(text: str) -> None:
     """Show *text* in place of the progress shown before; on a terminal's standard error only."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    r"""Return *rows* under *head* in columns, the first one to the left, the others to the right.
+def counted(items: Iterable[_T], total: int, what: str) -> Iterator[_T]:
+    """Yield *items*, and show every 50th time how many of *total* have come."""
+    for number, item in enumerate(items, 1):
+        if number % 50 == 0:
+            progress(f"{number:,} of {total:,} {what} ...")
+        yield item
+    progress("")
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""Return *rows* under *heads* in columns, the first one to the left, the others to the right.
 
     >>> print(table(["", "pages"], [["all", "1,200"], ["short", "7"]]))
            pages
     all    1,200
     short      7
     """
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     return "\n".join(
         "  ".join(
             [row[0].ljust(widths[0])]
             + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         ).rstrip()
-        for row in [head, *rows]
+        for row in [heads, *rows]
     )
 
 

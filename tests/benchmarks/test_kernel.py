@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import kernel
 from benchmarks.lib import kernel_peers
+from benchmarks.lib.kernel_tables import WAYS
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.readers import NATIVE, PURE, readers
 from benchmarks.lib.texts import CHARACTERS, WORDS, cut, text_sets
@@ -28,7 +29,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A system that does not tell how much a process has, which also saves the time of starting some."""
-    monkeypatch.setattr(kernel, "_resident", lambda: None)
+    monkeypatch.setattr(kernel, "tells_memory", lambda: False)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -55,7 +56,7 @@ def test_every_figure_is_there_for_every_kernel(capsys: pytest.CaptureFixture[st
     parse = result["pages"]["parse"]
     assert (parse["ratio_of_sums"], parse["median_ratio"]) == (1, 1)
     for name in KERNELS:
-        assert list(result["pages"][name]) == list(kernel.WAYS)
+        assert list(result["pages"][name]) == list(WAYS)
         assert all(one["ratio_of_sums"] > 0 < one["median_ratio"] for one in result["pages"][name].values())
         assert all(one["speed_up"]["median"] > 0 for one in result["threads"][name].values())
         assert result["memory"] is None or set(result["memory"][name]) == {

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from benchmarks import page
+from benchmarks.lib import sample
 from benchmarks.lib.pack import Pack
 
 
@@ -37,9 +38,9 @@ def test_the_table_has_a_row_for_each_arrow(pack: Pack, capsys: pytest.CaptureFi
 
 @pytest.mark.usefixtures("no_pack")
 def test_without_a_pack_the_sample_is_of_the_example_site_and_always_the_same() -> None:
-    assert page.sample([], 7) == page.sample([], 7)
-    assert len(page.sample([], 7)) == 7
+    assert sample.sample([], 7) == sample.sample([], 7)
+    assert len(sample.sample([], 7)) == 7
 
 
 def test_a_sample_larger_than_the_pack_is_the_pack(pack: Pack) -> None:
-    assert [one.url for one in page.sample([pack], 100)] == ["/d1", "/d2", "/d3", "/d4", "/d5"]
+    assert [one.url for one in sample.sample([pack], 100)] == ["/d1", "/d2", "/d3", "/d4", "/d5"]

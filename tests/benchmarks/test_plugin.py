@@ -7,7 +7,7 @@ from scrapy import version_info
 
 from benchmarks import plugin
 from benchmarks.lib.pack import Pack
-from benchmarks.page import Page
+from benchmarks.lib.sample import Page
 
 SMALL = ("--pages", "5", "--rounds", "1", "--store-pages", "300")
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.lib.documents import SIMILARITY
 from benchmarks.lib.pack import Pack, absence
-from benchmarks.quality import DEFAULT_DISTANCE, SIMILARITY, measure_pack
+from benchmarks.quality import DEFAULT_DISTANCE, measure_pack
 
 pytestmark = pytest.mark.slow("it reads every page of the evaluation packs")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import stores
+from benchmarks.lib.store_weight import pages
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import whole
 from tests.store.sqlite.stores import assert_sound
@@ -39,7 +40,7 @@ def test_a_store_that_was_written_at_one_go_is_as_one_of_claims(tmp_path: Path) 
     stores.fill(file, 100)
     assert_sound(file)
     with closing(SqliteStore(other)) as claimed:
-        for posting in stores.pages(100, 0):
+        for posting in pages(100, 0):
             claimed.claim(posting)
     with closing(SqliteStore(file)) as filled, closing(SqliteStore(other)) as claimed:
         assert [whole(posting) for posting in filled] == [whole(posting) for posting in claimed]

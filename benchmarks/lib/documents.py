@@ -1,0 +1,65 @@
+"""Documents to fingerprints, in several processes; and the rules by which the fingerprints are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from benchmarks.lib.processes import spread
+from benchmarks.lib.report import counted
+from benchmarks.lib.scores import Overlap, overlap
+from scrapy_simhash import Fingerprint, PageFingerprinter, hamming_distance
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.rule import SimilarityRule
+
+#: The name of the default rule among those of rules(); the classic ones are named by their distance.
+SIMILARITY = SimilarityRule.name
+#: Tells whether two pages are near-duplicates.
+Judge = Callable[[Fingerprint, Fingerprint], bool]
+
+#: With default settings.
+FINGERPRINTER = PageFingerprinter()
+
+
+class Task(NamedTuple):
+    """A document to fingerprint; *gold* is its main text where people have marked one."""
+
+    id: str
+    html: bytes
+    gold: str | None = None
+    content_type: str | None = None
+
+
+class Outcome(NamedTuple):
+    """What became of a document; *page* is None when its text is too short."""
+
+    id: str
+    page: Fingerprint | None
+    extraction: Overlap | None
+
+
+def fingerprint(task: Task) -> Outcome:
+    """Return the fingerprint of a document, and how its text compares with the gold one."""
+    # The two steps of PageFingerprinter.from_html(), because the document in between is measured too.
+    document = FINGERPRINTER.extract(task.html, content_type=task.content_type)
+    page = FINGERPRINTER.from_document(document)
+    extraction = None
+    if task.gold is not None:
+        extraction = overlap(tokenize(normalize(document.text)), tokenize(normalize(task.gold)))
+    return Outcome(task.id, page, extraction)
+
+
+def fingerprint_all(tasks: Iterable[Task], jobs: int, total: int) -> Iterator[Outcome]:
+    """Yield the outcome of each task, in any order, from *jobs* processes; with one job from this one."""
+    yield from counted(spread(fingerprint, tasks, jobs), total, "pages")
+
+
+def rules(ks: Sequence[int]) -> dict[str, Judge]:
+    """Return the rules that are measured, by name: each distance of *ks*, and the default rule."""
+    at: dict[str, Judge] = {str(k): partial(_is_within, k) for k in ks}
+    return {**at, SIMILARITY: FINGERPRINTER.is_near_duplicate}
+
+
+def _is_within(k: int, a: Fingerprint, b: Fingerprint) -> bool:
+    return hamming_distance(a.value, b.value) <= k
