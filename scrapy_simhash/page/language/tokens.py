@@ -50,6 +50,11 @@ def normalize(text: str) -> str:
         return text.lower()
     if len(text) > MOST_MARKS and _NOT_PLAIN.search(text):
         text = _patterns_for(text).overlong.sub(r"\1", text)
+    return normal_form(text)
+
+
+def normal_form(text: str) -> str:
+    """Return what `normalize` makes of *text* without a run of more than `MOST_MARKS` marks."""
     folded = _INVISIBLE.sub("", _to_form("NFKC", text)).casefold()
     # Case folding takes some composed letters apart (ΐ): put them together again.
     return _to_form("NFKC", folded)
