@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -15,19 +15,23 @@ from w3lib.url import safe_url_string
 
 from scrapy_simhash.hints.addresses import address_key
 from scrapy_simhash.hints.link_headers import links_of
+from scrapy_simhash.page.compiled import compiled_reader
 
 # An address that is what it is, whatever the base.
 _ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
 # An address in which nothing is escaped on its way.
 _PLAIN = re.compile(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
-_TELLING = _STEPS | {"alternate", "canonical"}
+_CANONICAL = frozenset(("canonical",))
+_TELLING = _STEPS | _CANONICAL | {"alternate"}
 #: Links of a page that are looked at, and characters of one; a site for all countries has some two hundred.
 MAX_LINKS = 1_000
 MAX_ADDRESS = 8_192
 #: What an alternate may be to be the same page in another language; a feed is not.
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 
+#: What an element says: its ``rel``, ``href``, ``hreflang`` and ``type``, None for what is missing.
+HeadLink: TypeAlias = "tuple[str | None, str, str | None, str | None]"
 #: What a link means, where it leads as it is written, and in which language.
 _Link: TypeAlias = "tuple[frozenset[str], str, str]"
 
@@ -59,38 +63,61 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
     directly in the body, where the parser moves those of a broken head. Never raises for markup or addresses,
     however bad. O(elements of the head): for most pages 10 to 20 µs.
     """
-    base: str | None = None
-    found: list[_Link] = []
-    for element in _head_elements(root):
-        rel = element.get("rel")
-        if rel is None:
-            if base is None and (href := element.get("href")) and _is_base(element):
-                base = resolved(url, href)
-        elif (meaning := _meaning(rel)) and (href := element.get("href")):
-            language = element.get("hreflang") or "" if _is_page(element.get("type")) else ""
-            found.append((meaning, href, language))
-    for header in link_headers:
-        found += _links_of_page(header, url)
-    return _sorted(base or url, found[:MAX_LINKS])
+    base, links = _links(root, url, link_headers, _TELLING)
+    alternates = (
+        (language, target)
+        for meaning, href, named in links
+        if "alternate" in meaning and (language := named.strip().lower()) and (target := resolved(base, href))
+    )
+    beside = (href for meaning, href, _ in links if not _STEPS.isdisjoint(meaning))
+    return Hints(
+        base, _canonical(base, links), tuple(islice(alternates, MAX_LINKS)), tuple(islice(beside, MAX_LINKS))
+    )
 
 
 def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:
-    """Return the canonical address that the page at *url* names: that of `read_hints`, without the rest.
+    """Return the canonical address that the page at *url* names: that of `read_hints`, for a third of the time."""
+    return _canonical(*_links(root, url, link_headers, _CANONICAL))
 
-    For pages of which nothing else is wanted. O(elements of the head).
-    """
+
+def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
+    """Yield the links in the head of a page, or directly in its body, and each base, which has no ``rel``."""
+    for part in root.iterchildren("{*}head", "{*}body"):
+        for element in part.iterchildren("{*}link", "{*}base"):
+            is_base = str(element.tag).rpartition("}")[2] == "base"
+            rel = None if is_base else element.get("rel")
+            if (href := element.get("href")) and (is_base or rel is not None):
+                yield rel, href, element.get("hreflang"), element.get("type")
+
+
+def _links(
+    root: etree._Element, url: str, link_headers: Sequence[str], wanted: frozenset[str]
+) -> tuple[str, list[_Link]]:
+    """Return what the links of the page are relative to, and those that mean something of what is *wanted*."""
     base: str | None = None
     found: list[_Link] = []
-    for element in _head_elements(root):
-        rel = element.get("rel")
+    reader = compiled_reader()
+    in_head = reader.links_in_head(root) if reader is not None else None
+    for rel, href, language, content_type in links_in_head(root) if in_head is None else in_head:
         if rel is None:
-            if base is None and (href := element.get("href")) and _is_base(element):
-                base = resolved(url, href)
-        elif "canonical" in _meaning(rel) and (href := element.get("href")):
-            found.append((_meaning(rel), href, ""))
+            base = base or resolved(url, href)
+        elif not wanted.isdisjoint(meaning := _meaning(rel)):
+            found.append((meaning, href, (language or "") if _is_page(content_type) else ""))
     for header in link_headers:
-        found += (link for link in _links_of_page(header, url) if "canonical" in link[0])
-    return _sorted(base or url, found[:MAX_LINKS]).canonical if found else None
+        found += (link for link in _links_of_page(header, url) if not wanted.isdisjoint(link[0]))
+    return base or url, found
+
+
+def _canonical(base: str, links: Iterable[_Link]) -> str | None:
+    """Return what *links* call the canonical address of the page; None if that is nothing, or several addresses."""
+    targets = (
+        resolved(base, href)
+        for meaning, href, _ in links
+        if "canonical" in meaning and "alternate" not in meaning
+    )
+    named = [_as_sent(target) for target in islice(targets, MAX_LINKS) if target]
+    is_clear = len(named) == 1 or len(set(map(address_key, named))) == 1
+    return named[0] if is_clear else None
 
 
 def _links_of_page(header: str, url: str) -> Iterator[_Link]:
@@ -135,17 +162,8 @@ def resolved(base: str, href: str) -> str | None:
         return None
 
 
-def _head_elements(root: etree._Element) -> Iterator[etree._Element]:
-    for part in root.iterchildren("{*}head", "{*}body"):
-        yield from part.iterchildren("{*}link", "{*}base")
-
-
 def _is_page(content_type: str | None) -> bool:
     return content_type is None or content_type.strip().lower() in _PAGE_TYPES
-
-
-def _is_base(element: etree._Element) -> bool:
-    return str(element.tag).rpartition("}")[2] == "base"
 
 
 # There are a few dozen in the world, but a page may make up more.
@@ -163,20 +181,3 @@ def _as_sent(address: str) -> str:
         return safe_url_string(address)
     except ValueError:
         return address
-
-
-def _sorted(base: str, links: Sequence[_Link]) -> Hints:
-    """Return the hints that *links* make: what each means, where it leads, in which language."""
-    canonicals: list[str] = []
-    alternates: list[tuple[str, str]] = []
-    beside: list[str] = []
-    for meaning, href, language in links:
-        if "alternate" in meaning:
-            if (language := language.strip().lower()) and (target := resolved(base, href)):
-                alternates.append((language, target))
-        elif "canonical" in meaning and (target := resolved(base, href)):
-            canonicals.append(_as_sent(target))
-        if not _STEPS.isdisjoint(meaning):
-            beside.append(href)
-    is_clear = len(canonicals) == 1 or len(set(map(address_key, canonicals))) == 1
-    return Hints(base, canonicals[0] if is_clear else None, tuple(alternates), tuple(beside))

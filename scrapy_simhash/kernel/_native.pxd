@@ -80,6 +80,12 @@ cdef extern from "page.h" nogil:
         heading subject
         int language, language_source, language_place
         columns columns
+    ctypedef struct head_link:
+        bint is_base
+        const char *rel
+        const char *href
+        const char *language
+        const char *type
     ctypedef struct fold_settings:
         int64_t shingle_size, min_shingles
         bint mask_digits, with_sketch, with_text_hash
@@ -96,6 +102,8 @@ cdef extern from "page.h" nogil:
     void page_release(page *p)
     int page_take_tree(page *p, const void *root)
     bint declared_language(const void *root, char *code)
+    const void *next_head_link(const void *root, const void *former)
+    bint read_head_link(const void *element, head_link *link)
     int page_take_text(page *p, const char *text, size_t n)
     int page_measure(page *p, declaration declared)
     int page_conclude(page *p)

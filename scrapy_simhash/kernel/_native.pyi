@@ -9,9 +9,11 @@ from scrapy_simhash.page.text.columns import Columns as Columns
 _Settings = tuple[int, int, bool, bool]
 _Read = tuple[int | None, int, bytes, int | None]
 _Paragraph = tuple[str, tuple[str, ...], int, str, float, float, int]
+_HeadLink = tuple[str | None, str, str | None, str | None]
 _Language = tuple[str | None, int, int]
 
 def digest(data: bytes) -> int: ...
+def links_in_head(root: _Element) -> list[_HeadLink] | None: ...
 
 class Rules:
     def __init__(self, definition: SimpleNamespace) -> None: ...

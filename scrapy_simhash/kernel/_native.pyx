@@ -35,6 +35,9 @@ def digest(bytes data not None):
     return xxh3(<const char *>data, len(data))
 
 
+include "_links.pxi"
+
+
 cdef class Rules:
     """The rules and words of the pure Python modules, as the C code reads them; made once, then read only."""
 

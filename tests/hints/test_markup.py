@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from scrapy_simhash.hints import Hints, read_hints
-from scrapy_simhash.hints.markup import MAX_ADDRESS, MAX_LINKS, resolved, steps_in_body
+from scrapy_simhash.hints import Hints, read_canonical, read_hints
+from scrapy_simhash.hints.markup import MAX_ADDRESS, MAX_LINKS, links_in_head, resolved, steps_in_body
+from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text import parse
 from tests.hints.addresses import URLS
 
@@ -159,10 +160,20 @@ def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
     assert hints_of(f'<link rel="canonical" href="/{"x" * MAX_ADDRESS}">').canonical is None
 
 
+def test_a_canonical_address_counts_however_much_else_the_page_says() -> None:
+    alternates = '<link rel="alternate" hreflang="de" href="/de">' * MAX_LINKS
+    assert hints_of(f'{alternates}<link rel="canonical" href="/a">').canonical == "https://example.com/a"
+
+
 PIECES = (
     *("<head>", "</head>", "<body>", "<link rel=canonical href='", "<link rel='next' href=\"", "'>", '">'),
+    *("/a", "/b", "<link rel=canonical href=/a>", "<link rel='canonical alternate' href=/a hreflang=de>"),
+    *("<link rel=Canonical href='/b'>", "<link rel>", "<link href=/a>", "<link rel=canonical href>"),
     *(
         "<base href=/a>",
+        "<base rel=canonical href=/b/>",
+        "<link rel=alternate type='text/html' hreflang=fr href=?fr>",
+        "<link rel=alternate type=application/rss+xml href=/feed>",
         "<link rel=alternate hreflang=de href=/de>",
         "<a rel=prev href=?2>",
         "http://[",
@@ -188,6 +199,51 @@ def test_hints_are_read_from_any_page_and_leave_it_as_it_is(
     for address in (*steps, *(target for _, target in hints.alternates), hints.canonical):
         assert address is None or (address.startswith(("http://", "https://")) and "#" not in address)
     assert etree.tostring(root) == before
+
+
+HEADERS = st.lists(
+    st.sampled_from(("", "</a>; rel=canonical", "</b>; rel=next", "</c>; rel=canonical; anchor=/d", "<")),
+    max_size=3,
+)
+
+
+@given(MARKUP, st.one_of(st.text(), URLS), HEADERS)
+def test_the_canonical_address_by_itself_is_that_of_all_hints(
+    markup: str, url: str, headers: list[str]
+) -> None:
+    root = parse(markup)
+    assert read_canonical(root, url, headers) == read_hints(root, url, headers).canonical
+
+
+@given(MARKUP)
+def test_the_kernel_finds_the_same_links(markup: str) -> None:
+    assert_the_kernel_finds_the_same_links(parse(markup))
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        # XHTML, and a name that is not in the namespace of HTML
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="a" href="b"/></head></html>',
+        '<html><x:head xmlns:x="x:x"><x:base x:href="c" href="d"/></x:head><head/></html>',
+        '<html><body><link rel="a" href="b" xml:href="c"/><p><link rel="a" href="b"/></p></body></html>',
+        # values that stand nowhere on the element
+        '<!DOCTYPE html [<!ENTITY e "f"><!ATTLIST link rel CDATA "canonical">]>'
+        '<html><head><link href="a&e;"/></head></html>',
+        '<!DOCTYPE html [<!ENTITY e "f">]><html><head><link rel="canonical" href="a&e;"/></head></html>',
+    ],
+)
+def test_the_kernel_finds_the_same_links_in_xml(markup: str) -> None:
+    for resolves in (True, False):
+        parser = etree.XMLParser(resolve_entities=resolves)
+        assert_the_kernel_finds_the_same_links(etree.fromstring(markup, parser))
+
+
+def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
+    reader = compiled_reader()
+    found = reader.links_in_head(root) if reader is not None else None
+    # None leaves it to pure Python.
+    assert found is None or found == list(links_in_head(root))
 
 
 @given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))

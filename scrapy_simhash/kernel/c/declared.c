@@ -23,17 +23,6 @@ bool primary_subtag(const char *tag, char code[4])
     return code[0] != '\0';
 }
 
-static const xmlAttr *find(const xmlNode *element, const char *name, const char *space)
-{
-    const xmlAttr *attribute = element->properties;
-    for (; attribute; attribute = attribute->next)
-        if (strcmp((const char *)attribute->name, name) == 0 &&
-            (space == NULL ? attribute->ns == NULL
-                           : attribute->ns != NULL && strcmp((const char *)attribute->ns->href, space) == 0))
-            break;
-    return attribute;
-}
-
 static bool is_element(const xmlNode *node, const char *name)
 {
     return node->type == XML_ELEMENT_NODE && node->ns == NULL && strcmp((const char *)node->name, name) == 0;
@@ -55,10 +44,10 @@ static bool meta_language(const xmlNode *root, char code[4])
         if (!is_element(head, "head"))
             continue;
         for (const xmlNode *meta = head->children; meta; meta = meta->next) {
-            const xmlAttr *equivalent = is_element(meta, "meta") ? find(meta, "http-equiv", NULL) : NULL;
+            const xmlAttr *equivalent = is_element(meta, "meta") ? find_attribute(meta, "http-equiv", NULL) : NULL;
             if (equivalent == NULL)
                 continue;
-            const char *name = attribute_text(equivalent), *content = attribute_text(find(meta, "content", NULL));
+            const char *name = attribute_text(equivalent), *content = attribute_text(find_attribute(meta, "content", NULL));
             if (name == NULL || content == NULL)
                 return false;
             if (is_content_language(name)) {
@@ -75,14 +64,11 @@ bool declared_language(const void *tree, char code[4])
     static const char *const NAMES[3][2] = {
         {"lang", NULL}, {"lang", "http://www.w3.org/XML/1998/namespace"}, {"xml:lang", NULL}};
     const xmlNode *root = tree;
-    const xmlDoc *document = root->doc;
     code[0] = '\0';
-    /* A document type may declare attributes that stand on no element. */
-    if (document && ((document->intSubset && document->intSubset->attributes) ||
-                     (document->extSubset && document->extSubset->attributes)))
+    if (declares_attributes(root->doc))
         return false;
     for (int i = 0; i < 3; i++) {
-        const char *value = attribute_text(find(root, NAMES[i][0], NAMES[i][1]));
+        const char *value = attribute_text(find_attribute(root, NAMES[i][0], NAMES[i][1]));
         if (value == NULL)
             return false;
         if (primary_subtag(value, code))

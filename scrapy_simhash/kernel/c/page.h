@@ -1,6 +1,7 @@
 /* A page in the making: the workspace that every arrow reads from and writes to, and the arrows themselves.
  *
  *     declared.c             tree  -> the language it declares (needs the GIL, as the next: the tree is Python's)
+ *     links.c                tree  -> the links in its head   (likewise; no part of the way to the fingerprint)
  *     outline.c, regions.c   tree  -> blocks and spans
  *     plain.c                text  -> blocks                  (both through folding.c)
  *     words.c                blocks -> tokens, distinct ones numbered
@@ -218,6 +219,13 @@ outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with t
 /* Writes the language that the markup declares, "" for none, and whether the tree could be understood. */
 bool declared_language(const void *root, char code[4]);
 bool primary_subtag(const char *tag, char code[4]);
+/* A link or base element that stands in the head or directly in the body; NULL for an attribute that it has not. */
+typedef struct {
+    bool is_base;
+    const char *rel, *href, *language, *type;
+} head_link;
+const void *next_head_link(const void *root, const void *former); /* xmlNode; the first after NULL, NULL after the last */
+bool read_head_link(const void *element, head_link *link);        /* false: not covered */
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);

@@ -6,7 +6,9 @@
 #ifndef SIMHASH_TREE_H
 #define SIMHASH_TREE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum {
     XML_ELEMENT_NODE = 1,
@@ -68,6 +70,25 @@ static inline const char *attribute_text(const xmlAttr *attribute)
     if (child->next != NULL || (child->type != XML_TEXT_NODE && child->type != XML_CDATA_SECTION_NODE))
         return NULL;
     return child->content == NULL ? "" : (const char *)child->content;
+}
+
+/* Returns the attribute of that name, of no namespace if `space` is NULL; NULL for none. */
+static inline const xmlAttr *find_attribute(const xmlNode *element, const char *name, const char *space)
+{
+    const xmlAttr *attribute = element->properties;
+    for (; attribute; attribute = attribute->next)
+        if (strcmp((const char *)attribute->name, name) == 0 &&
+            (space == NULL ? attribute->ns == NULL
+                           : attribute->ns != NULL && strcmp((const char *)attribute->ns->href, space) == 0))
+            break;
+    return attribute;
+}
+
+/* Whether an element may have attributes that do not stand on it: a document type may declare them. */
+static inline bool declares_attributes(const xmlDoc *document)
+{
+    return document && ((document->intSubset && document->intSubset->attributes) ||
+                        (document->extSubset && document->extSubset->attributes));
 }
 
 #endif

@@ -40,6 +40,7 @@ class CompiledReader:
     """
 
     def __init__(self, native: ModuleType) -> None:
+        self._native = native
         numbers = {code: number for number, code in enumerate(LANGUAGES)}
         self._reader = native.Reader(native.Rules(definition()), numbers, WRITTEN_IN_HAN)
 
@@ -66,3 +67,10 @@ class CompiledReader:
         """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""
         found = self._reader.read_texts(texts, language, settings)
         return [None if read is None else Read(*read) for read in found]
+
+    def links_in_head(
+        self, root: etree._Element
+    ) -> list[tuple[str | None, str, str | None, str | None]] | None:
+        """Return what ``links_in_head`` of :mod:`scrapy_simhash.hints.markup` makes of a tree."""
+        links: list[tuple[str | None, str, str | None, str | None]] | None = self._native.links_in_head(root)
+        return links

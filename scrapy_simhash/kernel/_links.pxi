@@ -1,0 +1,25 @@
+# The part of _native.pyx that reads the links in the head of a page: the twin of a function of hints/markup.py.
+
+def links_in_head(_Element root not None):
+    """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, without a rel.
+
+    None for what is missing; instead of the list: not covered.
+    """
+    cdef head_link link
+    cdef const void *element = NULL
+    cdef list found = []
+    if root._c_node == NULL:
+        return None
+    while True:
+        element = next_head_link(root._c_node, element)
+        if element == NULL:
+            return found
+        if not read_head_link(element, &link):
+            return None
+        if link.href != NULL and link.href[0] and (link.is_base or link.rel != NULL):
+            rel = None if link.is_base else text_of(link.rel)
+            found.append((rel, text_of(link.href), text_of(link.language), text_of(link.type)))
+
+
+cdef str text_of(const char *text):
+    return None if text == NULL else string_of(text, strlen(text))

@@ -1,0 +1,51 @@
+/* The links in the head of a page: the twin of links_in_head() of hints/markup.py. Python decides what they mean. */
+#include "page.h"
+#include "tree.h"
+
+static bool is_named(const xmlNode *node, const char *name, const char *other)
+{
+    return node->type == XML_ELEMENT_NODE &&
+           (strcmp((const char *)node->name, name) == 0 || strcmp((const char *)node->name, other) == 0);
+}
+
+static const xmlNode *first_named(const xmlNode *node, const char *name, const char *other)
+{
+    while (node != NULL && !is_named(node, name, other))
+        node = node->next;
+    return node;
+}
+
+const void *next_head_link(const void *tree, const void *former)
+{
+    const xmlNode *root = tree, *link = former, *part;
+    if (link != NULL) {
+        part = link->parent;
+        link = first_named(link->next, "link", "base");
+    } else {
+        part = first_named(root->children, "head", "body");
+        link = part == NULL ? NULL : first_named(part->children, "link", "base");
+    }
+    while (link == NULL && part != NULL) {
+        part = first_named(part->next, "head", "body");
+        link = part == NULL ? NULL : first_named(part->children, "link", "base");
+    }
+    return link;
+}
+
+/* Writes the value of an attribute, NULL if there is none; returns false for one that holds more than text. */
+static bool take(const xmlNode *element, const char *name, const char **value)
+{
+    const xmlAttr *attribute = find_attribute(element, name, NULL);
+    *value = attribute == NULL ? NULL : attribute_text(attribute);
+    return attribute == NULL || *value != NULL;
+}
+
+bool read_head_link(const void *element, head_link *link)
+{
+    const xmlNode *node = element;
+    if (declares_attributes(node->doc))
+        return false;
+    link->is_base = strcmp((const char *)node->name, "base") == 0;
+    return take(node, "rel", &link->rel) && take(node, "href", &link->href) &&
+           take(node, "hreflang", &link->language) && take(node, "type", &link->type);
+}
