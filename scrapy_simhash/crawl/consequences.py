@@ -56,10 +56,9 @@ class Consequences:
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
-        """Do all that follows from a verdict, and return what is done about the page."""
+        """Do all that follows from a verdict, and return what is done about the page. Never raises."""
         verdict, reading, _ = checked
-        stats = stats_of(self._crawler)
-        canonical, decision = None, Decision(None)
+        canonical, decision = None, _NOTHING
         try:
             self._requested.check(request, response.url)
             # Of other pages no more is asked than which page of a cluster is to be preferred one day.
@@ -73,29 +72,15 @@ class Consequences:
             if reading is not None:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
-            stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._warn_once.tell("Error while choosing an action for %(about)s: the page is kept", response)
-        preferred = self._clusters.judged(verdict, response.url, canonical)
-        write_marks(verdict, decision, request, preferred)
-        count_verdict(stats, verdict)
-        count_decision(stats, decision)
-        if decision.exemption is Exemption.START and not self._has_told_of_start:
-            self._has_told_of_start = True
-            self._tell_of_start_pages(verdict, response)
-        if verdict.is_duplicate:
-            self._announce(verdict, preferred, request, response)
-        if self._report is not None:
-            self._report.write(
-                verdict,
-                url=response.url,
-                preferred=preferred,
-                action=decision.action,
-                exemption=decision.exemption,
-                http_status=response.status,
-                depth=self._depths.of(request),
-                referer=request.headers.get(b"Referer"),
-            )
-        self._floods.judged(verdict, reading, request, response)
+            self._give_up("Error while choosing an action for %(about)s: the page is kept", response)
+        try:
+            self._make_known(verdict, decision, canonical, request, response)
+            self._floods.judged(verdict, reading, request, response)
+        except Exception:
+            self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
+            # The spider middleware does what the meta says.
+            if names.META_DONE not in request.meta:
+                return _NOTHING
         return decision
 
     def refuses(self, request: Request) -> bool:
@@ -157,6 +142,41 @@ class Consequences:
             extra={"spider": self._crawler.spider},
         )
 
+    def _make_known(
+        self,
+        verdict: Verdict,
+        decision: Decision,
+        canonical: str | None,
+        request: Request,
+        response: Response,
+    ) -> None:
+        stats = stats_of(self._crawler)
+        preferred = self._clusters.judged(verdict, response.url, canonical)
+        write_marks(verdict, decision, request, preferred)
+        count_verdict(stats, verdict)
+        count_decision(stats, decision)
+        if decision.exemption is Exemption.START and not self._has_told_of_start:
+            self._has_told_of_start = True
+            self._tell_of_start_pages(verdict, response)
+        if verdict.is_duplicate:
+            self._announce(verdict, preferred, request, response)
+        if self._report is not None:
+            self._report.write(
+                verdict,
+                url=response.url,
+                preferred=preferred,
+                action=decision.action,
+                exemption=decision.exemption,
+                http_status=response.status,
+                depth=self._depths.of(request),
+                referer=request.headers.get(b"Referer"),
+            )
+
+    def _give_up(self, message: str, response: Response) -> None:
+        """Log what went wrong; call it where the exception is handled."""
+        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._warn_once.tell(message, response)
+
     def _announce(
         self, verdict: Verdict, preferred: str | None, request: Request, response: Response
     ) -> None:
@@ -186,6 +206,9 @@ class Consequences:
             preferred=preferred,
             spider=self._crawler.spider,
         )
+
+
+_NOTHING = Decision(None)
 
 
 def _link_headers(response: Response) -> list[str]:

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Coroutine
+from pathlib import Path
 from threading import Barrier, get_ident
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 from scrapy.http.request import NO_CALLBACK
+from scrapy.signalmanager import SignalManager
 
 from scrapy_simhash import (
     NearDuplicateDetector,
@@ -23,6 +25,10 @@ from scrapy_simhash import (
     Verdict,
     names,
 )
+from scrapy_simhash.crawl import consequences
+from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
+from scrapy_simhash.crawl.flood_guard import FloodGuard
+from scrapy_simhash.crawl.report import Report
 from tests.crawls.site import article
 from tests.crawls.spiders import BrokenSelector
 from tests.stand_in import simhash_stats, stand_in
@@ -188,6 +194,40 @@ def test_any_error_of_ours_gives_an_unknown_page(
         assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
     assert simhash_stats(subject.crawler) == {"errors": 2}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG"]
+
+
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [
+        (ClusterReporter, "judged"),
+        (consequences, "write_marks"),
+        (consequences, "count_verdict"),
+        (consequences, "count_decision"),
+        (Report, "write"),
+        (SignalManager, "send_catch_log"),
+        (FloodGuard, "judged"),
+    ],
+)
+def test_an_error_after_the_verdict_costs_no_page(
+    owner: Any, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    def fail(*arguments: object, **keywords: object) -> None:
+        raise RuntimeError("not today")
+
+    subject = middleware(action="drop_items", protect=[], report=str(tmp_path / "report"))
+    judged(subject, page("a"))
+    unsettled: list[bytes] = []
+    monkeypatch.setattr(subject._session, "unsettle", unsettled.append)
+    monkeypatch.setattr(owner, step, fail)
+    with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
+        marks = [judged(subject, page(path)) for path in "bc"]
+    assert simhash_stats(subject.crawler)["consequence_errors"] == 2
+    assert [record.levelname for record in caplog.records if record.exc_info] == ["WARNING", "DEBUG"]
+    # What the meta asks for is done, and the store is told that the items are lost; else neither.
+    assert len(unsettled) == sum("done" in one for one in marks)
+    assert len(unsettled) in (0, 2)
+    monkeypatch.undo()
+    subject._consequences.spider_closed(subject.crawler.spider)  # type: ignore[arg-type]
 
 
 def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:
