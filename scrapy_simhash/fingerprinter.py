@@ -15,7 +15,7 @@ from scrapy_simhash.rule import rule_of
 
 #: Name of the way from page to bits. Fingerprints of different schemes must never be compared: any change that
 #: moves a bit of any page's fingerprint is a new scheme.
-SCHEME = "web-1"
+SCHEME = "web-2"
 
 
 class Reading(NamedTuple):

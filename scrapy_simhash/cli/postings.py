@@ -2,7 +2,7 @@
 
 The first line says what the fingerprints were made and compared by; each further line is one posting::
 
-    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-1", "width": 64, ..., "settings": {...}}
+    {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
 
 Nothing outside ASCII, so that no editor and no pipe changes it.
@@ -101,7 +101,7 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
 def parsed_header(text: str) -> Header:
     """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
 
-    >>> parsed_header(header_line(Header("web-1", scope="host"))).scope
+    >>> parsed_header(header_line(Header("web-2", scope="host"))).scope
     'host'
     """
     try:

@@ -13,8 +13,8 @@ from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.depths import Depths
 from scrapy_simhash.crawl.flood_guard import FloodGuard
 from scrapy_simhash.crawl.html import tree_of
-from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.meta import write_marks
+from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of

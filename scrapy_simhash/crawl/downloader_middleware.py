@@ -12,8 +12,8 @@ from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.page_checker import PageChecker, Checked
 from scrapy_simhash.crawl.meta import erase_marks
+from scrapy_simhash.crawl.page_checker import Checked, PageChecker
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import summary_of_pages

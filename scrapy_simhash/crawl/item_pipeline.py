@@ -21,9 +21,9 @@ from scrapy_simhash.crawl.summary import counted, summary_of_items
 from scrapy_simhash.crawl.times import written
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.items.checker import ItemChecker, Ruling
 from scrapy_simhash.items.fingerprint import item_header
 from scrapy_simhash.items.in_flight import InFlight
-from scrapy_simhash.items.checker import ItemChecker, Ruling
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
 

@@ -1,12 +1,12 @@
 """Items that repeat others: the arrows of the pages once more, for chosen fields, with a store of their own."""
 
+from scrapy_simhash.items.checker import ItemChecker, Ruling
 from scrapy_simhash.items.fields import TooLarge, field_texts
 from scrapy_simhash.items.fingerprint import ItemFingerprinter, ItemReading, item_header
-from scrapy_simhash.items.checker import ItemChecker, Ruling
 
 __all__ = [
-    "ItemFingerprinter",
     "ItemChecker",
+    "ItemFingerprinter",
     "ItemReading",
     "Ruling",
     "TooLarge",

@@ -46,7 +46,7 @@ cdef extern from "page.h" nogil:
         double density
     ctypedef struct span:
         int32_t start, stop
-        uint8_t region
+        uint8_t region, word
     ctypedef struct columns:
         int32_t *lengths
         int32_t *link_lengths
@@ -64,6 +64,8 @@ cdef extern from "page.h" nogil:
         int32_t *marks
         int32_t *places
         int32_t *sums
+        int32_t held[256]
+        int32_t stops[256]
     ctypedef struct path_node:
         uint32_t parent, depth
         const char *name
@@ -94,7 +96,7 @@ cdef extern from "page.h" nogil:
         uint64_t value, text_hash
         uint32_t features
         uint8_t sketch[128]
-    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, CHAR_BLOCKS
+    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_WORDS, CHAR_BLOCKS
     int LANGUAGE_DECLARED, LANGUAGE_VOTED, ZONE_OFFER
 
     page *page_new(rules *of)
@@ -168,6 +170,8 @@ cdef class Columns:
     cdef int32_t *sums
     cdef int32_t *marks
     cdef int32_t *places
+    cdef int32_t *held
+    cdef int32_t *stops
     cdef bint has_price(self, Py_ssize_t i) except -1
     cdef bint has_sentence_mark(self, Py_ssize_t i) except -1
     cdef bint ends_in_letter(self, Py_ssize_t i) except -1

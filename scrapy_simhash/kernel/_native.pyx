@@ -76,6 +76,7 @@ cdef class Rules:
 
     cdef _take_numbers(self, definition):
         cdef rules *c = &self.c
+        check_room("words that name chrome", definition.chrome_names + 1, MOST_WORDS)
         check_room("languages", definition.languages, MOST_LANGUAGES)
         check_room("sentence_marks", len(definition.sentence_marks), MOST_SENTENCE_MARKS)
         if len(definition.scripts) != SCRIPTS:
@@ -194,6 +195,7 @@ cdef Columns columns_of(page *p, Rules rules):
     made.is_heading, made.is_h1, made.is_paragraph, made.is_cell = c.is_heading, c.is_h1, c.is_paragraph, c.is_cell
     made.ranks, made.is_link, made.is_prose, made.is_offer = c.ranks, c.is_link, c.is_prose, c.is_offer
     made.reasons, made.sums, made.marks, made.places = c.reasons, c.sums, c.marks, c.places
+    made.held, made.stops = p.columns.held, p.columns.stops
     return made
 
 

@@ -141,7 +141,7 @@ def test_an_import_of_nothing_leaves_a_store_that_is_there(
     before = run(capfd, "export", filled)
     run(capfd, "import", filled, "--input", exported(tmp_path / "none.jsonl", []))
     assert run(capfd, "export", filled) == before
-    other = exported(tmp_path / "other.jsonl", [], Header("web-1", shingle_size=3))
+    other = exported(tmp_path / "other.jsonl", [], Header("web-2", shingle_size=3))
     assert "cannot be compared" in refused(capfd, "import", filled, "--input", other)[1]
 
 
@@ -170,7 +170,7 @@ def test_an_export_of_other_settings_is_refused_and_changes_nothing(
     filled: str, tmp_path: Path, capfd: Capture
 ) -> None:
     before = run(capfd, "export", filled)
-    source = exported(tmp_path / "other.jsonl", of=Header("web-1", shingle_size=3))
+    source = exported(tmp_path / "other.jsonl", of=Header("web-2", shingle_size=3))
     status, complaint = refused(capfd, "import", filled, "--input", source)
     assert status == 2
     assert "SIMHASH_SHINGLE_SIZE is 2 there, 3 here. Nothing was changed" in complaint
@@ -182,9 +182,9 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
     tmp_path: Path, capfd: Capture
 ) -> None:
     path = tmp_path / "strict.sqlite"
-    strict = Header("web-1", SimilarityRule(min_similarity=0.99), scope="host")
+    strict = Header("web-2", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
-    source = exported(tmp_path / "postings.jsonl", of=Header("web-1", SimilarityRule(candidate_distance=12)))
+    source = exported(tmp_path / "postings.jsonl", of=Header("web-2", SimilarityRule(candidate_distance=12)))
     run(capfd, "import", str(path), "--input", source)
     with closing(SqliteStore(path, read_only=True)) as store:
         assert store.header == strict
@@ -198,7 +198,7 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
 
 @pytest.mark.parametrize("max_distance", [0, 5, 6, 12])
 def test_any_rule_can_be_moved(max_distance: int, places: Places, tmp_path: Path, capfd: Capture) -> None:
-    wide = Header("web-1", ClassicRule(max_distance))
+    wide = Header("web-2", ClassicRule(max_distance))
     source = exported(tmp_path / "wide.jsonl", of=wide)
     place = places.new()
     run(capfd, "import", place, "--input", source)
@@ -408,12 +408,12 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
     status, complaint = refused(capfd, "merge", new, filled, other)
     assert status == 2
     assert complaint.endswith(
-        f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-1' there, 'web-2'"
+        f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-2' there, 'web-2'"
         " here; SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed"
     )
     assert refused(capfd, "info", new)[0] == 1
     status, complaint = refused(capfd, "merge", filled, other)
-    assert (status, "scheme is 'web-1' there, 'web-2' here" in complaint) == (2, True)
+    assert (status, "scheme is 'web-2' there, 'web-2' here" in complaint) == (2, True)
 
 
 def test_a_store_is_not_merged_into_itself(filled: str, tmp_path: Path, capfd: Capture) -> None:
@@ -451,7 +451,7 @@ def test_a_store_is_told_in_a_few_lines(filled: str, places: Places, capfd: Capt
         "clusters          2",
         "near-duplicates   3",
         "seen              1970-01-01T00:01:40Z to 1970-01-01T00:11:40Z",
-        "scheme            web-1",
+        "scheme            web-2",
     ]
     assert "SIMHASH_RULE = 'similarity'" in lines
     assert "SIMHASH_CANDIDATE_DISTANCE = 10" in lines
@@ -472,7 +472,7 @@ def test_the_same_as_json(filled: str, places: Places, capfd: Capture) -> None:
     assert found == {
         "place": filled,
         "kind": places.kind,
-        "scheme": "web-1",
+        "scheme": "web-2",
         "settings": {
             "SIMHASH_RULE": "similarity",
             "SIMHASH_CANDIDATE_DISTANCE": 10,

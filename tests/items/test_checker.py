@@ -51,7 +51,9 @@ class Run:
 
     def ask(self, item: dict[str, Any]) -> Ruling:
         ruling: Ruling = (
-            asyncio.run(self.checker.check_async(item)) if self.checker.must_wait else self.checker.check(item)
+            asyncio.run(self.checker.check_async(item))
+            if self.checker.must_wait
+            else self.checker.check(item)
         )
         return ruling
 

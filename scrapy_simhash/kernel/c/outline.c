@@ -11,6 +11,7 @@ typedef struct {
     size_t link_length;
     size_t link_depth;
     const xmlNode *title;   /* the first title element */
+    const xmlNode *listing; /* the listing (pre) whose inside is read, one block; NULL outside of one */
     /* Names are shared strings: within one walk the same place is the same tag. */
     struct {
         const xmlChar *name;
@@ -81,7 +82,8 @@ static void open_block_element(walk *w, const xmlNode *element, uint64_t tag, in
         PUSH(&p->way_out, p->paths, node);
     }
     PUSH(&p->way_out, p->open, inner);
-    PUSH(&p->way_out, p->spans, (span){.start = (int32_t)p->blocks.n, .region = (uint8_t)claim});
+    PUSH(&p->way_out, p->spans, (span){.start = (int32_t)p->blocks.n, .region = (uint8_t)(claim & CLAIM_REGION),
+                                        .word = (uint8_t)(claim >> CLAIM_WORD)});
 }
 
 /* Returns false when the inside of the element is not read. */
@@ -92,8 +94,8 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     int claim = (int)(tag & TAG_REGION_BITS);
     bool unseen = tag & TAG_UNSEEN;
     if (!unseen && element->properties != NULL) {
-        claim = region_of(p, element, tag);
-        unseen = claim == REGION_HIDDEN && !(tag & TAG_NEVER_HIDDEN);
+        claim = claim_of(p, element, tag);
+        unseen = (claim & CLAIM_REGION) == REGION_HIDDEN && !(tag & TAG_NEVER_HIDDEN);
     }
     if (unseen) {
         /* Pictures have titles too: those of svg are inside it, and skipped with it. */
@@ -101,13 +103,16 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
             w->title = element;
         return false;
     }
-    if (!(tag & TAG_INLINE)) {
+    if (!(tag & TAG_INLINE) && w->listing == NULL) {
         flush(w);
         open_block_element(w, element, tag, claim);
+        if (tag & TAG_PREFORMATTED)
+            w->listing = element;
         return true;
     }
-    /* Elements side by side are drawn apart: <b>name</b><i>type</i> is two words. */
-    if (abuts || tag & TAG_BREAK)
+    /* Elements side by side are drawn apart: <b>name</b><i>type</i> is two words. In a listing white space is as
+     * written, and a line may be an element of its own. */
+    if (w->listing == NULL ? abuts || tag & TAG_BREAK : !(tag & TAG_INLINE) || tag & TAG_BREAK)
         w->text.space = w->has_parts = true;
     w->link_depth += (tag & TAG_LINK) != 0;
     return true;
@@ -117,7 +122,11 @@ static void close_element(walk *w, const xmlNode *element)
 {
     page *p = w->p;
     uint64_t tag = tag_at(w, element->name);
-    if (!(tag & TAG_INLINE)) {
+    if (w->listing == element)
+        w->listing = NULL;
+    if (!(tag & TAG_INLINE) && w->listing != NULL) {
+        w->text.space = w->has_parts = true;
+    } else if (!(tag & TAG_INLINE)) {
         flush(w);
         p->spans.at[p->open.at[p->open.n - 1].span].stop = (int32_t)p->blocks.n;
         p->open.n--;
@@ -146,6 +155,17 @@ static void drop_empty_spans(page *p)
         if (p->spans.at[i].stop > p->spans.at[i].start)
             p->spans.at[n++] = p->spans.at[i];
     p->spans.n = n;
+}
+
+/* Returns the element beside `root` at the top of its document, NULL as a rule. */
+static const xmlNode *next_root(const xmlNode *root)
+{
+    if (root->parent == NULL || root->parent->type == XML_ELEMENT_NODE)
+        return NULL;
+    do
+        root = root->next;
+    while (root != NULL && root->type != XML_ELEMENT_NODE);
+    return root;
 }
 
 void outline(page *p, const void *tree)
@@ -187,8 +207,13 @@ void outline(page *p, const void *tree)
             close_element(&w, node);
             abuts = true;
         }
-        if (node == root)
-            break;
+        if (node == root) {
+            root = next_root(root);
+            if (root == NULL)
+                break;
+            node = root;
+            continue;
+        }
         node = node->next;
     }
     flush(&w);

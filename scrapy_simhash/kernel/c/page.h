@@ -23,7 +23,7 @@
 #include "lexicon.h"
 #include "utf8.h"
 
-enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, WEIGHTS_KNOWN = 1024, ZONES = 3 };
+enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
 /* The scripts that name a language, as page/language/detect.py has them. */
 enum { SCRIPT_JA, SCRIPT_TH, SCRIPT_LO, SCRIPT_MY, SCRIPT_KM, SCRIPT_ZH, SCRIPT_KO, SCRIPTS };
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
@@ -44,9 +44,13 @@ enum {
     TAG_LINK = 1 << 11,
     TAG_BREAK = 1 << 12,
     TAG_TITLE = 1 << 13,
+    TAG_PREFORMATTED = 1 << 14,
+    TAG_SECTION = 1 << 15,
 };
 /* What is known about a word of a class attribute. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8 };
+/* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
+enum { WORD_SHIFT = 4, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
 /* The rules, as the pure Python modules state them. Read only once it is made. */
 typedef struct {
@@ -92,7 +96,7 @@ typedef struct {
 
 typedef struct {
     int32_t start, stop;
-    uint8_t region;
+    uint8_t region, word;
 } span;
 
 /* The blocks as the filters know them: a number a block in each, one more in sums. See page/text/columns.py. */
@@ -101,6 +105,7 @@ typedef struct {
     int32_t *lengths, *link_lengths, *tokens, *stopwords, *is_heading, *is_h1, *is_paragraph, *is_cell, *ranks;
     int32_t *is_link, *is_prose, *is_offer, *reasons; /* what the filters fill in */
     int32_t *marks, *places, *sums;                   /* what they may use for a while */
+    int32_t held[MOST_WORDS], stops[MOST_WORDS];      /* these by the place of a word that names chrome */
 } columns;
 
 typedef struct {
@@ -147,10 +152,11 @@ typedef struct {
 enum { LANGUAGE_DECLARED, LANGUAGE_VOTED, LANGUAGE_OF_SCRIPT };
 
 /* What a class attribute claimed when it was last seen, on this page or an earlier one. */
-enum { NAMES_REMEMBERED = 256, LONGEST_REMEMBERED = 54 };
+enum { NAMES_REMEMBERED = 256, LONGEST_REMEMBERED = 53 };
 typedef struct {
     uint64_t hash;
-    uint8_t n, region;
+    uint16_t claim;
+    uint8_t n;
     char names[LONGEST_REMEMBERED];
 } name_memo;
 
@@ -240,7 +246,7 @@ void page_release(page *p); /* after every page: what a usual page needs is kept
 
 /* The arrows. They escape() from p->way_out. */
 void outline(page *p, const void *root);
-int region_of(page *p, const void *element, uint64_t tag);
+int claim_of(page *p, const void *element, uint64_t tag);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
 void detect_language(page *p, bool main_only);

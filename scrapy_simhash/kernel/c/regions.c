@@ -16,9 +16,9 @@ static uint64_t find_name(const page *p, const char *word, size_t n)
 }
 
 /* A name, as white space parts them, split at what is no letter and where sidebarRight has its hump. */
-static int region_of_name(const page *p, const char *name, size_t n)
+static int claim_of_name(const page *p, const char *name, size_t n)
 {
-    uint64_t any = 0, all = ~(uint64_t)0;
+    uint64_t any = 0, all = ~(uint64_t)0, word = 0;
     for (size_t i = 0; i < n;) {
         if (!is_ascii_letter(name[i])) {
             i++;
@@ -30,10 +30,11 @@ static int region_of_name(const page *p, const char *name, size_t n)
             i++;
         uint64_t known = find_name(p, name + start, i - start);
         any |= known;
+        word = word == 0 ? known >> WORD_SHIFT : word;
         all &= known & (NAME_HEADER | NAME_NEUTRAL) ? ~(uint64_t)0 : 0;
     }
     if (any & NAME_CHROME)
-        return REGION_LIKELY_CHROME;
+        return REGION_LIKELY_CHROME | (int)word << CLAIM_WORD;
     return any & NAME_HEADER && all ? REGION_HEADER : REGION_PLAIN;
 }
 
@@ -55,8 +56,8 @@ static int judge_names(page *p, const char *names, size_t n)
         }
         if (i > start) {
             hidden = hidden || find_name(p, names + start, i - start) & NAME_HIDDEN;
-            int region = region_of_name(p, names + start, i - start);
-            claim = region > claim ? region : claim;
+            int named = claim_of_name(p, names + start, i - start);
+            claim = (named & CLAIM_REGION) > (claim & CLAIM_REGION) ? named : claim;
         }
         i += length;
     }
@@ -64,18 +65,18 @@ static int judge_names(page *p, const char *names, size_t n)
 }
 
 /* Templates repeat their class names from element to element and from page to page. */
-static int region_of_names(page *p, const char *names, size_t n)
+static int claim_of_names(page *p, const char *names, size_t n)
 {
     if (n > LONGEST_REMEMBERED)
         return judge_names(p, names, n);
     uint64_t hash = xxh3(names, n);
     name_memo *memo = &p->names[hash % NAMES_REMEMBERED];
     if (memo->hash != hash || memo->n != n || memcmp(memo->names, names, n) != 0) {
-        int region = judge_names(p, names, n);
-        *memo = (name_memo){.hash = hash, .n = (uint8_t)n, .region = (uint8_t)region};
+        int claim = judge_names(p, names, n);
+        *memo = (name_memo){.hash = hash, .n = (uint8_t)n, .claim = (uint16_t)claim};
         memcpy(memo->names, names, n);
     }
-    return memo->region;
+    return memo->claim;
 }
 
 /* Tells whether an id is made of so few words that it names a part of the page, and not a heading. */
@@ -152,7 +153,7 @@ static int attribute_of(const xmlAttr *attribute)
 }
 
 /* Returns what an element with attributes claims to hold. `tag` is what is known about its tag. */
-int region_of(page *p, const void *element, uint64_t tag)
+int claim_of(page *p, const void *element, uint64_t tag)
 {
     int claim = (int)(tag & TAG_REGION_BITS), names = REGION_PLAIN, seen = 0;
     for (const xmlAttr *attribute = ((const xmlNode *)element)->properties; attribute; attribute = attribute->next) {
@@ -167,9 +168,10 @@ int region_of(page *p, const void *element, uint64_t tag)
                 break;
             const char *value = value_of(p, attribute);
             size_t n = strlen(value);
-            if (which == CLASS || is_short_id(value, n)) {
-                int region = region_of_names(p, value, n);
-                names = region > names ? region : names;
+            /* The id of a section is its address, made of its heading. */
+            if (which == CLASS || (!(tag & TAG_SECTION) && is_short_id(value, n))) {
+                int named = claim_of_names(p, value, n);
+                names = (named & CLAIM_REGION) > (names & CLAIM_REGION) ? named : names;
             }
             break;
         }

@@ -30,10 +30,24 @@ SCRIPT_LANGUAGES = tuple(code for code, _ in SCRIPTS)
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
 
 # What is known about a tag, as bits above its region, and about a word of a class attribute: as page.h has them.
-_KNOWN, _UNSEEN, _INLINE, _HEADING, _SPEAKS, _NEVER_HIDDEN, _PARAGRAPH, _CELL, _LINK, _BREAK, _TITLE = (
-    1 << bit for bit in range(3, 14)
-)
+(
+    _KNOWN,
+    _UNSEEN,
+    _INLINE,
+    _HEADING,
+    _SPEAKS,
+    _NEVER_HIDDEN,
+    _PARAGRAPH,
+    _CELL,
+    _LINK,
+    _BREAK,
+    _TITLE,
+    _PREFORMATTED,
+    _SECTION,
+) = (1 << bit for bit in range(3, 16))
 _CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
+# Above them the place of a word that names chrome.
+_WORD_SHIFT = 4
 
 
 def definition() -> SimpleNamespace:
@@ -61,6 +75,8 @@ def definition() -> SimpleNamespace:
                 _LINK: ["a"],
                 _BREAK: ["br"],
                 _TITLE: ["title"],
+                _PREFORMATTED: [outline.PREFORMATTED],
+                _SECTION: ["section"],
                 **{
                     int(region): [tag for tag in tags.TAG_REGION if tags.TAG_REGION[tag] == region]
                     for region in tags.Region
@@ -74,12 +90,14 @@ def definition() -> SimpleNamespace:
                 _HEADER: tags.HEADER_WORDS,
                 _NEUTRAL: tags.NEUTRAL_WORDS,
                 _HIDING: tags.HIDDEN_WORDS,
+                **{place << _WORD_SHIFT: [word] for place, word in enumerate(tags.CHROME_NAMES, 1)},
             }
         ),
         stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
         languages=len(LANGUAGES),
         scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPT_LANGUAGES],
         sentence_marks=sorted(columns.SENTENCE_MARKS),
+        chrome_names=len(tags.CHROME_NAMES),
         linked=main_text.LINKED,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,

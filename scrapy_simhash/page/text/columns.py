@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.page.text.offer import has_price
 from scrapy_simhash.page.text.outline import Outline
-from scrapy_simhash.page.text.tags import CELLS, PARAGRAPHS
+from scrapy_simhash.page.text.tags import CELLS, CHROME_NAMES, PARAGRAPHS
 
 #: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
@@ -77,6 +77,9 @@ class Columns:
         self.sums = [0] * (len(blocks) + 1)
         self.marks = [0] * len(blocks)
         self.places = [0] * len(blocks)
+        # These have an entry for each word that names chrome, and one for none of them.
+        self.held = [0] * (len(CHROME_NAMES) + 1)
+        self.stops = [0] * (len(CHROME_NAMES) + 1)
 
     def has_price(self, i: int) -> bool:
         """Tell whether there is a price in block *i*."""

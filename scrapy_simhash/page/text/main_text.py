@@ -5,8 +5,8 @@ The aim is a text that stays the same when the template around it changes: bette
 skins of a page alike than a clever one that is right on one of them. The filters, in order:
 
 1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement... is left out,
-   unless it holds so much of the page's prose that the name must be wrong. A page header likewise, unless
-   it is the header of the main text.
+   unless it holds so much of the page's prose that the name must be wrong, or all elements of that name together
+   hold nearly all of it. A page header likewise, unless it is the header of the main text.
 2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
    does not, the smallest element that holds nearly all prose takes that part.
 3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_simhash.page.text.tags import Region
+from scrapy_simhash.page.text.tags import CHROME_NAMES, Region
 
 if TYPE_CHECKING:
     # Those of text/columns.py, as its .pyi says; where this file is compiled, those of the kernel.
@@ -46,6 +46,8 @@ MAIN_REGION = int(Region.MAIN)
 HEADER_REGION = int(Region.HEADER)
 LIKELY_CHROME_REGION = int(Region.LIKELY_CHROME)
 CHROME_REGION = int(Region.CHROME)
+#: The words that name chrome, and 0 for none of them.
+WORDS = len(CHROME_NAMES) + 1
 
 #: A block with this share of link characters is a link.
 LINKED = 0.6
@@ -56,6 +58,11 @@ LONG_TOKENS = 40
 
 #: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
 CHROME_LIMIT = 0.5
+#: A word is not believed on any element where those it names hold this share of the page's prose together, and
+#: fewer characters of prose are left than an article has: some systems call everything a ``widget``, and in a forum
+#: each post is a ``comment``. Below an article comments may well be most of the page.
+WORD_SHARE = 0.8
+LEAST_ARTICLE = 600
 #: The share of the prose left that a marked main text must hold to be believed.
 MAIN_SHARE = 0.4
 #: The share of the prose that the element which stands in for a marked main text must hold.
@@ -154,13 +161,14 @@ def _sum_up(page: Columns) -> int:
 
 
 def _leave_out_chrome(page: Columns) -> None:
-    kept = _sum_up(page)
     whole = 0
     for i in range(page.blocks):
         whole += page.lengths[i]
     # A footer by its tag is believed on a page of links, where it holds the only sentence.
     limit_by_tag: float = CHROME_LIMIT * whole
-    limit: float = CHROME_LIMIT * kept
+    prose = _sum_up_words(page)
+    most_by_word: float = max(WORD_SHARE * prose, prose - LEAST_ARTICLE)
+    limit: float = CHROME_LIMIT * _sum_up(page)
     main_stop = -1
     chrome_stop = -1
     for span in page.spans[: page.span_count]:
@@ -174,12 +182,38 @@ def _leave_out_chrome(page: Columns) -> None:
                 continue
         elif span.region != CHROME_REGION and span.region != LIKELY_CHROME_REGION:
             continue
+        if span.word > 0 and page.held[span.word] >= most_by_word > 0:
+            continue
         held = page.sums[span.stop] - page.sums[span.start]
         if held > (limit_by_tag if span.region == CHROME_REGION else limit):
             continue
         for i in range(span.start, span.stop):
             page.reasons[i] = CHROME
         chrome_stop = span.stop
+
+
+def _sum_up_words(page: Columns) -> int:
+    """Fill ``page.held``: the characters of prose that each word for chrome claims in all. Return those of the page.
+
+    Links do not count.
+    """
+    total = 0
+    for i in range(page.blocks):
+        page.sums[i] = total
+        if page.is_prose[i]:
+            total += page.lengths[i] - page.link_lengths[i]
+    page.sums[page.blocks] = total
+    # A page without prose is told by all it says.
+    if total < LEAST_ARTICLE:
+        total = _sum_up(page)
+    for word in range(WORDS):
+        page.held[word] = page.stops[word] = 0
+    for span in page.spans[: page.span_count]:
+        # Of two elements one inside the other, the outer one.
+        if span.region == LIKELY_CHROME_REGION and span.start >= page.stops[span.word]:
+            page.held[span.word] += page.sums[span.stop] - page.sums[span.start]
+            page.stops[span.word] = span.stop
+    return total
 
 
 def _keep_marked_main(page: Columns) -> bool:

@@ -7,18 +7,21 @@ once, whatever the depth; what it keeps is proportional to the text.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from lxml import etree
 
 from scrapy_simhash.page.text.document import Zone
-from scrapy_simhash.page.text.tags import HEADINGS, INLINE, TAG_REGION, UNSEEN, Region, region
+from scrapy_simhash.page.text.tags import HEADINGS, INLINE, PLAIN, TAG_CLAIM, UNSEEN, Claim, Region, claim_of
 
 #: Levels of a path that are kept, so that a page of a million nested tags costs no more than its text.
 MAX_PATH_DEPTH = 32
 
 # The look-up of an enumeration's member costs more than that of a name.
 _HIDDEN = Region.HIDDEN
+
+#: The tag whose inside is one block: white space in it is as written, and lines may be elements of their own.
+PREFORMATTED = "pre"
 
 #: A page that hides itself is shown again by a script: against flicker, or against being framed.
 NEVER_HIDDEN = frozenset(("body", "html"))
@@ -40,6 +43,8 @@ class Span(NamedTuple):
     start: int
     stop: int
     region: Region
+    word: int = 0
+    """Which word says so, as :class:`~scrapy_simhash.page.text.tags.Claim` has it."""
 
 
 class Outline(NamedTuple):
@@ -58,18 +63,19 @@ class _Kind(NamedTuple):
     unseen: bool
     inline: bool
     heading: bool
-    claim: Region
+    claim: Claim
 
 
 def outline(root: etree._Element) -> Outline:
     """Return the visible text of *root* as blocks, with the spans of its block-level elements.
 
-    Scripts, styles, form controls and hidden elements are left out. O(nodes + characters).
+    Scripts, styles, form controls and hidden elements are left out. A listing (``pre``) is one block, whatever
+    elements its lines are. O(nodes + characters).
     """
     blocks: list[Block] = []
     starts: list[int] = []
     stops: list[int] = []
-    claims: list[Region] = []
+    claims: list[Claim] = []
     parts: list[str] = []
     link_length = 0
     link_depth = 0
@@ -87,15 +93,19 @@ def outline(root: etree._Element) -> Outline:
         parts.clear()
         link_length = 0
 
-    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    # How many elements are open around the inside of a listing, itself included; 0 outside of one.
+    preformatted = 0
+    top = root
+    walker = _walk(top)
     skipped = abuts = False
-    for event, element in walker:
+    while True:
+        event, element = next(walker)
         if event == "start":
             kind = _kind(cast("str", element.tag))
             tag, unseen, inline, is_heading, claim = kind
             if unseen or (
                 (items := element.items())
-                and (claim := region(tag, items)) is _HIDDEN
+                and (claim := claim_of(tag, items)).region is _HIDDEN
                 and tag not in NEVER_HIDDEN
             ):
                 # Pictures have titles too: those of svg are inside it, and skipped with it.
@@ -106,9 +116,9 @@ def outline(root: etree._Element) -> Outline:
                 walker.skip_subtree()
                 continue
             kinds.append(kind)
-            if inline:
+            if inline or preformatted:
                 # Elements side by side are drawn apart: <b>name</b><i>type</i> is two words.
-                if abuts or tag == "br":
+                if (not inline or tag == "br") if preformatted else (abuts or tag == "br"):
                     parts.append(" ")
                 if tag == "a":
                     link_depth += 1
@@ -123,6 +133,8 @@ def outline(root: etree._Element) -> Outline:
                 starts.append(len(blocks))
                 stops.append(-1)
                 claims.append(claim)
+                if tag == PREFORMATTED:
+                    preformatted = len(kinds)
             text = element.text
             abuts = False
         else:
@@ -131,16 +143,24 @@ def outline(root: etree._Element) -> Outline:
             elif event == "end":
                 abuts = True
                 tag, _, inline, _, _ = kinds.pop()
-                if inline:
+                if inline or len(kinds) >= preformatted > 0:
                     if tag == "a":
                         link_depth -= 1
+                    elif not inline:
+                        parts.append(" ")
                 else:
+                    preformatted = 0
                     if parts:
                         flush()
                     stops[span] = len(blocks)
                     path, heading, span = around.pop()
-            if element is root:
-                break
+            if element is top:
+                following = _next_root(top)
+                if following is None:
+                    break
+                top = following
+                walker = _walk(top)
+                continue
             text = element.tail
         if text:
             abuts = False
@@ -150,8 +170,29 @@ def outline(root: etree._Element) -> Outline:
             elif parts or not text.isspace():  # a block begins with its first word
                 parts.append(text)
     flush()
-    spans = [Span(*span) for span in zip(starts, stops, claims, strict=True) if span[1] > span[0]]
+    spans = [
+        Span(start, stop, *claim)
+        for start, stop, claim in zip(starts, stops, claims, strict=True)
+        if stop > start
+    ]
     return Outline(" ".join((title or "").split()), blocks, spans)
+
+
+_Event: TypeAlias = Literal["start", "end", "comment", "pi"]
+
+
+def _walk(root: etree._Element) -> etree.iterwalk[tuple[_Event, etree._Element]]:
+    return etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+
+
+def _next_root(root: etree._Element) -> etree._Element | None:
+    """Return the element beside *root* at the top of its document, None as a rule.
+
+    After an ``</html>`` that stands before the ``body`` the parser begins a second ``html`` beside the first.
+    """
+    if root.getparent() is not None:
+        return None
+    return next(root.itersiblings("*"), None)
 
 
 # A page may make up any number of tags.
@@ -159,5 +200,5 @@ def outline(root: etree._Element) -> Outline:
 def _kind(tag: str) -> _Kind:
     """Return what is known about *tag*, which may have a namespace."""
     name = tag if tag[0] != "{" else tag.rpartition("}")[2]
-    claim = TAG_REGION.get(name, Region.PLAIN)
+    claim = TAG_CLAIM.get(name, PLAIN)
     return _Kind(name, name in UNSEEN, name in INLINE, name in HEADINGS, claim)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 #: Not text a reader sees, or the parts of a form.
 UNSEEN = frozenset(
@@ -44,8 +45,19 @@ class Region(IntEnum):
     HIDDEN = 5
 
 
-# Most elements are; the look-up of an enumeration's member costs more than that of a name.
-_PLAIN = Region.PLAIN
+class Claim(NamedTuple):
+    """What an element claims to hold, and which word says so."""
+
+    region: Region
+    word: int = 0
+    """The place of a word in :data:`CHROME_NAMES`, 1 for the first; 0 where a tag, a role or another word says so."""
+
+
+#: What most elements claim.
+PLAIN = Claim(Region.PLAIN)
+_HEADER = Claim(Region.HEADER)
+_HIDDEN = Claim(Region.HIDDEN)
+_MAIN = Claim(Region.MAIN)
 
 TAG_REGION = {
     "nav": Region.CHROME,
@@ -57,6 +69,9 @@ TAG_REGION = {
     "main": Region.MAIN,
     "article": Region.MAIN,
 }
+
+#: The same as claims.
+TAG_CLAIM = {tag: Claim(region) for tag, region in TAG_REGION.items()}
 
 ROLE_REGION = {
     "alert": Region.CHROME,
@@ -87,6 +102,10 @@ CHROME_WORDS = frozenset(
     " socials sphinxsidebar sponsor sponsored subnav subscribe subscription taboola tagcloud"
     " toolbar topbar topnav trending widget widgets".split()
 )
+#: The same in a fixed order: how much of a page a word claims in all is counted by its place.
+CHROME_NAMES = tuple(sorted(CHROME_WORDS))
+_CLAIMS = {word: Claim(Region.LIKELY_CHROME, place) for place, word in enumerate(CHROME_NAMES, 1)}
+
 HEADER_WORDS = frozenset(("header", "pageheader", "siteheader", "head", "hd", "top"))
 HIDDEN_WORDS = frozenset(
     ("hidden", "hide", "invisible", "sr-only", "visually-hidden", "screen-reader-text", "offscreen")
@@ -97,6 +116,7 @@ NEUTRAL_WORDS = frozenset(
     "area bar block box c container content global inner l layout main outer page section site the top wrap"
     " wrapper".split()
 )
+_BESIDE_HEADER = HEADER_WORDS | NEUTRAL_WORDS
 # The attributes that tell anything about the text inside.
 _TELLING = frozenset("class hidden id itemprop role style".split())
 
@@ -108,44 +128,59 @@ _HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.ASC
 
 
 @lru_cache(maxsize=8192)
-def region_of_names(names: str) -> Region:
+def claim_of_names(names: str) -> Claim:
     """Return what a ``class`` attribute, or a short ``id``, claims.
 
-    >>> region_of_names("l-sidebarRight dark").name, region_of_names("story").name
+    >>> claim_of_names("l-sidebarRight dark").region.name, claim_of_names("story").region.name
     ('LIKELY_CHROME', 'PLAIN')
     """
     tokens = names.split()
     if not HIDDEN_WORDS.isdisjoint(token.lower() for token in tokens):
-        return Region.HIDDEN
-    claim = Region.PLAIN
+        return _HIDDEN
+    claim = PLAIN
     for token in tokens:
-        words = {word.lower() for word in _SPLIT.split(token) if word}
-        if not CHROME_WORDS.isdisjoint(words):
-            return Region.LIKELY_CHROME
-        if not HEADER_WORDS.isdisjoint(words) and words <= HEADER_WORDS | NEUTRAL_WORDS:
-            claim = Region.HEADER
+        words = [word.lower() for word in _SPLIT.split(token) if word]
+        for word in words:
+            if word in _CLAIMS:
+                return _CLAIMS[word]
+        if not HEADER_WORDS.isdisjoint(words) and _BESIDE_HEADER.issuperset(words):
+            claim = _HEADER
     return claim
 
 
 def region(tag: str, attributes: list[tuple[str, str]]) -> Region:
+    """Return what an element claims to hold; see :func:`claim_of`."""
+    return claim_of(tag, attributes).region
+
+
+def claim_of(tag: str, attributes: list[tuple[str, str]]) -> Claim:
     """Return what an element claims to hold: by its role, else its tag, else the strongest of its names.
 
     *attributes* are (name, value) pairs as lxml's ``items()`` gives them.
     """
-    claim = TAG_REGION.get(tag, _PLAIN)
-    names = _PLAIN
+    claim = TAG_CLAIM.get(tag, PLAIN)
+    names = PLAIN
     for name, value in attributes:
         if name not in _TELLING:
             continue
         if name == "class" or name == "id":
-            if tag not in SPEAKS_FOR_ITSELF and (name == "class" or len(_SPLIT.split(value)) <= _ID_WORDS):
-                named = region_of_names(value)
-                if named > names:
+            if tag not in SPEAKS_FOR_ITSELF and (name == "class" or _is_name_of_part(tag, value)):
+                named = claim_of_names(value)
+                if named.region > names.region:
                     names = named
         elif name == "hidden" or (name == "style" and _HIDING_STYLE.search(value)):
-            return Region.HIDDEN
+            return _HIDDEN
         elif name == "role":
-            claim = ROLE_REGION.get(value, claim)
+            if value in ROLE_REGION:
+                claim = Claim(ROLE_REGION[value])
         elif name == "itemprop" and value == "articleBody":
-            claim = Region.MAIN
-    return names if claim is _PLAIN or names is Region.HIDDEN else claim
+            claim = _MAIN
+    return names if claim is PLAIN or names is _HIDDEN else claim
+
+
+def _is_name_of_part(tag: str, id: str) -> bool:
+    """Tell whether an ``id`` may name a part of the page.
+
+    That of a section is its address, made of its heading, as is one of many words.
+    """
+    return tag != "section" and len(_SPLIT.split(id)) <= _ID_WORDS

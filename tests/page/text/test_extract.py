@@ -161,6 +161,37 @@ def test_a_tag_is_believed_more_than_a_name(html: str, is_left_out: bool) -> Non
     assert (part.boilerplate == "chrome") is is_left_out
 
 
+def test_a_word_that_names_nearly_everything_is_not_believed() -> None:
+    # Some systems make a page of widgets; what else is named on it is still left out.
+    widgets = [
+        f"<div class='block widget'><p>{PROSE} {number}</p></div>" for number in "one two three".split()
+    ]
+    menu = f"<div class='widget mega-menu'><ul class=menu>{MENU}</ul></div>"
+    found = document(f"{menu}{''.join(widgets)}<div class='widget'><footer>Since 1962</footer></div>")
+    assert found.text.split("\n") == [f"{PROSE} {number}" for number in "one two three".split()]
+
+
+@pytest.mark.parametrize("posts", [2, 5, 40])
+def test_in_a_forum_comments_are_the_text(posts: int) -> None:
+    replies = "".join(f"<div class=comment><p>{PROSE} {number}</p></div>" for number in range(posts))
+    found = document(f"<h1>The lamp or the wind</h1>{replies}<div class=sidebar><p>Since 1962</p></div>")
+    assert [part.text for part in found.main if "Since" in part.text] == []
+    assert sum(part.text.startswith(PROSE) for part in found.main) == posts
+
+
+def test_comments_below_an_article_are_left_out_however_many() -> None:
+    article = f"<div class=story>{f'<p>{PROSE}</p>' * 7}</div>"
+    comments = "".join(f"<div class=comment><p>{PROSE} {number}</p></div>" for number in range(80))
+    assert document(article + comments).text == "\n".join([PROSE] * 7)
+
+
+def test_the_id_of_a_section_is_its_address_and_no_name() -> None:
+    manual = f"<main><section id=intro>{f'<p>{PROSE}</p>' * 3}</section>{{}}</main>"
+    part = "<{0} id=related><h2>Related tools</h2><p>The lamp is lit by a wick, and the wick by a match.</p></{0}>"
+    assert "by a wick" in document(manual.format(part.format("section"))).text
+    assert "by a wick" not in document(manual.format(part.format("div"))).text
+
+
 def test_a_heading_of_the_first_level_is_no_link_though_it_links_to_its_page() -> None:
     facts = "".join(
         f"<p>{fact}</p>"

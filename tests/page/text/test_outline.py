@@ -39,7 +39,11 @@ def blocks(html: str) -> list[str]:
         ("<dl><dt>term<dd>meaning</dl>", ["term", "meaning"]),
         # white space is folded, the hard one too; empty blocks are none
         ("<p>  a \n\t b&nbsp;c  ", ["a b c"]),
+        # a listing is one block, whatever elements its lines and its colours are; white space in it is as written
         ("<pre>a\n    b</pre>", ["a b"]),
+        ("<pre><code><div>a = 1</div><div>b = 2</div></code></pre>c", ["a = 1 b = 2", "c"]),
+        ("<pre><b>on</b><i>ly</i>(<a href=/>this</a>)<br>that<p>end</pre>", ["only(this) that end"]),
+        ("<pre>a<pre>b</pre>c</pre><p><b>d</b><i>e</i>", ["a b c", "d e"]),
         ("<p> <p>&nbsp;<p><img src=x><p>x", ["x"]),
         # comments and processing instructions are neither text nor a gap
         ("<p>on<!-- not this -->ly<?php not this ?> this", ["only this"]),
@@ -113,6 +117,25 @@ def test_a_page_that_hides_itself_is_shown_by_a_script_and_read(tag: str, attrib
 def test_a_page_that_leaves_out_head_and_body_has_its_text() -> None:
     # The parser opens a head for the title and does not close it at a tag of HTML 5.
     assert blocks("<!DOCTYPE html><title>T</title><main><p>The text.</p></main>") == ["The text."]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><head><title>T</title></head></html><body><p>The text.</p></body></html>",
+        "<html></html><head><title>T</title></head><!-- x --><body><p>The text.</p></body></html>",
+        "<!DOCTYPE html></html><html><head><title>T</title></head><body><p>The text.</p></body></html>",
+    ],
+)
+def test_a_page_that_ends_before_its_body_has_its_text(page: str) -> None:
+    found = outline(parse(page))
+    assert [block.text for block in found.blocks] == ["The text."]
+    assert found.title == "T"
+
+
+def test_of_an_element_inside_a_page_only_its_inside_is_read() -> None:
+    (first, _) = parse("<body><p>one</p><p>two</p></body>")[0]
+    assert [block.text for block in outline(first).blocks] == ["one"]
 
 
 @pytest.mark.parametrize(

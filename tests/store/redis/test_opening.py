@@ -156,7 +156,7 @@ async def test_a_store_of_others_is_refused_and_left_alone(shared: RedisServer, 
         await other.claim(posting("a", content(0)))
     before = dump(shared, prefix)
     async with opened(shared.url, prefix) as store:
-        with pytest.raises(StoreMismatch, match="scheme is 'web-0' there, 'web-1' here"):
+        with pytest.raises(StoreMismatch, match="scheme is 'web-0' there, 'web-2' here"):
             store.check()
         for _ in range(2):
             with pytest.raises(StoreMismatch, match="scheme is 'web-0' there"):
