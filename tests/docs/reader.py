@@ -23,19 +23,20 @@ TEXTS = [
 ]
 
 _RST_BLOCK = re.compile(r"( *)\.\. code-block:: (\w+)\n")
-_CAPTION = re.compile(r" *:caption: (.+)")
+_OPTION = re.compile(r" *:(\w+): (.+)")
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A code block: where it stands, in which language, what it says."""
+    """A code block: its place, language, caption, text, and the name by which a page refers to it."""
 
     page: Path
     line: int
     language: str
     caption: str
     text: str
+    name: str = ""
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
@@ -92,9 +93,9 @@ def _rst_blocks(page: Path) -> Iterator[Block]:
         options = 0
         while body[options].strip().startswith(":"):
             options += 1
-        captions = [found[1] for option in body[:options] if (found := _CAPTION.match(option))]
+        named = {found[1]: found[2] for option in body[:options] if (found := _OPTION.match(option))}
         text = dedent("".join(body[options:])).strip("\n") + "\n"
-        yield Block(page, number + 1, match[2], "".join(captions).strip(), text)
+        yield Block(page, number + 1, match[2], named.get("caption", ""), text, named.get("name", ""))
 
 
 def _markdown_blocks(page: Path) -> Iterator[Block]:

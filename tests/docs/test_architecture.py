@@ -1,12 +1,12 @@
-"""The picture and the tables of docs/architecture.rst are those of the files."""
+"""The pictures in docs/architecture.rst are drawn here from the files and their imports, and compared."""
 
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 
@@ -16,7 +16,7 @@ PAGE = DOCS / "architecture.rst"
 
 
 def drawn_files() -> set[str]:
-    """Return the paths in the picture, folders with a slash at their end."""
+    """Return the paths in the picture of the layout, folders with a slash at their end."""
     (layout,) = (block for block in blocks(PAGE, "text") if block.text.startswith("scrapy_simhash/"))
     paths = set()
     folders: list[tuple[int, str]] = []
@@ -34,7 +34,7 @@ def drawn_files() -> set[str]:
     return paths
 
 
-def test_the_picture_shows_every_folder_and_module_and_no_other() -> None:
+def test_the_layout_shows_every_folder_and_module_and_no_other() -> None:
     folders = {path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"}
     # A folder's own __init__ is the folder.
     modules = {
@@ -47,24 +47,18 @@ def test_the_picture_shows_every_folder_and_module_and_no_other() -> None:
     assert drawn_files() == there | {"__init__.py"}
 
 
-#: What the package is made of, each row with what it imports: of this project, and of others where that is told.
-Rows = dict[str, tuple[set[str], set[str]]]
+def test_the_files_to_read_first_are_ten() -> None:
+    page = PAGE.read_text("utf-8").partition(":name: read-first\n")[2]
+    table = page[: page.index("\n\n.. _")]
+    files = [line.split("``")[1] for line in table.splitlines() if line.startswith("    * - ``")]
+    assert len(files) == 10
+    assert [file for file in files if not (PACKAGE / file).is_file()] == []
 
 
-def table(name: str) -> Rows:
-    """Return a table of imports, in its order."""
-    text = PAGE.read_text("utf-8")
-    start = text.index(f":name: {name}\n")
-    end = re.compile(r"^\S", flags=re.MULTILINE).search(text, start)
-    assert end is not None
-    rows = re.findall(
-        r"^ +\* - (.*)\n +- ?(.*)\n(?: +- ?(.*)\n)?", text[start : end.start()], flags=re.MULTILINE
-    )
-    told: Rows = {}
-    for modules, ours, others in rows[1:]:
-        for module in modules.split(", "):
-            told[module] = ({*filter(None, ours.split(", "))}, {*filter(None, others.split(", "))})
-    return told
+# --- Who imports whom.
+
+#: The parts that a picture shows, each with what it imports: other parts, and other packages.
+Imports = dict[str, tuple[set[str], set[str]]]
 
 
 def part_of(names: Sequence[str]) -> str:
@@ -72,12 +66,13 @@ def part_of(names: Sequence[str]) -> str:
     return "/".join(names[:2]) if names[0] == "page" else names[0]
 
 
-def parts() -> Rows:
+def parts() -> Imports:
     """Return what each part of the package imports."""
-    found: Rows = {}
+    found: Imports = {}
     for path in PACKAGE.rglob("*.py"):
         names = path.relative_to(PACKAGE).with_suffix("").parts
-        if names in {("__init__",), ("page", "__init__")}:  # the shop window imports what it shows
+        # The public names are imported when they are asked for.
+        if names in {("__init__",), ("page", "__init__")}:
             continue
         ours, others = found.setdefault(part_of(names), (set(), set()))
         for module in imported(path):
@@ -89,26 +84,13 @@ def parts() -> Rows:
     return found
 
 
-def modules_of_crawl() -> Rows:
-    """Return what each module in crawl/ imports of the others."""
-    found: Rows = {}
+def modules_of_crawl() -> Imports:
+    """Return what each module in crawl/ imports of the others there."""
+    found: Imports = {}
     for path in (PACKAGE / "crawl").glob("[!_]*.py"):
         ours = {name for name in imported(path) if name.startswith("scrapy_simhash.crawl.")}
         found[path.stem] = ({name.split(".")[2] for name in ours} - {path.stem}, set())
     return found
-
-
-@pytest.mark.parametrize(("name", "find"), [("imports", parts), ("imports-of-crawl", modules_of_crawl)])
-def test_the_tables_show_what_imports_what(name: str, find: Callable[[], Rows]) -> None:
-    assert table(name) == find()
-
-
-@pytest.mark.parametrize("name", ["imports", "imports-of-crawl"])
-def test_each_row_imports_only_what_stands_below_it(name: str) -> None:
-    above: set[str] = set()
-    for module, (ours, _) in table(name).items():
-        above.add(module)
-        assert not ours & above, f"{module} imports what stands above it: nothing flows back"
 
 
 def imported(path: Path) -> set[str]:
@@ -127,3 +109,41 @@ def imported(path: Path) -> set[str]:
             modules.add(str(node.module))
         waiting += ast.iter_child_nodes(node)
     return modules
+
+
+def levels(found: Imports) -> dict[str, int]:
+    """Return the level of each part: 0 if it imports no other, else one above the highest that it imports."""
+    level: dict[str, int] = {}
+    while len(level) < len(found):
+        ready = {part for part, (ours, _) in found.items() if part not in level and ours <= level.keys()}
+        assert ready, f"these import each other in a circle: {sorted(found.keys() - level.keys())}"
+        level |= {part: max((level[other] + 1 for other in found[part][0]), default=0) for part in ready}
+    return level
+
+
+def picture(found: Imports) -> str:
+    """Draw who imports whom: the highest level first, then by name."""
+    level = levels(found)
+    width = max(map(len, found)) + 2
+    lines = [f"level  {'part':<{width}}imports"]
+    for part in sorted(found, key=lambda part: (-level[part], part)):
+        ours, others = found[part]
+        names = [*sorted(ours), *(f"({name})" for name in sorted(others))]
+        first, *more = wrap(" ".join(names), 76, break_on_hyphens=False) or ["-"]
+        lines.append(f"{level[part]:5}  {part:<{width}}{first}")
+        lines += [" " * (width + 7) + line for line in more]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(("name", "find"), [("imports", parts), ("imports-of-crawl", modules_of_crawl)])
+def test_the_picture_shows_who_imports_whom(name: str, find: Callable[[], Imports]) -> None:
+    right = picture(find())
+    text = PAGE.read_text("utf-8")
+    assert f":name: {name}\n" in text
+    drawn = next(block.text for block in blocks(PAGE, "text") if block.name == name)
+    assert drawn == right, f"if these imports are meant to be, docs/architecture.rst must show:\n\n{right}"
+
+
+def test_a_circle_of_imports_is_refused() -> None:
+    with pytest.raises(AssertionError, match=r"in a circle: \['page', 'rule'\]"):
+        picture({"page": ({"rule"}, set()), "rule": ({"page"}, set()), "config": (set(), set())})
