@@ -53,7 +53,7 @@ from benchmarks.lib.report import environment, opening, progress, table
 from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
 from benchmarks.lib.store_weight import MEMORY, weigh
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
-from scrapy_simhash.crawl import consequences, judge
+from scrapy_simhash.crawl import consequences, page_checker
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.flood_guard import FloodGuard
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
@@ -63,7 +63,7 @@ from scrapy_simhash.store import MemoryStore
 
 #: What is timed in the crawl for the stages: the name of the stage, the module or class, and its function.
 STAGES: Sequence[tuple[str, Any, str]] = (
-    ("parse", judge, "tree_of"),
+    ("parse", page_checker, "tree_of"),
     ("kernel", PageFingerprinter, "read"),
     ("index: look-up", ProbingIndex, "find"),
     ("index: insert", ProbingIndex, "add"),
