@@ -4,7 +4,7 @@
     python benchmarks/clusters.py --show 20 -s SIMHASH_RULE=classic
 
 All pages of a pack go, in random order, through one NearDuplicateDetector with default settings (scope ``crawl``), as
-in a crawl; several orders, the same at each run. A page is read once, as bytes without HTTP headers. Every version of
+in a crawl; several orders, the same at each run. A page is read in each order, as bytes without HTTP headers, since what is known of its site depends on the order. Every version of
 a page is a page of its own, on the host of its URL. Over the labelled pairs:
 
 * recall: the share of all near pairs whose pages end in one cluster;
@@ -22,10 +22,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -36,12 +34,10 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.pack import Doc, Pack, Pair, absence
-from benchmarks.lib.processes import spread
-from benchmarks.lib.report import counted, environment, opening, progress, share, table
+from benchmarks.lib.report import counted, environment, opening, share, table
 from benchmarks.lib.scores import Score, mean, score, scores_by
 from benchmarks.lib.settings import add_settings, config_of
-from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash import Config, NearDuplicateDetector
 
 ORDERS = 3
 
@@ -53,6 +49,7 @@ class Crawl(NamedTuple):
     """By document id; a page that is in no cluster is left out."""
     originals: Mapping[str, str]
     """The document id of the original of each duplicate."""
+    without_fingerprint: int = 0
 
 
 class Unlisted(NamedTuple):
@@ -65,35 +62,37 @@ class Unlisted(NamedTuple):
     is_of_two_hosts: bool
 
 
-def read_pages(pack: Pack, config: Config, jobs: int) -> dict[str, Reading]:
-    """Return the reading of every page of *pack* by its id, from *jobs* processes; with one job from this one."""
-    pages = ((doc.id, html) for doc, html in pack.html() if doc.kind == "page")
+def read_pages(pack: Pack) -> dict[str, bytes]:
+    """Return the bytes of every page of *pack* by its id."""
     total = sum(doc.kind == "page" for doc in pack.docs.values())
-    readings = spread(partial(_read, PageFingerprinter(config)), pages, jobs)
-    return dict(counted(readings, total, f"pages of {pack.name}"))
-
-
-def _read(fingerprinter: PageFingerprinter, page: tuple[str, bytes]) -> tuple[str, Reading]:
-    return page[0], fingerprinter.read(page[1])
+    pages = ((doc.id, html) for doc, html in pack.html() if doc.kind == "page")
+    return dict(counted(pages, total, f"pages of {pack.name}"))
 
 
 def crawl(
-    ids: Iterable[str], url_of: Callable[[str], str], readings: Mapping[str, Reading], config: Config
+    ids: Iterable[str], url_of: Callable[[str], str], html: Mapping[str, bytes], config: Config
 ) -> Crawl:
     """Return what one detector makes of the pages *ids*, one after another; url_of() has another URL for each."""
     detector = NearDuplicateDetector(config)
     by_url: dict[str, str] = {}
     clusters: dict[str, int] = {}
     originals: dict[str, str] = {}
+    without = 0
     for id in ids:
         url = url_of(id)
-        verdict = detector.conclude(readings[id], url)
+        verdict = detector.check(html[id], url)
         by_url[url] = id
+        without += verdict.fingerprint is None
         if verdict.cluster is not None:
             clusters[id] = verdict.cluster
         if verdict.duplicate_of is not None:
             originals[id] = by_url[verdict.duplicate_of]
-    return Crawl(clusters, originals)
+    return Crawl(clusters, originals, without)
+
+
+def _crawl_in_order(pack: Pack, html: Mapping[str, bytes], config: Config, number: int) -> Crawl:
+    ids = Random(number).sample(sorted(html), len(html))
+    return crawl(ids, lambda id: address(pack.docs[id]), html, config)
 
 
 def address(doc: Doc) -> str:
@@ -137,25 +136,19 @@ def _groups(pairs: Iterable[Pair]) -> dict[str, str]:
     return group
 
 
-def measure_pack(
-    pack: Pack, config: Config, orders: int = ORDERS, jobs: int = 1, show: int = 0
-) -> dict[str, Any]:
+def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show: int = 0) -> dict[str, Any]:
     """Return the figures of *pack* over *orders* random orders, as plain values."""
-    readings = read_pages(pack, config, jobs)
+    html = read_pages(pack)
     docs, pairs = pack.docs, pack.pairs
-    runs = []
-    for number in range(orders):
-        progress(f"{pack.name}: order {number + 1} of {orders} ...")
-        ids = Random(number).sample(sorted(readings), len(readings))
-        runs.append(crawl(ids, lambda id: address(docs[id]), readings, config))
-    progress("")
+    crawls = (_crawl_in_order(pack, html, config, number) for number in range(orders))
+    runs = list(counted(crawls, orders, f"orders of {pack.name}"))
     hits = [joined(pairs, run.clusters) for run in runs]
     strange = [unlisted(pairs, run.originals, docs) for run in runs]
     return {
         "name": pack.name,
         "digest": pack.digest,
-        "pages": len(readings),
-        "without_fingerprint": sum(reading.fingerprint is None for reading in readings.values()),
+        "pages": len(html),
+        "without_fingerprint": runs[0].without_fingerprint,
         "all": _over_orders([score(pairs, one) for one in hits]),
         "mean_over_sources": mean(scores_by(lambda pair: pair.source, pairs, hits[0]).values()),
         "by_source": _by_source(pairs, hits),
@@ -264,9 +257,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--orders", type=int, default=ORDERS, help=f"random orders (default: {ORDERS})")
-    parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
-    )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs to measure (default: all)")
     parser.add_argument("--show", type=int, default=0, help="wrong pages and pairs of each sort to name")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
@@ -278,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result: dict[str, Any] = {
         **environment(__file__, given),
         "skipped": None if packs else absence(),
-        "packs": [measure_pack(pack, config, options.orders, options.jobs, options.show) for pack in packs],
+        "packs": [measure_pack(pack, config, options.orders, options.show) for pack in packs],
     }
     result["seconds"] = perf_counter() - start
     print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else as_text(result))

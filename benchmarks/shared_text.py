@@ -35,7 +35,6 @@ from benchmarks.lib.report import environment, opening, progress, share, table
 from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import Page, Site, sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.fingerprinter import Reading
 
 RANDOM, LISTED = "random", "listed"
 ORDERS = 5
@@ -68,13 +67,11 @@ class Run:
     merged: tuple[Judged, ...]
 
 
-def crawl(
-    pages: Iterable[Page], readings: Mapping[str, Reading], detector: NearDuplicateDetector
-) -> Iterator[Judged]:
-    """Yield what *detector* makes of each page, given the reading of each URL."""
+def crawl(pages: Iterable[Page], detector: NearDuplicateDetector) -> Iterator[Judged]:
+    """Yield what *detector* makes of each page."""
     by_url: dict[str, Page] = {}
     for page in pages:
-        verdict = detector.conclude(readings[page.url], page.url)
+        verdict = detector.check(page.html, page.url)
         original = by_url[verdict.duplicate_of] if verdict.duplicate_of is not None else None
         by_url[page.url] = page
         yield Judged(page, original, verdict.similarity, verdict.distance)
@@ -110,9 +107,8 @@ def orders(site: Site, order: str, count: int) -> Iterator[list[Page]]:
 def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = ORDERS) -> dict[str, Any]:
     """Return the figures of *site* over its orders."""
     fingerprinter = PageFingerprinter(config)
-    readings = {page.url: fingerprinter.read(page.html) for page in site.pages}
     runs = [
-        measure(list(crawl(pages, readings, NearDuplicateDetector(config, fingerprinter=fingerprinter))))
+        measure(list(crawl(pages, NearDuplicateDetector(config, fingerprinter=fingerprinter))))
         for pages in orders(site, order, count)
     ]
     reposts = [run.reposts for run in runs if run.reposts is not None]
@@ -121,7 +117,7 @@ def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = O
         "kept_worst": min(run.kept for run in runs),
         "merged_of_first": max(run.merged_of_first for run in runs),
         "reposts": fmean(reposts) if reposts else None,
-        "no_fingerprint": sum(reading.fingerprint is None for reading in readings.values()),
+        "no_fingerprint": sum(fingerprinter.from_html(page.html) is None for page in site.pages),
         "merged": [
             {
                 "page": one.page.entity,

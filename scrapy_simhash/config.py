@@ -89,6 +89,7 @@ class Config:
     rule: str = "similarity"
     candidate_distance: int = 10
     min_similarity: float = 0.8
+    site_learning: bool = True
     max_distance: int = 3
     blocks: int = 6
     shingle_size: int = 2

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TypeGuard, cast
 
 from scrapy_simhash.config import Config
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
+from scrapy_simhash.site import SiteProfiles
+from scrapy_simhash.store import AsyncStore, Claim, Header, KeepsSites, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
@@ -60,6 +63,16 @@ class NearDuplicateDetector:
         self.store: Store | AsyncStore = (
             MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
         )
+        # What the hosts' pages share: with a store in this process, under the rule that can use it.
+        self.sites: SiteProfiles | None = None
+        if (
+            self.config.site_learning
+            and self.fingerprinter.rule.compares_sketches
+            and not is_async(self.store)
+        ):
+            keeper = self.store if isinstance(self.store, KeepsSites) else None
+            self.sites = SiteProfiles(keeper)
+        self._learned = 0
         self._everywhere = _Everywhere(self.config) if self.config.across_scopes else None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -101,8 +114,27 @@ class NearDuplicateDetector:
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
             return Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
-        reading = self.fingerprinter.read(html, content_type=content_type, content_language=content_language)
+        reading = self.read(html, url, content_type=content_type, content_language=content_language)
         return self.conclude(reading, url, key=key)
+
+    def read(
+        self,
+        html: Html,
+        url: str,
+        *,
+        content_type: str | None = None,
+        content_language: str | None = None,
+    ) -> Reading:
+        """Return what conclude() takes: the page, and with ``SIMHASH_SITE_LEARNING`` what of it is not its site's.
+
+        Arguments as for check(). Any thread may call it.
+        """
+        return self.fingerprinter.read(
+            html,
+            content_type=content_type,
+            content_language=content_language,
+            site=None if self.sites is None else self.sites.of(url),
+        )
 
     def conclude(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
@@ -112,7 +144,12 @@ class NearDuplicateDetector:
         Look-up and insert are one step; call it from one thread at a time.
         """
         posting = self._posting(reading, url, key)
-        return _NOTHING_SAID if posting is None else self._verdict(posting, self.claim(posting, remember))
+        if posting is None:
+            return _NOTHING_SAID
+        verdict = self._verdict(posting, self.claim(posting, remember))
+        if remember:
+            self._learn(reading, url)
+        return verdict
 
     async def conclude_async(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
@@ -152,6 +189,21 @@ class NearDuplicateDetector:
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
 
+    def _learn(self, reading: Reading, url: str) -> None:
+        """Note in the profile of the host what the page says; every so often the store is told."""
+        if self.sites is None or reading.fingerprint is None or not reading.pieces:
+            return
+        self.sites.learn(url, reading.pieces, reading.fingerprint.sketch)
+        self._learned += 1
+        if self._learned % _SITES_KEPT_EVERY == 0:
+            self._keep_sites()
+
+    def _keep_sites(self) -> None:
+        # What cannot be written now is written later. It is no reason to lose a verdict.
+        if self.sites is not None:
+            with suppress(StoreUnavailable):
+                self.sites.keep()
+
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this run does not settle it.
 
@@ -160,10 +212,14 @@ class NearDuplicateDetector:
         self._unsettled.add(key)
 
     def flush(self) -> None:
-        """Tell the store what unsettle() has noted. Raises StoreUnavailable; it stays noted then."""
+        """Tell the store what unsettle() has noted. Raises StoreUnavailable; it stays noted then.
+
+        It also gets what was learned about sites, if it can take it.
+        """
         if self._unsettled:
             self._local_store().unsettle(self._unsettled)
             self._unsettled.clear()
+        self._keep_sites()
 
     async def flush_async(self) -> None:
         """Do what ``flush`` does, with any store."""
@@ -224,6 +280,8 @@ class NearDuplicateDetector:
         return cast(Store, self.store)
 
 
+#: Pages after which the store is told what was learned about their hosts: a kill loses no more than that.
+_SITES_KEPT_EVERY = 500
 #: Pages that wait until the store is told that they are not settled: so many at most.
 _MOST_UNSETTLED = 100
 _MOST_EVERYWHERE = 100_000

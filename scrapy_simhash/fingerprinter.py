@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
-from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
-from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
+from scrapy_simhash.page.features import (
+    OF_SITE,
+    Piece,
+    features,
+    is_doubtful,
+    made_of,
+    pieces,
+    says_something,
+    shingle_counts,
+    whole_text,
+)
+from scrapy_simhash.page.fingerprint import (
+    MINHASH_BYTES,
+    PART,
+    UNKNOWN,
+    WHOLE,
+    Fingerprint,
+    OwnPart,
+    digest,
+    fold,
+    number,
+    occurrences,
+    sketch,
+)
 from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
@@ -29,6 +52,22 @@ class Reading(NamedTuple):
     None for a page that says nothing: it has no fingerprint, and fewer than
     :data:`~scrapy_simhash.page.features.text.LEAST_TOKENS` tokens of main text.
     """
+    pieces: bytes = b""
+    """Keys of the pieces of the main text, 8 bytes each, from which the profile of its site learns; empty without
+    one."""
+
+
+class KnownSite(Protocol):
+    """What is known about the site of a page: a :class:`~scrapy_simhash.site.SiteProfile`."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is enough to tell what the site repeats."""
+        ...
+
+    def flags(self, keys: bytes) -> bytes | None:
+        """Return a byte for each piece, 1 if it is the site's, 2 if it may be; None if none is either."""
+        ...
 
 
 class PageFingerprinter:
@@ -100,18 +139,24 @@ class PageFingerprinter:
         *,
         content_type: str | None = None,
         content_language: str | None = None,
+        site: KnownSite | None = None,
     ) -> Reading:
         """Return the fingerprint of a page and the hash of its text; arguments as in extract().
+
+        With a *site*, a :class:`~scrapy_simhash.site.SiteProfile`, the fingerprint also has the page's own part. That
+        does not change its value or its sketch.
 
         A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
         meanwhile. With the compiled kernel other threads run while it works on a long text.
         """
         root = parse(html, content_type)
+        if not self.rule.compares_sketches:
+            site = None
         if self._compiled:
-            read = self._compiled.read(root, primary_subtag(content_language), self._settings)
+            read = self._compiled.read(root, primary_subtag(content_language), self._settings, site)
             if read is not None:
-                return Reading(_fingerprint(read), read.text_hash)
-        return self.read_document(extract(root, content_language))
+                return Reading(_fingerprint(read), read.text_hash, read.pieces)
+        return self.read_document(extract(root, content_language), site)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
@@ -138,12 +183,40 @@ class PageFingerprinter:
             for text, read in zip(texts, reads, strict=True)
         ]
 
-    def read_document(self, document: Document) -> Reading:
+    def read_document(self, document: Document, site: KnownSite | None = None) -> Reading:
         """Return the fingerprint of *document* and the hash of its text; see read()."""
         fingerprint = self.from_document(document)
         # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
         has_hash = fingerprint is not None or says_something(document)
-        return Reading(fingerprint, text_hash(document) if has_hash else None)
+        hashed = text_hash(document) if has_hash else None
+        if site is None or fingerprint is None:
+            return Reading(fingerprint, hashed)
+        parts = pieces(document)
+        keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
+        own = self._own_part(document, parts, site, keys).to_bytes()
+        return Reading(replace(fingerprint, own=own), hashed, keys)
+
+    def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
+        """Return what of *document*, whose pieces are *parts*, is not its site's."""
+        tokens = sum(len(piece.tokens) for piece in parts)
+        if not site.is_known:
+            return OwnPart(UNKNOWN, tokens)
+        flags = site.flags(keys)
+        if flags is None:
+            return OwnPart(WHOLE, tokens)
+        left = [(piece, flag) for piece, flag in zip(parts, flags, strict=True) if flag != OF_SITE]
+        own_tokens = sum(len(piece.tokens) for piece, _ in left)
+        if is_doubtful(own_tokens, sum(len(piece.tokens) for piece, flag in left if flag)):
+            return OwnPart(UNKNOWN, tokens)
+        if len(left) == len(parts):
+            return OwnPart(WHOLE, tokens)
+        own = made_of(document, [piece for piece, _ in left])
+        tokens = own_tokens
+        fingerprint = self.from_document(own)
+        if fingerprint is not None:
+            return OwnPart(PART, tokens, fingerprint.value, fingerprint.sketch[:MINHASH_BYTES])
+        counts = shingle_counts(own, self.config.shingle_size, self.config.mask_digits)
+        return OwnPart(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
 
     def from_document(self, document: Document) -> Fingerprint | None:
         """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles."""
@@ -173,7 +246,7 @@ class PageFingerprinter:
 
 def _fingerprint(read: Read) -> Fingerprint | None:
     """Return what the kernel has read."""
-    return None if read.value is None else Fingerprint(read.value, read.features, read.sketch)
+    return None if read.value is None else Fingerprint(read.value, read.features, read.sketch, read.own)
 
 
 def text_hash(document: Document) -> int:

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.index import hamming_distance
-from scrapy_simhash.page.fingerprint import Fingerprint, same_subject, similarity
+from scrapy_simhash.page.fingerprint import (
+    PART,
+    UNKNOWN,
+    Fingerprint,
+    OwnPart,
+    equal_subject,
+    same_subject,
+    similarity,
+)
 
 #: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
 #: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.
 BARE_DISTANCE = 3
+#: Until something is known about a site, pages whose subjects differ in any word are different: most sites repeat some
+#: text. Texts from so many tokens on are told apart by their own words all the same.
+LONG_TEXT = 1_000
+#: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
+SHORT_OWN_PART = 30
 
 
 class Rule(ABC):
@@ -74,18 +87,51 @@ class SimilarityRule(Rule):
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return the estimated share of common shingles; None if they are not near-duplicates.
 
-        If one of the two has no sketch: 1 minus the share of differing bits, within `BARE_DISTANCE`.
+        If one of the two has no sketch: 1 minus the share of differing bits, within `BARE_DISTANCE`. Where something
+        was learned about both sites, the own parts of the two pages decide.
         """
         distance = hamming_distance(a.value, b.value)
-        if distance > self.candidate_distance:
-            return None
         if not (a.sketch and b.sketch):
             return _by_bits(distance) if distance <= BARE_DISTANCE else None
-        estimate = similarity(a.sketch, b.sketch)
-        least = self.min_similarity
-        if not same_subject(a.sketch, b.sketch):
-            least = 1 - (1 - least) / 4
-        return estimate if estimate >= least else None
+        is_same = same_subject(a.sketch, b.sketch)
+        least = self.min_similarity if is_same else 1 - (1 - self.min_similarity) / 4
+        estimate = similarity(a.sketch, b.sketch) if distance <= self.candidate_distance else None
+        whole = _at_least(least, estimate)
+        if not (a.own and b.own):
+            return whole
+        is_equal = equal_subject(a.sketch, b.sketch)
+        own_a, own_b = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        kinds = own_a.kind, own_b.kind
+        if UNKNOWN in kinds:
+            if not is_equal and min(own_a.tokens, own_b.tokens) < LONG_TEXT:
+                whole = None
+            if whole is not None:
+                return whole
+            # Under the template of a site that is known, it may be a copy all the same.
+        if PART not in kinds:
+            return whole
+        return self._of_own_parts(_Own.of(a, own_a), _Own.of(b, own_b), is_equal, least, whole)
+
+    def _of_own_parts(
+        self, a: _Own, b: _Own, is_equal: bool, least: float, whole: float | None
+    ) -> float | None:
+        """Return how similar two pages are by what is not their sites'; *whole* is what all their text says.
+
+        Own parts that agree are enough, whatever surrounds them. Texts that agree are not, if that rests on what the
+        site repeats: then the own parts must agree as well, though twice as much of them may differ. Short own parts
+        must agree like texts, and have the same subject.
+        """
+        if not (a.tokens or b.tokens):
+            return whole if is_equal else None
+        estimate = similarity(a.minhash, b.minhash)
+        if min(a.tokens, b.tokens) < SHORT_OWN_PART:
+            return whole if is_equal and estimate >= least else None
+        is_within = (
+            bool(a.value and b.value) and hamming_distance(a.value, b.value) <= self.candidate_distance
+        )
+        if is_within and estimate >= least:
+            return estimate
+        return whole if estimate >= 1 - 2 * (1 - least) else None
 
     def __str__(self) -> str:
         """Return the rule as the log shows it."""
@@ -123,6 +169,20 @@ class ClassicRule(Rule):
         return f"simhash distance <= {self.max_distance}"
 
 
+class _Own(NamedTuple):
+    """What is compared of a page that is not its site's: all of it, where nothing is."""
+
+    tokens: int
+    value: int
+    minhash: bytes
+
+    @classmethod
+    def of(cls, fingerprint: Fingerprint, own: OwnPart) -> _Own:
+        if own.kind == PART:
+            return cls(own.tokens, own.value, own.minhash)
+        return cls(own.tokens, fingerprint.value, fingerprint.sketch)
+
+
 #: The default rule.
 DEFAULT_RULE = SimilarityRule()
 #: The rules by the value of ``SIMHASH_RULE``.
@@ -138,6 +198,10 @@ def rule_of(config: Config) -> Rule:
 def rule_fields(kind: type[Rule]) -> tuple[str, ...]:
     """Return the names of the settings that a *kind* of rule compares by, as `Config` has them."""
     return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]  # each is a dataclass
+
+
+def _at_least(least: float, estimate: float | None) -> float | None:
+    return estimate if estimate is not None and estimate >= least else None
 
 
 def _by_bits(distance: int) -> float:

@@ -164,7 +164,11 @@ def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detecto
         detector = NearDuplicateDetector(config)
         detector.check_fingerprint(a, "a")
         is_near = fingerprinter.is_near_duplicate(a, b)
-        assert detector.check_fingerprint(b, "b").is_duplicate is is_near is fingerprinter.is_near_duplicate(b, a)
+        assert (
+            detector.check_fingerprint(b, "b").is_duplicate
+            is is_near
+            is fingerprinter.is_near_duplicate(b, a)
+        )
         near += is_near
     assert near > 20
     assert all(fingerprinter.is_near_duplicate(one, one) for one in by_content.values())

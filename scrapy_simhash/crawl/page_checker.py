@@ -142,7 +142,7 @@ class PageChecker:
             self._store_outage.answered(self._crawler.spider)
 
     def _read(self, root: Any, response: Response) -> Reading:
-        return self._detector.fingerprinter.read(root, content_language=language_of(response))
+        return self._detector.read(root, response.url, content_language=language_of(response))
 
     async def _read_in_thread(self, root: Any, response: Response) -> Reading:
         stats_of(self._crawler).inc_value(names.STAT_THREADED)

@@ -30,6 +30,7 @@ cdef extern from "page.h" nogil:
         double linked, script_share, vote_floor, borne_out
         uint64_t unnamed_reasons
         int64_t sample, least_prose, least_tokens, max_path_depth, most_marks
+        int64_t cut, least_piece, short_piece
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
         int64_t weights[3][2][1024]
@@ -96,7 +97,11 @@ cdef extern from "page.h" nogil:
         uint64_t value, text_hash
         uint32_t features
         uint8_t sketch[128]
-    int SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_WORDS, CHAR_BLOCKS
+    ctypedef struct own_part:
+        uint32_t tokens, doubtful
+        uint64_t value
+        uint8_t sketch[128]
+    int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_WORDS, CHAR_BLOCKS
     int LANGUAGE_DECLARED, LANGUAGE_VOTED, ZONE_OFFER
 
     page *page_new(rules *of)
@@ -114,6 +119,11 @@ cdef extern from "page.h" nogil:
     bint has_sentence_mark(const page *p, const block *b)
     int page_prepare_text(page *p, declaration declared, bint detects)
     int page_read(page *p, const fold_settings *settings, reading *result)
+    int page_cut(page *p)
+    int page_weigh_own(page *p, const uint8_t *flags, own_part *result)
+    int page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)
+    size_t page_pieces(const page *p)
+    const uint8_t *page_piece_keys(const page *p)
     size_t page_length(const page *p)
     size_t page_blocks(const page *p)
     const span *page_spans(const page *p)
@@ -141,7 +151,7 @@ cdef extern from "chars.h" nogil:
 
 cdef class Rules:
     cdef rules c
-    cdef object _load, _normalize, _has_price, _weight, _classify
+    cdef object _load, _normalize, _has_price, _weight, _classify, _is_doubtful
     cdef object failure
     cdef _take_words(self, lexicon *words, dict known)
     cdef _take_numbers(self, definition)

@@ -25,6 +25,12 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *n) except NULL
 
 
+# The kinds of an own part, as page/fingerprint/own_part.py has them.
+cdef enum:
+    OWN_UNKNOWN = 0
+    OWN_WHOLE = 1
+    OWN_PART = 2
+
 # Below this many bytes of text a page is done sooner than other threads could use the time.
 cdef enum:
     LARGE = 65536
@@ -47,6 +53,7 @@ cdef class Rules:
         self._has_price = definition.has_price
         self._weight = definition.weight
         self._classify = definition.classify
+        self._is_doubtful = definition.is_doubtful
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
@@ -95,6 +102,7 @@ cdef class Rules:
         c.script_share, c.vote_floor = definition.script_share, definition.vote_floor
         c.borne_out, c.sample = definition.borne_out, definition.sample
         c.least_prose, c.least_tokens = definition.least_prose, definition.least_tokens
+        c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
         c.tie_mask = definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
@@ -170,6 +178,9 @@ cdef bint raise_for(int why, Rules rules) except -1:
 include "_columns.pxi"
 
 
+include "_pieces.pxi"
+
+
 cdef class Reader:
     """Reads pages and texts by one set of rules. Safe in several threads: each takes a workspace of its own.
 
@@ -189,13 +200,22 @@ cdef class Reader:
     def __dealloc__(self):
         page_free(self.spare)
 
-    def read_tree(self, _Element root not None, str language, settings not None):
-        """Return (value, features, sketch, text hash) of a page; no value: too short, no hash: it says nothing."""
+    def read_tree(self, _Element root not None, str language, settings not None, site=None):
+        """Return (value, features, sketch, text hash, pieces, own part) of a page.
+
+        No value: too short, no hash: it says nothing. The last two are empty without a *site*.
+        """
         cdef page *p = self._take()
         try:
             if self._classify(p, root, language) is None:
                 return None
-            return self._read(p, settings)
+            found = self._read(p, settings)
+            if found is None:
+                return None
+            if found[0] is None or site is None:
+                return found + (b"", None)
+            pieces, own = self._read_own_part(p, settings, site)
+            return found + (pieces, own)
         finally:
             self._give_back(p)
 
@@ -300,6 +320,33 @@ cdef class Reader:
             with nogil:
                 why = page_read(p, &by, &result)
         return result_of(&result, by.with_sketch) if raise_for(why, self.rules) else None
+
+
+    cdef tuple _read_own_part(self, page *p, settings, site):
+        """Return the keys of the pieces of a page, and its own part: kind, tokens, value, minhash."""
+        cdef fold_settings by = settings_of(settings, False)
+        cdef own_part own
+        cdef bytes flags = None
+        cdef const uint8_t *read_flags = NULL
+        raise_for(page_cut(p), self.rules)
+        pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
+        is_known = site.is_known
+        if is_known:
+            flags = site.flags(pieces)
+        raise_for(page_weigh_own(p, NULL, &own), self.rules)
+        whole = own.tokens
+        if flags is not None:
+            if <size_t>len(flags) != page_pieces(p):
+                raise ValueError("flags() must return a byte for each piece")
+            read_flags = <const uint8_t *><const char *>flags
+            raise_for(page_weigh_own(p, read_flags, &own), self.rules)
+        if not is_known or self.rules._is_doubtful(own.tokens, own.doubtful):
+            return pieces, (OWN_UNKNOWN, whole, 0, b"")
+        if own.tokens == whole:
+            return pieces, (OWN_WHOLE, whole, 0, b"")
+        raise_for(page_own_part(p, read_flags, &by, &own), self.rules)
+        minhash = PyBytes_FromStringAndSize(<const char *>own.sketch, SKETCH_MINHASH)
+        return pieces, (OWN_PART, own.tokens, own.value, minhash)
 
 
 cdef struct job:

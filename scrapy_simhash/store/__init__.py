@@ -1,8 +1,20 @@
 """Who was seen: the store protocol and the stores."""
 
-from scrapy_simhash.store.base import AsyncStore, Claim, Page, Posting, Run, Store, Visit
+from scrapy_simhash.store.base import AsyncStore, Claim, KeepsSites, Page, Posting, Run, Store, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.memory import MemoryStore
 from scrapy_simhash.store.parts import Part
 
-__all__ = ["AsyncStore", "Claim", "Header", "MemoryStore", "Page", "Part", "Posting", "Run", "Store", "Visit"]
+__all__ = [
+    "AsyncStore",
+    "Claim",
+    "Header",
+    "KeepsSites",
+    "MemoryStore",
+    "Page",
+    "Part",
+    "Posting",
+    "Run",
+    "Store",
+    "Visit",
+]

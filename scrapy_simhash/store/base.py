@@ -13,7 +13,7 @@ A *run* is one crawl, or one import, that wrote to the store: from its opening t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from scrapy_simhash.page.fingerprint import Fingerprint
@@ -195,6 +195,23 @@ class Store(Protocol):
 
         Called in place of ``close`` if ``unsettle`` has failed at the end of a crawl.
         """
+        ...
+
+
+@runtime_checkable
+class KeepsSites(Protocol):
+    """A store that also keeps what was learned about sites: see :class:`~scrapy_simhash.site.SiteProfile`."""
+
+    def load_site(self, host: str) -> bytes | None:
+        """Return the profile of *host*, None if there is none. Raises StoreUnavailable."""
+        ...
+
+    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
+        """Keep the profiles of hosts, each in place of its former one. Raises StoreUnavailable."""
+        ...
+
+    def sites(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each host with its profile, in the order of hosts."""
         ...
 
 

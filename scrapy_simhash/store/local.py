@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex
-from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint import Fingerprint, own_value
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS, index_for
@@ -41,6 +41,12 @@ class Entry(NamedTuple):
     joins: int | None
     """The cluster that it joins by this: from now on so many as *rank* says have joined it. None when it was in there
     before, or is its first."""
+
+
+def values_of(fingerprint: Fingerprint) -> tuple[int, ...]:
+    """Return the values by which a page is searched for and found: the text, and its own part."""
+    own = own_value(fingerprint.own)
+    return (fingerprint.value, own) if own else (fingerprint.value,)
 
 
 class LocalStore(ABC):
@@ -89,7 +95,8 @@ class LocalStore(ABC):
             )
         )
         if is_new_content and not posting.is_short:
-            self._index(posting.scope).add(posting.fingerprint.value, claim.content)
+            for value in values_of(posting.fingerprint):
+                self._index(posting.scope).add(value, claim.content)
             self._index_size += 1
         return claim
 
@@ -104,10 +111,9 @@ class LocalStore(ABC):
             return False
         for content, posting in self._erase(page):
             # After a failure of memory there may be contents that can be found only when the store is opened again.
-            if not posting.is_short and self._index(posting.scope).discard(
-                posting.fingerprint.value, content
-            ):
-                self._index_size -= 1
+            if not posting.is_short:
+                index, values = self._index(posting.scope), values_of(posting.fingerprint)
+                self._index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
     def _decide(self, posting: Posting) -> tuple[int, Claim, int | None]:
@@ -134,13 +140,19 @@ class LocalStore(ABC):
     def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Kin | None:
         """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint = posting.fingerprint
+        index = self._index(posting.scope)
+        # By the text and by the page's own part of it; the nearer one counts.
+        nearest: dict[int, int] = {}
+        for value in values_of(fingerprint):
+            for match in index.find(value):
+                nearest[match.key] = min(match.distance, nearest.get(match.key, match.distance))
         found = []
-        for match in self._index(posting.scope).find(fingerprint.value):
-            cluster, sketch, text_hash = self._content(match.key)
-            similarity = self._rule.similarity(fingerprint, Fingerprint(match.value, sketch=sketch))
+        for content, distance in nearest.items():
+            cluster, its, text_hash = self._content(content)
+            similarity = self._rule.similarity(fingerprint, its)
             if similarity is not None:
                 is_same_text = text_hash is not None and text_hash == posting.text_hash
-                found.append(Kin(match.key, cluster, match.distance, similarity, is_same_text))
+                found.append(Kin(content, cluster, distance, similarity, is_same_text))
         if len(found) < 2:
             return found[0] if found else None
         own = (number, None if former is None else self._content(former.content)[0])
@@ -199,8 +211,8 @@ class LocalStore(ABC):
         """Return the number of a page, its last visit and its rank, None if it is not known."""
 
     @abstractmethod
-    def _content(self, number: int) -> tuple[int, bytes, int | None]:
-        """Return the page that a content came from, also if it was removed since, its sketch and its text hash."""
+    def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
+        """Return the page that a content came from, also if it was removed since, its fingerprint, its text hash."""
 
     @abstractmethod
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:

@@ -15,6 +15,7 @@ from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.keys import Keys
 from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.own_parts import OwnParts
 from scrapy_simhash.store.parts import Part
 from scrapy_simhash.store.urls import Urls
 
@@ -81,6 +82,8 @@ class MemoryStore(LocalStore):
         self._urls = Urls()
         self._sketches = _Rows(f"{SKETCH_BYTES}s")
         self._sketches[_AS_CONTENT] = self._sketches[_NO_SKETCH] = (b"",)
+        #: By content: what of it is not its site's.
+        self._own_parts = OwnParts()
         self._scopes: list[str] = []
         self._scope_numbers: dict[str, int] = {}
         self._short_contents: dict[tuple[str, int], int] = {}
@@ -147,10 +150,11 @@ class MemoryStore(LocalStore):
         is_short = self._contents[content][4]
         return number, Visit(value, text_hash if has_hash else None, seen, content, False, is_short), rank
 
-    def _content(self, number: int) -> tuple[int, bytes, int | None]:
+    def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
         page, slot, head, _, _ = self._contents[number]
         row = self._pages[page] if head == _AS_PAGE else self._heads[head]
-        return page, self._sketch(slot), row[1] if row[2] else None
+        fingerprint = Fingerprint(row[0], sketch=self._sketch(slot), own=self._own_parts[number])
+        return page, fingerprint, row[1] if row[2] else None
 
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
         page, slot, head, _, _ = self._contents[content]
@@ -174,6 +178,7 @@ class MemoryStore(LocalStore):
                 self._scopes.append(posting.scope)
             sketch = self._keep(fingerprint.sketch)
             self._contents[content] = (number, sketch, _AS_PAGE, scope, posting.is_short)
+            self._own_parts.append(fingerprint.own)
             if posting.is_short:
                 self._short_contents[posting.scope, fingerprint.value] = content
         slot = _AS_CONTENT
@@ -217,7 +222,7 @@ class MemoryStore(LocalStore):
             key,
             self._urls[number],
             self._scopes[scope],
-            Fingerprint(value, sketch=sketch),
+            Fingerprint(value, sketch=sketch, own=self._own_parts[content] if cluster == number else b""),
             is_short,
             text_hash if has_hash else None,
             seen,
@@ -235,7 +240,7 @@ class MemoryStore(LocalStore):
             key,
             url,
             self._scopes[scope],
-            Fingerprint(value, sketch=self._sketch(slot)),
+            Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[content]),
             is_short,
             text_hash if has_hash else None,
             seen,

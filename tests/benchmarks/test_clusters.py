@@ -36,10 +36,6 @@ def test_a_duplicate_without_a_labelled_pair_is_unlisted(pack: Pack) -> None:
     assert figures["different_first"] == []
 
 
-def test_processes_read_the_same_as_one_process(pack: Pack) -> None:
-    assert clusters.read_pages(pack, Config(), 2) == clusters.read_pages(pack, Config(), 1)
-
-
 def test_a_pair_is_joined_if_both_pages_are_in_one_cluster() -> None:
     pairs = [pair("a", "b", "near"), pair("a", "c", "different"), pair("d", "e", "near")]
     assert joined(pairs, {"a": 0, "b": 0, "c": 2}) == [True, False, False]
@@ -69,13 +65,13 @@ def test_two_versions_of_a_url_are_two_pages_of_its_host() -> None:
 
 
 def test_a_crawl_tells_clusters_and_originals(pack: Pack) -> None:
-    readings = clusters.read_pages(pack, Config(), 1)
-    crawl = clusters.crawl(["d1", "d3", "d2"], lambda id: f"https://a.example/{id}", readings, Config())
+    html = clusters.read_pages(pack)
+    crawl = clusters.crawl(["d1", "d3", "d2"], lambda id: f"https://a.example/{id}", html, Config())
     assert crawl == Crawl({"d1": 0, "d3": 1, "d2": 0}, {"d2": "d1"})
 
 
 def test_the_program_prints_tables_or_json(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--orders", "1", "--jobs", "1", "--show", "1", "-s", "SIMHASH_RULE=classic"]
+    arguments = ["--orders", "1", "--show", "1", "-s", "SIMHASH_RULE=classic"]
     assert clusters.main(arguments) == 0
     printed = capsys.readouterr().out
     assert f"PACK {pack.name}: 5 pages, 1 without a fingerprint" in printed

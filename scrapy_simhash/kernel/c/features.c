@@ -13,13 +13,13 @@ static uint32_t zero_of(page *p)
     return p->run.at[--p->run.n];
 }
 
-/* Returns the tokens of a block with numbers as one; the page keeps its own, for the subject and the hash of the text. */
-static const uint32_t *mask_digits(page *p, const block *b, uint32_t zero)
+/* Returns the tokens of a segment with numbers as one; the page keeps its own, for the subject and the hash of the text. */
+static const uint32_t *mask_digits(page *p, const segment *part, uint32_t zero)
 {
     p->rows.n = 0;
-    RESERVE(&p->way_out, p->rows, b->tokens);
-    for (uint32_t k = 0; k < b->tokens; k++) {
-        uint32_t number = p->run.at[b->run + k];
+    RESERVE(&p->way_out, p->rows, part->n);
+    for (uint32_t k = 0; k < part->n; k++) {
+        uint32_t number = p->run.at[part->run + k];
         p->rows.at[k] = p->facts.at[number].is_decimal ? zero : number;
     }
     return p->rows.at;
@@ -164,29 +164,26 @@ static void count_all(page *p, const fold_settings *settings)
     uint32_t zero = settings->mask_digits ? zero_of(p) : 0;
     uint64_t most = 0;
     RESERVE(&p->way_out, p->bytes, 16);
-    for (size_t i = 0; i < p->blocks.n; i++)
-        if (is_main(&p->blocks.at[i]))
-            most += most_sequences(p->blocks.at[i].tokens, size);
+    for (size_t i = 0; i < p->segments.n; i++)
+        most += most_sequences(p->segments.at[i].n, size);
     clear_sequences(p, most);
     if (p->tokens.n + p->sequence_slots.n >= NO_PREFIX)
         escape(&p->way_out, NOT_COVERED);
     p->word_counts.n = 0;
     RESERVE(&p->way_out, p->word_counts, ZONES * p->tokens.n);
     memset(p->word_counts.at, 0, ZONES * p->tokens.n * sizeof *p->word_counts.at);
-    for (size_t i = 0; i < p->blocks.n; i++) {
-        const block *b = &p->blocks.at[i];
-        if (!is_main(b) || b->tokens == 0)
-            continue;
-        const uint32_t *numbers = settings->mask_digits ? mask_digits(p, b, zero) : p->run.at + b->run;
-        for (uint32_t k = 0; k < b->tokens; k++)
-            p->word_counts.at[ZONES * numbers[k] + b->zone]++;
-        if (b->tokens < size)
-            count_shingle(p, numbers, b->tokens, b->zone);
+    for (size_t i = 0; i < p->segments.n; i++) {
+        const segment part = p->segments.at[i];
+        const uint32_t *numbers = settings->mask_digits ? mask_digits(p, &part, zero) : p->run.at + part.run;
+        for (uint32_t k = 0; k < part.n; k++)
+            p->word_counts.at[ZONES * numbers[k] + part.zone]++;
+        if (part.n < size)
+            count_shingle(p, numbers, part.n, part.zone);
         else if (size == 2)
-            count_pairs(p, numbers, b->tokens, b->zone);
+            count_pairs(p, numbers, part.n, part.zone);
         else
-            for (size_t k = 0; k + size <= b->tokens; k++)
-                count_shingle(p, numbers + k, size, b->zone);
+            for (size_t k = 0; k + size <= part.n; k++)
+                count_shingle(p, numbers + k, size, part.zone);
     }
 }
 
@@ -210,10 +207,18 @@ static inline int64_t weight_of(page *p, const uint32_t counts[ZONES], bool is_w
     return sum;
 }
 
+static bool has_offer(const page *p)
+{
+    for (size_t i = 0; p->makes_offer && i < p->segments.n; i++)
+        if (p->segments.at[i].zone == ZONE_OFFER)
+            return true;
+    return false;
+}
+
 /* Tells whether only shingles with a stopword are features. */
 static bool selects_by_stopword(const page *p, const fold_settings *settings)
 {
-    return p->language >= 0 && settings->shingle_size > 1 && !p->makes_offer &&
+    return p->language >= 0 && settings->shingle_size > 1 && !has_offer(p) &&
            (int64_t)p->shingles_with_stopword >= p->rules->least_prose;
 }
 
@@ -229,6 +234,17 @@ static void find_features(page *p, bool selects)
         rows += s->is_shingle & (s->has_stopword | !selects);
     }
     p->rows.n = (size_t)(rows - p->rows.at);
+}
+
+void take_main_text(page *p)
+{
+    p->segments.n = 0;
+    RESERVE(&p->way_out, p->segments, p->blocks.n);
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (is_main(b) && b->tokens > 0)
+            p->segments.at[p->segments.n++] = (segment){.run = b->run, .n = b->tokens, .zone = b->zone};
+    }
 }
 
 bool fold_features(page *p, const fold_settings *settings, reading *result)

@@ -27,7 +27,6 @@ void tally_begin(tally *votes, const rules *r);
 void tally_empty_counts(tally *votes, usual_weight *of);
 void tally_empty_lanes(tally *votes);
 uint64_t tally_end(tally *votes, uint64_t tie_mask);
-void sketch(page *p, uint8_t to[SKETCH_BYTES]);
 
 /* The bits of a byte, each in a byte of its own; those of a half byte, each in 16 bits. */
 extern const uint64_t SPREAD_BYTE[256], SPREAD_HALF[16];

@@ -33,6 +33,9 @@ static void release(page *p, size_t most_bytes)
     RELEASE(p->inside, most_bytes);
     RELEASE(p->headings, most_bytes);
     RELEASE(p->heading_slots, most_bytes);
+    RELEASE(p->segments, most_bytes);
+    RELEASE(p->pieces, most_bytes);
+    RELEASE(p->piece_keys, most_bytes);
     RELEASE(p->sequences, most_bytes);
     RELEASE(p->sequence_slots, most_bytes);
     RELEASE(p->word_counts, most_bytes);
@@ -130,6 +133,7 @@ outcome page_prepare_text(page *p, declaration declared, bool detects) { TRY(pre
 static void read_page(page *p, const fold_settings *settings, reading *result)
 {
     memset(result, 0, sizeof *result);
+    take_main_text(p);
     result->has_fingerprint = fold_features(p, settings, result);
     result->has_text_hash = settings->with_text_hash && (result->has_fingerprint || says_something(p));
     if (result->has_text_hash)
@@ -137,3 +141,12 @@ static void read_page(page *p, const fold_settings *settings, reading *result)
 }
 
 outcome page_read(page *p, const fold_settings *settings, reading *result) { TRY(read_page(p, settings, result)); }
+
+outcome page_cut(page *p) { TRY(cut_pieces(p)); }
+
+outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result) { TRY(weigh_own(p, flags, result)); }
+
+outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)
+{
+    TRY(find_own_part(p, flags, settings, result));
+}

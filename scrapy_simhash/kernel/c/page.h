@@ -10,6 +10,7 @@
  *     subject.c              title and headings -> what the page is about
  *     features.c, fold.c     main text -> fingerprint and sketch
  *     text.c                 title and main text -> their hash
+ *     own_part.c             main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
  *
  * Each of these is the twin of the module of that name under page/text/, page/language/, page/features/ and page/fingerprint/, which is
  * the definition. Its words, limits and weights come from there too (struct rules). What is a pattern there is written
@@ -62,6 +63,7 @@ typedef struct {
     double linked, script_share, vote_floor, borne_out;
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     int64_t sample, least_prose, least_tokens, max_path_depth, most_marks;
+    int64_t cut, least_piece, short_piece;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
@@ -85,6 +87,12 @@ typedef struct {
     bool is_ascii;
     double density; /* share of stopwords */
 } block;
+
+/* A run of tokens whose features are counted: page.run[run ... run + n]. */
+typedef struct {
+    uint32_t run, n;
+    uint8_t zone;
+} segment;
 
 typedef struct {
     uint32_t parent;
@@ -195,6 +203,9 @@ typedef struct {
     VEC(heading) headings;
     VEC(uint32_t) heading_slots; /* hash table over headings: number + 1 */
 
+    VEC(segment) segments; /* what is folded: the main text, or the page's own part of it */
+    VEC(segment) pieces;
+    VEC(uint8_t) piece_keys; /* 8 bytes each, lowest first */
     VEC(sequence) sequences;
     VEC(uint32_t) sequence_slots;
     size_t shingles, shingles_with_stopword; /* distinct ones */
@@ -218,6 +229,13 @@ typedef struct {
     uint8_t sketch[SKETCH_BYTES];
 } reading;
 
+/* What of a page is not its site's, and what of that may be. */
+typedef struct {
+    uint32_t tokens, doubtful;
+    uint64_t value; /* 0 where it is too short for a fingerprint */
+    uint8_t sketch[SKETCH_BYTES];
+} own_part;
+
 /* Whole ways, each ending in an outcome; the page may be used again after any of them. */
 page *page_new(rules *rules);
 void page_free(page *p);
@@ -238,6 +256,10 @@ outcome page_measure(page *p, declaration declared);
 outcome page_conclude(page *p);
 outcome page_prepare_text(page *p, declaration declared, bool detects); /* instead, for plain text */
 outcome page_read(page *p, const fold_settings *settings, reading *result);
+outcome page_cut(page *p); /* main text -> p->pieces */
+/* A byte of `flags` for each piece: 1 if it is the site's, 2 if it may be; NULL for none. The first only counts. */
+outcome page_weigh_own(page *p, const uint8_t *flags, own_part *result);
+outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 /* Questions of the filters about the text of a block; the answer is 0 or 1. */
 outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
@@ -256,7 +278,13 @@ bool ends_in_letter(page *p, const block *b);
 bool may_have_price(page *p, const block *b);
 void find_subject(page *p);
 uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n);
+/* Both fold p->segments. */
+void take_main_text(page *p);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
+void sketch(page *p, uint8_t to[SKETCH_BYTES]);
+void cut_pieces(page *p);
+void weigh_own(page *p, const uint8_t *flags, own_part *result);
+void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 bool says_something(const page *p);
 uint64_t hash_text(page *p); /* of title and main text; some of the latter there must be */
 
@@ -295,6 +323,8 @@ static inline uint64_t placed(const rules *r, uint64_t key)
 static inline bool is_main(const block *b) { return b->reason == KEPT; }
 
 /* For callers that know no arrays. */
+static inline size_t page_pieces(const page *p) { return p->pieces.n; }
+static inline const uint8_t *page_piece_keys(const page *p) { return p->piece_keys.at; }
 static inline size_t page_length(const page *p) { return p->text.n; }
 static inline size_t page_blocks(const page *p) { return p->blocks.n; }
 static inline const block *page_block(const page *p, size_t i) { return &p->blocks.at[i]; }

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from scrapy_simhash.page.compiled.characters import char_block
 from scrapy_simhash.page.features import weight
 from scrapy_simhash.page.features.extract import LEAST_PROSE
+from scrapy_simhash.page.features.pieces import CUT, SHORT_TOKENS, is_doubtful
+from scrapy_simhash.page.features.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.features.text import LEAST_TOKENS
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
@@ -107,6 +109,10 @@ def definition() -> SimpleNamespace:
         vote_floor=VOTE_FLOOR,
         borne_out=BORNE_OUT,
         least_prose=LEAST_PROSE,
+        cut=CUT,
+        is_doubtful=is_doubtful,
+        least_piece=LEAST_PIECE,
+        short_piece=SHORT_TOKENS,
         least_tokens=LEAST_TOKENS,
         tie_mask=TIE_MASK,
         seeds=(randbits(64), randbits(64) | 1),

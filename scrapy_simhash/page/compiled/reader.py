@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from scrapy_simhash.page.compiled.definition import LANGUAGES, SCRIPT_LANGUAGES, ZONES, definition
+from scrapy_simhash.page.fingerprint import OwnPart
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
@@ -31,6 +32,9 @@ class Read(NamedTuple):
     sketch: bytes
     text_hash: int | None
     """Of pages only: nobody asks for that of a plain text."""
+    pieces: bytes = b""
+    own: bytes = b""
+    """These two with a site only."""
 
 
 class CompiledReader:
@@ -58,10 +62,15 @@ class CompiledReader:
         named = declared if source == 0 else (LANGUAGES, SCRIPT_LANGUAGES)[source - 1][place]
         return Document(title, named, offer or subject, paragraphs)
 
-    def read(self, root: etree._Element, language: str | None, settings: FoldSettings) -> Read | None:
-        """Return what the pure path makes of a tree, in one step."""
-        found = self._reader.read_tree(root, language, settings)
-        return None if found is None else Read(*found)
+    def read(
+        self, root: etree._Element, language: str | None, settings: FoldSettings, site: object = None
+    ) -> Read | None:
+        """Return what the pure path makes of a tree, in one step; *site* is a `KnownSite`, or None."""
+        found = self._reader.read_tree(root, language, settings, site)
+        if found is None:
+            return None
+        value, features, sketch, text_hash, pieces, own = found
+        return Read(value, features, sketch, text_hash, pieces, OwnPart(*own).to_bytes() if own else b"")
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
         """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""

@@ -2,18 +2,43 @@
 
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK, fold
 from scrapy_simhash.page.fingerprint.hashing import digest, number, occurrences
-from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES, same_subject, similarity, sketch
+from scrapy_simhash.page.fingerprint.own_part import (
+    OWN_PART_BYTES,
+    PART,
+    UNKNOWN,
+    WHOLE,
+    OwnPart,
+    own_value,
+)
+from scrapy_simhash.page.fingerprint.sketch import (
+    MINHASH_BYTES,
+    SKETCH_BYTES,
+    equal_subject,
+    same_subject,
+    similarity,
+    sketch,
+    subject_number,
+)
 from scrapy_simhash.page.fingerprint.value import Fingerprint
 
 __all__ = [
+    "MINHASH_BYTES",
+    "OWN_PART_BYTES",
+    "PART",
     "SKETCH_BYTES",
     "TIE_MASK",
+    "UNKNOWN",
+    "WHOLE",
     "Fingerprint",
+    "OwnPart",
     "digest",
+    "equal_subject",
     "fold",
     "number",
     "occurrences",
+    "own_value",
     "same_subject",
     "similarity",
     "sketch",
+    "subject_number",
 ]

@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from struct import Struct
 
+from xxhash import xxh3_64_intdigest
+
 from scrapy_simhash.page.fingerprint.hashing import digest
 
 BINS = 448
@@ -97,6 +99,16 @@ def same_subject(a: bytes, b: bytes) -> bool:
     if not words_a or not words_b:
         return True
     return 7 * len(words_a & words_b) >= 6 * min(len(words_a), len(words_b))
+
+
+def equal_subject(a: bytes, b: bytes) -> bool:
+    """Tell whether two pages have the same words in their subjects, as far as sketches keep them."""
+    return a[MINHASH_BYTES:] == b[MINHASH_BYTES:]
+
+
+def subject_number(sketch: bytes) -> int:
+    """Return a 64-bit number that tells the subject in *sketch* from others."""
+    return xxh3_64_intdigest(sketch[MINHASH_BYTES:])
 
 
 def _words(subject: Iterable[str]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from struct import Struct, error
 
+from scrapy_simhash.page.fingerprint.own_part import OWN_PART_BYTES
 from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
 
 _HEAD = Struct(">QI")
@@ -27,12 +28,18 @@ class Fingerprint:
     """How many distinct features were folded, 0 to 2**32 - 1."""
     sketch: bytes = field(default=b"", compare=False, repr=False)
     """128 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
+    own: bytes = field(default=b"", compare=False, repr=False)
+    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 3 or 123 bytes;
+    empty when nothing was learned."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1 << 64:
             raise ValueError(f"value must be in 0 .. 2**64 - 1, got {self.value}")
         if len(self.sketch) not in (0, SKETCH_BYTES):
             raise ValueError(f"sketch must be empty or {SKETCH_BYTES} bytes long, got {len(self.sketch)}")
+        if self.own and len(self.own) not in OWN_PART_BYTES:
+            sizes = " or ".join(map(str, OWN_PART_BYTES))
+            raise ValueError(f"own must be empty or {sizes} bytes long, got {len(self.own)}")
 
     def __int__(self) -> int:
         return self.value

@@ -18,7 +18,8 @@ _UNSIGNED = 2**64 - 1
 # What of a posting is a content's. ``pages.sketch`` is NULL for a page that is as its content is.
 _PAGE = """pages.number, pages.content, contents.page, originals.url, pages.key, pages.url,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
-    scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch), pages.text_hash,
+    scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch),
+    CASE WHEN contents.page = pages.number THEN sketches.own END, pages.text_hash,
     pages.seen, pages.parts"""
 _PAGES = """FROM pages
 JOIN contents ON contents.number = pages.content
@@ -26,7 +27,8 @@ JOIN scopes ON scopes.number = contents.scope
 LEFT JOIN sketches ON sketches.content = contents.number
 LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number"""
 _FIRST = (
-    "first_scopes.scope, firsts.is_short, firsts.value, first_sketches.sketch, firsts.text_hash, firsts.seen"
+    "first_scopes.scope, firsts.is_short, firsts.value, first_sketches.sketch, first_sketches.own,"
+    " firsts.text_hash, firsts.seen"
 )
 _FIRSTS = """JOIN scopes AS first_scopes ON first_scopes.number = firsts.scope
 LEFT JOIN sketches AS first_sketches ON first_sketches.content = firsts.number"""
@@ -93,17 +95,17 @@ def told(text: str | bytes) -> str:
 def page_of(row: Sequence[Any]) -> Page:
     """Return the page of a row."""
     number, content, cluster, original, key, url, is_settled = row[:7]
-    posting = _posting(key, told(url), is_settled, row[7:13])
-    if row[13] is not None:
-        posting = posting._replace(parts=unpacked(row[13]))
+    posting = _posting(key, told(url), is_settled, row[7:14])
+    if row[14] is not None:
+        posting = posting._replace(parts=unpacked(row[14]))
     return Page(number, posting, content, cluster, None if original is None else told(original))
 
 
 def first_of(row: Sequence[Any], page: Page) -> Posting | None:
     """Return the posting that an earlier content of *page* came with; None if the row has none."""
-    if row[14] is None:
+    if row[15] is None:
         return None
-    return _posting(page.posting.key, page.posting.url, page.posting.is_delivered, row[14:])
+    return _posting(page.posting.key, page.posting.url, page.posting.is_delivered, row[15:])
 
 
 def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
@@ -112,8 +114,8 @@ def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
 
 
 def _posting(key: bytes, url: str, is_settled: int, columns: Sequence[Any]) -> Posting:
-    scope, is_short, value, sketch, text_hash, seen = columns
-    fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"")
+    scope, is_short, value, sketch, own, text_hash, seen = columns
+    fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
     return Posting(
         key, url, told(scope), fingerprint, bool(is_short), unsigned_hash(text_hash), seen, bool(is_settled)
     )

@@ -56,7 +56,12 @@ TABLES = (
 )""",
     """CREATE TABLE sketches (
     content INTEGER PRIMARY KEY,
-    sketch BLOB NOT NULL
+    sketch BLOB NOT NULL,
+    own BLOB
+)""",
+    """CREATE TABLE sites (
+    host TEXT PRIMARY KEY,
+    profile BLOB NOT NULL
 )""",
     """CREATE TABLE removed (
     page INTEGER PRIMARY KEY

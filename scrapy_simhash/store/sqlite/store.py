@@ -7,7 +7,7 @@ import sqlite3
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint import Fingerprint, own_value
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
@@ -37,13 +37,16 @@ VISIT = """SELECT number, value, text_hash, seen, content, rank,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
     (SELECT is_short FROM contents WHERE contents.number = pages.content)
 FROM pages WHERE key = ?"""
-CONTENT = """SELECT page, value, text_hash, sketch
+CONTENT = """SELECT page, value, text_hash, sketch, own
 FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
+OWN_PARTS = """SELECT scope, number, own
+FROM contents JOIN sketches ON sketches.content = contents.number
+WHERE is_findable AND own IS NOT NULL"""
 CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
-NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?)"
+NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
 NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
 CHANGED_PAGE = """UPDATE pages
 SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
@@ -128,6 +131,9 @@ class SqliteStore(LocalStore):
                 unsigned_columns = [memoryview(column).cast("B").cast("Q") for column in columns]
                 self._index(scopes[scope]).add_many(*unsigned_columns)
             self._index_size += len(chunk)
+        for scope, number, own in self._execute(OWN_PARTS):
+            if value := own_value(own):
+                self._index(scopes[scope]).add(value, number)
 
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
@@ -181,6 +187,23 @@ class SqliteStore(LocalStore):
                     if (first := rows.first_of(row, page)) is not None:
                         yield first
                 yield page.posting
+
+    def load_site(self, host: str) -> bytes | None:
+        """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`. One query."""
+        with said_at_work(self._path):
+            found = self._execute("SELECT profile FROM sites WHERE host = ?", (host,)).fetchall()
+            return found[0][0] if found else None
+
+    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
+        """See :meth:`KeepsSites.keep_sites <scrapy_simhash.store.base.KeepsSites.keep_sites>`. One transaction."""
+        with self._transaction():
+            self._connection.executemany("INSERT OR REPLACE INTO sites VALUES (?, ?)", profiles)
+            self._commit()
+
+    def sites(self) -> Iterator[tuple[str, bytes]]:
+        """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
+        with said_at_work(self._path):
+            yield from self._execute("SELECT host, profile FROM sites ORDER BY host").fetchall()
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
@@ -272,12 +295,16 @@ class SqliteStore(LocalStore):
         )
         return number, visit, rank
 
-    def _content(self, number: int) -> tuple[int, bytes, int | None]:
-        ((page, _, text_hash, sketch),) = self._execute(CONTENT, (number,)).fetchall()
-        return page, sketch or b"", unsigned_hash(text_hash)
+    def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
+        ((page, value, text_hash, sketch, own),) = self._execute(CONTENT, (number,)).fetchall()
+        return (
+            page,
+            Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b""),
+            unsigned_hash(text_hash),
+        )
 
     def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
-        ((_, value, _, sketch),) = self._execute(CONTENT, (content,)).fetchall()
+        ((_, value, _, sketch, _),) = self._execute(CONTENT, (content,)).fetchall()
         return (unsigned(value), sketch or b"") == (fingerprint.value, fingerprint.sketch)
 
     def _short(self, scope: str, value: int) -> int | None:
@@ -298,7 +325,7 @@ class SqliteStore(LocalStore):
                 self._execute("INSERT INTO scopes VALUES (?, ?)", (scope, stored(posting.scope)))
             self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_short))
             if fingerprint.sketch:
-                self._execute(NEW_SKETCH, (content, fingerprint.sketch))
+                self._execute(NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
         sketch = fingerprint.sketch if entry.has_own_sketch else None
         run = self._run if posting.is_delivered else 0
         url = stored(posting.url)

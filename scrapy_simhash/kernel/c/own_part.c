@@ -1,0 +1,71 @@
+/* Main text to pieces, and what is left without those that the site repeats: the twin of page/features/pieces.py and of
+ * PageFingerprinter._own_part. */
+#include "page.h"
+
+enum { OF_SITE = 1 };
+
+static uint64_t key_of(page *p, const uint32_t *numbers, size_t n, uint64_t zero)
+{
+    p->joined.n = 0;
+    RESERVE(&p->way_out, p->joined, 8 * n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = p->facts.at[numbers[i]].is_decimal ? zero : p->tokens.at[numbers[i]].hash;
+        for (int shift = 56; shift >= 0; shift -= 8)
+            p->joined.at[p->joined.n++] = (char)(hash >> shift);
+    }
+    uint64_t short_bit = (int64_t)n < p->rules->short_piece;
+    return (xxh3(p->joined.at, p->joined.n) & ~(uint64_t)1) | short_bit;
+}
+
+static void cut(page *p, segment part, uint64_t zero)
+{
+    uint32_t start = 0;
+    for (uint32_t stop = 1; stop <= part.n; stop++) {
+        uint32_t number = p->run.at[part.run + stop - 1];
+        bool is_end = (int64_t)(stop - start) >= p->rules->least_piece &&
+                      p->tokens.at[number].hash % (uint64_t)p->rules->cut == 0 && !p->facts.at[number].is_decimal;
+        if (!is_end && stop < part.n)
+            continue;
+        segment piece = {.run = part.run + start, .n = stop - start, .zone = part.zone};
+        uint64_t key = key_of(p, p->run.at + piece.run, piece.n, zero);
+        PUSH(&p->way_out, p->pieces, piece);
+        RESERVE(&p->way_out, p->piece_keys, 8);
+        for (int shift = 0; shift < 64; shift += 8)
+            p->piece_keys.at[p->piece_keys.n++] = (uint8_t)(key >> shift);
+        start = stop;
+    }
+}
+
+void cut_pieces(page *p)
+{
+    uint64_t zero = xxh3("0", 1);
+    p->pieces.n = p->piece_keys.n = 0;
+    RESERVE(&p->way_out, p->piece_keys, 8);
+    take_main_text(p);
+    for (size_t i = 0; i < p->segments.n; i++)
+        cut(p, p->segments.at[i], zero);
+}
+
+void weigh_own(page *p, const uint8_t *flags, own_part *result)
+{
+    memset(result, 0, sizeof *result);
+    for (size_t i = 0; i < p->pieces.n; i++) {
+        uint8_t flag = flags == NULL ? 0 : flags[i];
+        result->tokens += flag == OF_SITE ? 0 : p->pieces.at[i].n;
+        result->doubtful += flag > OF_SITE ? p->pieces.at[i].n : 0;
+    }
+}
+
+void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result)
+{
+    reading whole;
+    p->segments.n = 0;
+    RESERVE(&p->way_out, p->segments, p->pieces.n);
+    for (size_t i = 0; i < p->pieces.n; i++)
+        if (flags[i] != OF_SITE)
+            p->segments.at[p->segments.n++] = p->pieces.at[i];
+    if (fold_features(p, settings, &whole))
+        result->value = whole.value;
+    /* Also of a part that is too short for a fingerprint: its features are counted. */
+    sketch(p, result->sketch);
+}

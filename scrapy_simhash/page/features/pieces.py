@@ -1,0 +1,78 @@
+"""Main text to pieces: what a site repeats is told piece by piece.
+
+A piece is a run of some eleven tokens of one paragraph. Where it ends is told by the tokens themselves, so that the
+same sentences are cut into the same pieces whatever stands before them: a sentence that a site puts on all its pages
+is found again inside a paragraph that has words of the page's own.
+
+Source: content-defined chunking, as in Muthitacharoen, Chen, Mazieres, "A low-bandwidth network file system", 2001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_simhash.page.fingerprint.hashing import digest, number
+from scrapy_simhash.page.text import Document
+from scrapy_simhash.page.text.document import Paragraph, Zone
+
+#: A piece ends with a word whose hash is a multiple of this, if it is no number and the piece has so many tokens.
+CUT = 8
+LEAST_TOKENS = 4
+#: Pieces with fewer tokens are labels and names: they must stand on more pages before they count as the site's.
+SHORT_TOKENS = 5
+#: What the site says of a piece: it is the site's. Any other flag but 0: it may be.
+OF_SITE = 1
+#: A page has no own part yet when more than one in so many of its tokens may be the site's.
+DOUBTFUL_SHARE = 5
+
+
+class Piece(NamedTuple):
+    """A run of tokens inside one paragraph of the main text."""
+
+    key: int
+    """64-bit hash of the tokens, in which all numbers are one; odd when the piece is short."""
+    zone: Zone
+    tokens: tuple[str, ...]
+
+
+def pieces(document: Document) -> list[Piece]:
+    """Return the pieces of the main text, in order; together they hold all its tokens. O(tokens)."""
+    return list(chain.from_iterable(_cut(part.zone, part.tokens) for part in document.main))
+
+
+def made_of(document: Document, parts: Iterable[Piece]) -> Document:
+    """Return *document* with *parts* as its text, each a paragraph."""
+    return Document(
+        document.title,
+        document.language,
+        document.subject,
+        tuple(Paragraph("", piece.tokens, piece.zone, "", 0.0, 0.0, None) for piece in parts),
+    )
+
+
+def is_doubtful(tokens: int, doubtful: int) -> bool:
+    """Tell whether too many of the own *tokens* may turn out to be the site's to be compared without the others.
+
+    Pages that come while that is so would be compared by what is left of one and not of the other.
+    """
+    return doubtful * DOUBTFUL_SHARE > tokens
+
+
+def _cut(zone: Zone, tokens: Sequence[str]) -> list[Piece]:
+    found, start = [], 0
+    for stop, token in enumerate(tokens, 1):
+        is_end = stop - start >= LEAST_TOKENS and number(token) % CUT == 0 and not token.isdecimal()
+        if is_end or stop == len(tokens):
+            part = tuple(tokens[start:stop])
+            found.append(Piece(_key(part), zone, part))
+            start = stop
+    return found
+
+
+def _key(tokens: Sequence[str]) -> int:
+    hashed = xxh3_64_intdigest(b"".join(digest("0" if token.isdecimal() else token) for token in tokens))
+    return hashed & ~1 | (len(tokens) < SHORT_TOKENS)

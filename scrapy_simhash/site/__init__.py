@@ -1,0 +1,6 @@
+"""What a site repeats on its pages, learned while they come: it is not what a page says."""
+
+from scrapy_simhash.site.profile import SiteProfile
+from scrapy_simhash.site.profiles import SiteProfiles
+
+__all__ = ["SiteProfile", "SiteProfiles"]
