@@ -118,20 +118,21 @@ class SimilarityRule(Rule):
         """Return how similar two pages are by what is not their sites'; *whole* is what all their text says.
 
         Own parts that agree are enough, whatever surrounds them. Texts that agree are not, if that rests on what the
-        site repeats: then the own parts must agree as well, though twice as much of them may differ. Short own parts
-        must agree like texts, and have the same subject.
+        site repeats. Where the subjects are equal, the smaller own part must be in the larger one: what was learned
+        after the first of two pages had come is left out of the second one only.
         """
-        if not (a.tokens or b.tokens):
-            return whole if is_equal else None
         estimate = similarity(a.minhash, b.minhash)
-        if min(a.tokens, b.tokens) < SHORT_OWN_PART:
-            return whole if is_equal and estimate >= least else None
-        is_within = (
-            bool(a.value and b.value) and hamming_distance(a.value, b.value) <= self.candidate_distance
-        )
-        if is_within and estimate >= least:
-            return estimate
-        return whole if estimate >= 1 - 2 * (1 - least) else None
+        fewer, more = sorted((a.tokens, b.tokens))
+        if fewer >= SHORT_OWN_PART and estimate >= least:
+            is_within = (
+                bool(a.value and b.value) and hamming_distance(a.value, b.value) <= self.candidate_distance
+            )
+            if is_within:
+                return estimate
+        if is_equal:
+            contained = estimate / (1 + estimate) * (fewer + more) / fewer if fewer else 1.0
+            return whole if contained >= self.min_similarity else None
+        return whole if fewer >= SHORT_OWN_PART and estimate >= 1 - 2 * (1 - least) else None
 
     def __str__(self) -> str:
         """Return the rule as the log shows it."""
