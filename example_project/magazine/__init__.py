@@ -6,8 +6,6 @@
     from magazine.server import serving     puts the site on a loopback port
     from magazine.truth import Truth        says, for any two URLs, what a detector ought to conclude
 
-`magazine.annex` is a second part, made the same way, with a truth of its own.
-
 Nothing here imports Scrapy or scrapy_simhash. (The two names above are not imported here, because both modules
 are also commands: `python -m magazine.server`, `python -m magazine.truth`.)
 """

@@ -4,8 +4,6 @@ One port, two hosts, told apart by the Host header:
 
     http://127.0.0.1:PORT/    The Harbour Lamp, the magazine
     http://localhost:PORT/    The Estuary Post, the partner
-
-On both hosts, what begins with /annex/ is the annex, which nothing else links to: http://127.0.0.1:PORT/annex/
 """
 
 import argparse
@@ -16,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from magazine import annex
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page
 from magazine.site import build_site, find
 
@@ -37,7 +34,6 @@ class SiteServer(ThreadingHTTPServer):
         super().__init__((MAIN_HOST, port), _Handler)
         self.requests: list[Request] = []
         self._site = build_site(self.port)
-        self._annex = annex.build_annex(self.port)
         self._visits: Counter[Address] = Counter()
         self._lock = Lock()
 
@@ -58,23 +54,22 @@ class SiteServer(ThreadingHTTPServer):
 
     def answer(self, address: Address) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers and body for one fetch of *address*, and log it. Safe in threads."""
-        page = self._page(address)
+        page = self.page(address)
         with self._lock:
             visit = self._visits[address]
             self._visits[address] += 1
             self.requests.append(Request(address.host, address.target, page.status, visit))
         return page.status, page.headers, page.body(visit)
 
-    def _page(self, address: Address) -> Page:
-        if address.target.startswith(annex.PREFIX):
-            return annex.find(self._annex, address)
+    def page(self, address: Address) -> Page:
+        """Return the page at *address*, or what the site answers where there is none."""
         return find(self._site, address)
 
 
 @contextmanager
-def serving(port: int = 0) -> Iterator[SiteServer]:
+def serving(port: int = 0, server_type: type[SiteServer] = SiteServer) -> Iterator[SiteServer]:
     """Serve the site from a thread for as long as the `with` block lasts."""
-    server = SiteServer(port)
+    server = server_type(port)
     # The wait between two looks at the stop flag; the default of half a second is felt in every test.
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import scrapy
-from crawler.spiders.annex import AnnexSpider
 
 from scrapy_simhash.signals import cluster_closed
+from tests.crawls.annex_spiders import Annex
 from tests.crawls.spiders import path_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.clusters import Cluster
 
 
-class Part(AnnexSpider):
+class Part(Annex):
     """Stays below the paths *within*, and asks by *metas*, by what paths begin with; notes clusters at their end.
 
     With a *seed* it asks in an order of its own.

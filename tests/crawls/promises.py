@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from magazine.annex.truth import AnnexTruth
-
 from scrapy_simhash.config import PROTECTIONS
+from tests.annex.truth import AnnexTruth
 from tests.crawls.harness import IN_ORDER, Crawl, Page
 
 #: Breadth first, one page after another.

@@ -3,9 +3,9 @@
 from collections import Counter, defaultdict
 
 import pytest
-from magazine.annex.truth import AnnexTruth
-from magazine.server import serving
 
+from tests.annex.server import serving
+from tests.annex.truth import AnnexTruth
 from tests.crawls.harness import IN_ORDER, Crawl, Page, Plan, crawl
 
 # Breadth first, so that a page is reached by the fewest links.

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from magazine.annex.truth import AnnexTruth, Endless
-from magazine.server import serving
 
+from tests.annex.server import serving
+from tests.annex.truth import AnnexTruth, Endless
 from tests.crawls.harness import Crawl, Plan, crawl
 from tests.crawls.promises import NEAREST_FIRST, Promise, copies, made, reached, scraped, seen, with_items
 from tests.store.server import RedisServer

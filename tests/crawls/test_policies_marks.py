@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from magazine.annex.truth import AnnexTruth
-from magazine.server import serving
 
+from tests.annex.server import serving
+from tests.annex.truth import AnnexTruth
 from tests.crawls.harness import IN_ORDER, Crawl, Page, Plan, crawl, crawl_one
 from tests.crawls.promises import NEAREST_FIRST, Promise, copies, is_exact, made, scraped, seen
 from tests.crawls.scopes import by_last_letter

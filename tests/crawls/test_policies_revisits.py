@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from magazine.annex.truth import AnnexTruth
-from magazine.server import serving
 
 from scrapy_simhash.config import PROTECTIONS
+from tests.annex.server import serving
+from tests.annex.truth import AnnexTruth
 from tests.crawls.harness import Crawl, Plan, crawl
 from tests.crawls.promises import (
     NEAREST_FIRST,

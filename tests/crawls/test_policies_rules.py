@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from magazine.annex.truth import AnnexTruth
-from magazine.server import serving
 
+from tests.annex.server import serving
+from tests.annex.truth import AnnexTruth
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.promises import (
     NEAREST_FIRST,

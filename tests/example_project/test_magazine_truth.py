@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 from itertools import combinations
+from pathlib import Path
 
 import magazine
 import pytest
@@ -132,3 +133,10 @@ def test_another_version_of_the_format_is_refused() -> None:
 )
 def test_the_examples_in_the_docstrings_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_examples_in_the_readme_run() -> None:
+    readme = Path(magazine.__path__[0]).with_name("README.md")
+    failed, attempted = doctest.testfile(str(readme), module_relative=False, encoding="utf-8")
+    assert attempted == 2
+    assert failed == 0

@@ -1,9 +1,9 @@
 """Read the annex's truth.json: what each page is, and what would be lost with it.
 
-    python -m magazine.annex.truth            check truth.json against the annex (run in example_project/)
-    python -m magazine.annex.truth --write    make it anew
+    python -m tests.annex.truth            check truth.json against the annex; needs PYTHONPATH=example_project
+    python -m tests.annex.truth --write    make it anew
 
-The rules stand in `magazine.annex.survey`, the layout of the file in the project's README.
+The rules stand in `tests.annex.survey`, the layout of the file in `README.md` beside this.
 """
 
 import json
@@ -13,13 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from magazine.annex import endless
-from magazine.annex.site import STARTS, build_annex
-from magazine.annex.survey import AnnexPageTruth, annex_groups, annex_items, judge_annex, survey_annex, walk
 from magazine.relation import Relation
 from magazine.survey import Shares
 from magazine.truth import Truth
 from magazine.truth_file import check_or_write, line, sparse
+
+from tests.annex import endless
+from tests.annex.site import STARTS, build_annex
+from tests.annex.survey import AnnexPageTruth, annex_groups, annex_items, judge_annex, survey_annex, walk
 
 TRUTH_FILE = Path(__file__).parent / "truth.json"
 VERSION = 1
@@ -143,7 +144,7 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Check truth.json, or write it; return the exit status."""
-    if not check_or_write(TRUTH_FILE, lambda: dumps(make_document()), "magazine.annex.truth", arguments):
+    if not check_or_write(TRUTH_FILE, lambda: dumps(make_document()), "tests.annex.truth", arguments):
         return 1
     truth = AnnexTruth.load()
     duplicates = sum(1 for _ in truth.pairs("duplicate"))

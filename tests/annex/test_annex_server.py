@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from http.client import HTTPConnection
 
 import pytest
-from magazine.annex import build_annex, find
-from magazine.annex.endless import month_path
 from magazine.page import Address
-from magazine.server import SiteServer, serving
+from magazine.server import SiteServer
+
+from tests.annex.endless import month_path
+from tests.annex.server import serving
+from tests.annex.site import build_annex, find
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,11 @@ finder takes any number of facts about a lost thing, and offers to take one more
 
 import re
 
-from magazine.annex.page import AnnexPage, pager, sheet
-from magazine.annex.standing import read_text
 from magazine.page import MAIN_HOST, Address
 from magazine.templates.markup import Link
+
+from tests.annex.page import AnnexPage, pager, sheet
+from tests.annex.standing import read_text
 
 ALMANAC = "/annex/almanac"
 FINDER = "/annex/finder"

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from magazine.annex.page import AnnexPage, pager, sheet
-from magazine.annex.standing import read_text
 from magazine.records import read_pairs
 from magazine.templates.markup import Link, esc
+
+from tests.annex.page import AnnexPage, pager, sheet
+from tests.annex.standing import CONTENT, read_text
 
 BOARD = "/annex/slip"
 KINDS = "/annex/slip/kinds"
@@ -40,10 +41,10 @@ class Card:
 def load_cards() -> dict[str, Card]:
     """Return the cards by name, those written a second time last."""
     cards = {}
-    for name, rest in read_pairs("annex/cards.txt", ":"):
+    for name, rest in read_pairs("cards.txt", ":", CONTENT):
         place, price, title, body = (part.strip() for part in rest.split("|"))
         cards[name] = Card(name, place, price, title, body)
-    for name, rest in read_pairs("annex/reposts.txt", ":"):
+    for name, rest in read_pairs("reposts.txt", ":", CONTENT):
         first, price, change = (part.strip() for part in rest.split("|"))
         body = cards[first].body
         if change:

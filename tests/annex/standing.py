@@ -1,8 +1,11 @@
 """Texts of the annex that stand on pages by themselves."""
 
+from pathlib import Path
 from typing import NamedTuple
 
-from magazine.records import CONTENT, Record, read_record
+from magazine.records import Record, read_record
+
+CONTENT = Path(__file__).parent / "content"
 
 
 class Text(NamedTuple):
@@ -13,8 +16,8 @@ class Text(NamedTuple):
 
 
 def read_text(name: str) -> Text:
-    """Return the text in `content/annex/<name>.txt`."""
-    return as_text(read_record(CONTENT / "annex" / f"{name}.txt"))
+    """Return the text in `content/<name>.txt`."""
+    return as_text(read_record(CONTENT / f"{name}.txt"))
 
 
 def as_text(record: Record) -> Text:

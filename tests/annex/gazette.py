@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 
-from magazine.annex.page import AnnexPage, link_element, listing, sheet
 from magazine.records import Record, read_records
 from magazine.templates.markup import Link
+
+from tests.annex.page import AnnexPage, link_element, listing, sheet
+from tests.annex.standing import CONTENT
 
 INDEX = "/annex/gazette"
 
@@ -16,14 +18,14 @@ _SPELLED = re.compile(r"\{([^{}]*)\}")
 
 def gazette_pages() -> Iterator[AnnexPage]:
     """Yield the index, which knows the home editions only, the editions, and what is said of the post to each."""
-    stories = read_records("annex/editions")
+    stories = read_records("editions", CONTENT)
     home = [Link(_path("en-gb", story), story.required("title")) for story in stories]
     text = "Four stories as they are spelled elsewhere, and how the post goes there."
     yield listing(INDEX, "The foreign editions", text, home)
     for story in stories:
         for region in REGIONS:
             yield _edition(story, region)
-    for post in read_records("annex/post"):
+    for post in read_records("post", CONTENT):
         yield sheet(
             _post(post.name), "notice", post.required("title"), post.blocks[0].text, lang=_code(post.name)
         )

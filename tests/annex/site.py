@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 
-from magazine.annex.endless import endless_page
-from magazine.annex.gazette import gazette_pages
-from magazine.annex.page import PREFIX, AnnexPage, sheet
-from magazine.annex.posters import posters_pages, walk_pages
-from magazine.annex.slip import slip_pages
-from magazine.annex.standing import read_text
-from magazine.annex.stores import stores_pages
-from magazine.annex.tales import tales_pages
-from magazine.annex.walls import stranger, walls_pages
 from magazine.page import MAIN_HOST, PARTNER_HOST, Address
 from magazine.records import read_pairs
 from magazine.templates.markup import Link, Origins
+
+from tests.annex.endless import endless_page
+from tests.annex.gazette import gazette_pages
+from tests.annex.page import PREFIX, AnnexPage, sheet
+from tests.annex.posters import posters_pages, walk_pages
+from tests.annex.slip import slip_pages
+from tests.annex.standing import CONTENT, read_text
+from tests.annex.stores import stores_pages
+from tests.annex.tales import tales_pages
+from tests.annex.walls import stranger, walls_pages
 
 #: The front door, and another one, whose page says the same and has a link of its own.
 STARTS = (PREFIX, f"{PREFIX}welcome")
@@ -57,7 +58,7 @@ def _pages(origins: Origins) -> Iterator[AnnexPage]:
 
 def _front() -> Iterator[AnnexPage]:
     title, text = read_text("standing/front")
-    sections = [Link(PREFIX + path, name) for path, name in read_pairs("annex/sections.txt", ":")]
+    sections = [Link(PREFIX + path, name) for path, name in read_pairs("sections.txt", ":", CONTENT)]
     front, welcome = STARTS
     yield sheet(front, "front", title, text, links=sections, family="front", role="start")
     attic = read_text("standing/attic")

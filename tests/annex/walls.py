@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from magazine.annex.page import PREFIX, AnnexPage, listing, sheet, slug
-from magazine.annex.standing import read_text
 from magazine.page import MAIN_HOST, Address
 from magazine.records import read_pairs
 from magazine.templates.markup import Link
+
+from tests.annex.page import PREFIX, AnnexPage, listing, sheet, slug
+from tests.annex.standing import CONTENT, read_text
 
 CELLAR = "/annex/cellar"
 
@@ -39,7 +40,7 @@ _STRANGE = re.compile(r"[^\w-]+")
 
 def walls_pages() -> Iterator[AnnexPage]:
     """Yield each room's list, then what stands at every address on it."""
-    wanted = read_pairs("annex/wanted.txt", ":")
+    wanted = read_pairs("wanted.txt", ":", CONTENT)
     for wall, (room, title, text) in ROOMS.items():
         links = [Link(f"{room}/{slug(name)}", name) for own, name in wanted if own == wall]
         yield listing(room, title, text, links)

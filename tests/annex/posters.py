@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from magazine.annex.page import AnnexPage, listing, sheet
-from magazine.annex.standing import as_text
 from magazine.records import read_records
 from magazine.templates.markup import Link
+
+from tests.annex.page import AnnexPage, listing, sheet
+from tests.annex.standing import CONTENT, as_text
 
 POSTERS = "/annex/posters"
 WALK = "/annex/walk"
@@ -14,7 +15,7 @@ WALK = "/annex/walk"
 def posters_pages() -> Iterator[AnnexPage]:
     """Yield the list, then each poster wherever it hung, with a photograph that only that page links to."""
     links, pages = [], []
-    for record in read_records("annex/posters"):
+    for record in read_records("posters", CONTENT):
         title, text = as_text(record)
         for place in record.listed("places"):
             path = f"{POSTERS}/{record.name}/{place}"
@@ -30,7 +31,7 @@ def posters_pages() -> Iterator[AnnexPage]:
 
 def walk_pages() -> Iterator[AnnexPage]:
     """Yield the parts of the walk, each a link deeper, and beside each an echo, which alone leads to the tin book."""
-    parts = [as_text(record) for record in read_records("annex/walk")]
+    parts = [as_text(record) for record in read_records("walk", CONTENT)]
     for number, (title, text) in enumerate(parts, start=1):
         path = f"{WALK}/{number}"
         links = [Link(f"{path}/again", "Read it again")]

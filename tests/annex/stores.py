@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from magazine.annex.page import AnnexPage, listing, sheet, slug
 from magazine.records import read_records
 from magazine.templates.markup import Link, esc
+
+from tests.annex.page import AnnexPage, listing, sheet, slug
+from tests.annex.standing import CONTENT
 
 INDEX = "/annex/stores"
 LETTER = "/annex/stores/letter"
@@ -43,7 +45,7 @@ class Variant(NamedTuple):
 def load_families() -> list[list[Variant]]:
     """Return the variants, a list a family. Raises ValueError for a variant not of two parts."""
     families = []
-    for record in read_records("annex/goods"):
+    for record in read_records("goods", CONTENT):
         variants = []
         for variant in record.required("variants").split(";"):
             value, slash, price = (part.strip() for part in variant.partition("/"))

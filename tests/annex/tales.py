@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from magazine.annex.page import PREFIX, AnnexPage, listing, moved, sheet
-from magazine.annex.standing import Text, as_text
 from magazine.records import read_records
 from magazine.templates.markup import Link, Origins
+
+from tests.annex.page import PREFIX, AnnexPage, listing, moved, sheet
+from tests.annex.standing import CONTENT, Text, as_text
 
 INDEX = "/annex/tales"
 LAMP = f"{INDEX}/lamp-oil"
@@ -27,7 +28,7 @@ _SHORT = ("/annex/old/lamp", LAMP, 301)
 
 def tales_pages(origins: Origins) -> Iterator[AnnexPage]:
     """Yield the index, the tales, their copies and doors, and the redirects."""
-    tales = {record.name: as_text(record) for record in read_records("annex/tales")}
+    tales = {record.name: as_text(record) for record in read_records("tales", CONTENT)}
     yield _index(tales)
     yield from _lamp(tales["lamp-oil"], origins)
     yield from _copied("borrowed-anchor", tales["borrowed-anchor"])

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from magazine.annex.page import AnnexPage
-from magazine.annex.slip import load_cards
 from magazine.page import Address
 from magazine.relation import CLOSE, KIN, SAME, PageTruth, Relation, grade
 from magazine.survey import Group, Shares, clique, survey_pages
 from magazine.words import equal_share
+
+from tests.annex.page import AnnexPage
+from tests.annex.slip import load_cards
 
 
 @dataclass(frozen=True)

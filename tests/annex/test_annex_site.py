@@ -5,13 +5,15 @@ from urllib.parse import urljoin
 
 import pytest
 from lxml import html
-from magazine.annex import PREFIX, AnnexPage, build_annex, find
-from magazine.annex.endless import ALMANAC, FACTS, FINDER, month_path
-from magazine.annex.gazette import REGIONS
-from magazine.annex.slip import BOARD
-from magazine.annex.stores import load_families
-from magazine.annex.tales import LIES
 from magazine.page import Address, Page
+
+from tests.annex.endless import ALMANAC, FACTS, FINDER, month_path
+from tests.annex.gazette import REGIONS
+from tests.annex.page import PREFIX, AnnexPage
+from tests.annex.site import build_annex, find
+from tests.annex.slip import BOARD
+from tests.annex.stores import load_families
+from tests.annex.tales import LIES
 
 Annex = dict[Address, AnnexPage]
 

@@ -8,11 +8,12 @@ from urllib.parse import urljoin
 
 import pytest
 from lxml import html
-from magazine.annex import build_annex
-from magazine.annex.truth import TRUTH_FILE, AnnexTruth, dumps, make_document
 from magazine.page import Address
 
-README = Path(__file__).parents[2] / "example_project" / "README.md"
+from tests.annex.site import build_annex
+from tests.annex.truth import TRUTH_FILE, AnnexTruth, dumps, make_document
+
+README = Path(__file__).with_name("README.md")
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +206,7 @@ def test_endless_parts_are_stated_by_their_rule(annex: AnnexTruth) -> None:
 
 def test_the_examples_in_the_readme_run() -> None:
     failed, attempted = doctest.testfile(str(README), module_relative=False, encoding="utf-8")
-    assert attempted >= 6
+    assert attempted >= 4
     assert failed == 0
 
 
