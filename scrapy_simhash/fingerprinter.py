@@ -42,7 +42,7 @@ SCHEME = "web-2"
 
 
 class Reading(NamedTuple):
-    """What is left of a page when it has been read: enough to judge it, nothing that grows with it."""
+    """What is left of a page when it has been read: enough to check it, nothing that grows with it."""
 
     fingerprint: Fingerprint | None
     """None when the main text is too short."""

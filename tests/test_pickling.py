@@ -225,7 +225,7 @@ def pickled_by_another_version(changes: dict[str, Any], *left_out: str) -> bytes
 
 
 def test_settings_that_this_version_does_not_have_are_an_error_that_names_them() -> None:
-    with pytest.raises(TypeError, match="with settings that this one lacks: unheard_of"):
+    with pytest.raises(TypeError, match="with settings that this one does not have: unheard_of"):
         pickle.loads(pickled_by_another_version({"unheard_of": 1}))
 
 

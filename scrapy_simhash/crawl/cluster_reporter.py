@@ -32,7 +32,7 @@ class ClusterReporter:
         self._is_verbose = config.debug
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
-    def judged(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
+    def note_verdict(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
         """Take note of the verdict on the page at *url*, which names *canonical* as its address.
 
         Return the URL of its cluster that is to be preferred so far, see :meth:`ClusterBook.note`.

@@ -75,7 +75,7 @@ class Consequences:
             self._give_up("Error while choosing an action for %(about)s: the page is kept", response)
         try:
             self._make_known(verdict, decision, canonical, request, response)
-            self._floods.judged(verdict, reading, request, response)
+            self._floods.note_verdict(verdict, reading, request, response)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
             # The spider middleware does what the meta says.
@@ -151,7 +151,7 @@ class Consequences:
         response: Response,
     ) -> None:
         stats = stats_of(self._crawler)
-        preferred = self._clusters.judged(verdict, response.url, canonical)
+        preferred = self._clusters.note_verdict(verdict, response.url, canonical)
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)
         count_decision(stats, decision)

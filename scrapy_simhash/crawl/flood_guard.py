@@ -90,7 +90,9 @@ class FloodGuard:
             self._give_up(response)
             return ()
 
-    def judged(self, verdict: Verdict, reading: Reading | None, request: Request, response: Response) -> None:
+    def note_verdict(
+        self, verdict: Verdict, reading: Reading | None, request: Request, response: Response
+    ) -> None:
         """Take note of a page that the spider gets, with the verdict on it; *reading* is None if it was not read.
 
         To be called for every response but those without a callback, as the last thing that is done about it. Pages

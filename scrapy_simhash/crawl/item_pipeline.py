@@ -152,7 +152,7 @@ class SimhashItemPipeline:
         # Those that are dropped because of their page have never been here.
         if isinstance(exception, NearDuplicateItem | NearDuplicatePageItem | UnchangedPageItem):
             return
-        # What cannot be read has been counted when it could not be judged.
+        # What cannot be read has been counted when it could not be checked.
         with suppress(Exception):
             key = self._in_flight.lose(item, self._checker.key_of)
             if key is not None:
@@ -208,7 +208,7 @@ class SimhashItemPipeline:
         )
 
     def _give_up(self, error: Exception, item: Any) -> None:
-        """Count an item that could not be judged; call it where the exception is handled."""
+        """Count an item that could not be checked; call it where the exception is handled."""
         if isinstance(error, StoreError):
             self._store_outage.failed(error, self.crawler.spider)
             self._count(names.STAT_ITEM_STORE_ERRORS)

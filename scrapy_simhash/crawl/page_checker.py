@@ -63,7 +63,7 @@ class PageChecker:
         self._warn_once = WarnOnce(crawler, logger, names.STAT_ERRORS)
 
     def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
-        """Return why *response* is not to be judged, None when it is. Looks at no text, so nothing is parsed."""
+        """Return why *response* is not to be checked, None when it is. Looks at no text, so nothing is parsed."""
         if request.callback is NO_CALLBACK:
             return Reason.NO_CALLBACK
         if request.meta.get(names.META_ENABLED, True) is False:
@@ -79,7 +79,7 @@ class PageChecker:
         return None
 
     def must_wait(self, response: Response) -> bool:
-        """Tell whether *response* is to be judged with waiting, while the crawl goes on."""
+        """Tell whether *response* is to be checked with waiting, while the crawl goes on."""
         return self._is_large(response) or is_async(self._detector.store)
 
     def check(self, request: Request, response: Response) -> Checked:
@@ -163,7 +163,7 @@ class PageChecker:
         return reading
 
     def _give_up(self, error: Exception, response: Response) -> Checked:
-        """Return the verdict on a page that could not be judged; call it where the exception is handled."""
+        """Return the verdict on a page that could not be checked; call it where the exception is handled."""
         if isinstance(error, StoreError):
             self._store_outage.failed(error, self._crawler.spider)
             return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))

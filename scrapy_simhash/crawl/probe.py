@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Hosts that are asked; the pages of any more are judged as without.
+#: Hosts that are asked; the pages of any more are checked as without.
 MOST_HOSTS = 1_000
 #: Bytes of an answer beyond which nothing is learned from it: no such page is that large, and it is read in the loop.
 LARGEST = 256 * 1024

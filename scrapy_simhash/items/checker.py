@@ -24,11 +24,11 @@ class Ruling(NamedTuple):
     is_dispensable: bool = False
     """Whether what it repeats is safe: delivered in this run, or in one that has ended in order."""
     key: bytes | None = None
-    """Which item it is; None if there was nothing to judge."""
+    """Which item it is; None if there was nothing to check."""
 
 
 class _Case(NamedTuple):
-    """An item while it is being judged."""
+    """An item while it is being checked."""
 
     reading: ItemReading
     posting: Posting
@@ -41,7 +41,7 @@ class ItemChecker:
     its items, so the first item that repeats one of those stays, and takes its place. (What another crawler has found
     since this run began is taken for safe: it cannot be told from what it is about to lose.)
 
-    *remembers* says whether what is judged is kept; *drops* whether dispensable items will be dropped. *clock* tells
+    *remembers* says whether what is checked is kept; *drops* whether dispensable items will be dropped. *clock* tells
     when an item comes, in seconds of Unix time.
     """
 
@@ -93,7 +93,7 @@ class ItemChecker:
             return self._rule(case, claim, None if original is None else store.get(original))
 
     async def check_async(self, item: Any) -> Ruling:
-        """Do what ``judge`` does with a store that is asked by coroutines; any number of items may wait at once."""
+        """Do what ``check`` does with a store that is asked by coroutines; any number of items may wait at once."""
         case = self._open(item)
         if isinstance(case, Ruling):
             return case
@@ -109,7 +109,7 @@ class ItemChecker:
         return None if reading is None else reading.key
 
     def lose(self, key: bytes) -> None:
-        """Note that the item *key* was lost after it had been judged: what repeats it is not dispensable for it."""
+        """Note that the item *key* was lost after it had been checked: what repeats it is not dispensable for it."""
         self._safe.pop(key, None)
         self._gone.add(key)
         self._replacements = {content: other for content, other in self._replacements.items() if other != key}

@@ -13,7 +13,7 @@ MOST = 10_000
 
 
 class InFlight:
-    """Knows the items that have been judged and have not arrived yet, as objects and by their key.
+    """Knows the items that have been checked and have not arrived yet, as objects and by their key.
 
     >>> on_the_way, kettle = InFlight(), {"name": "Kettle"}
     >>> on_the_way.add(kettle, b"1")

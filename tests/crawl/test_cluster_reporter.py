@@ -19,11 +19,11 @@ COPY = Verdict(Status.NEAR_DUPLICATE, duplicate_of=FIRST, cluster=3, rank=1)
 def test_stats_follow_each_page_and_are_absent_before_the_first_copy() -> None:
     crawler = stand_in()
     reporter = ClusterReporter(crawler, Config(prefer=("https",)))
-    assert reporter.judged(Verdict(Status.NEW, cluster=3, rank=0), FIRST, None) is None
+    assert reporter.note_verdict(Verdict(Status.NEW, cluster=3, rank=0), FIRST, None) is None
     assert simhash_stats(crawler) == {}
-    assert reporter.judged(COPY, "http://example.com/b", None) == FIRST
+    assert reporter.note_verdict(COPY, "http://example.com/b", None) == FIRST
     assert simhash_stats(crawler) == {"largest_cluster": 2}
-    assert reporter.judged(COPY, "https://example.com/c", None) == "https://example.com/c"
+    assert reporter.note_verdict(COPY, "https://example.com/c", None) == "https://example.com/c"
     assert simhash_stats(crawler) == {"largest_cluster": 3, "preferred_later": 1}
 
 
@@ -37,7 +37,7 @@ def test_a_fault_of_the_book_costs_a_stat_and_one_warning(
     crawler = stand_in()
     reporter = ClusterReporter(crawler, Config())
     with caplog.at_level(logging.DEBUG):
-        assert [reporter.judged(COPY, f"http://example.com/{n}", None) for n in range(3)] == [None] * 3
+        assert [reporter.note_verdict(COPY, f"http://example.com/{n}", None) for n in range(3)] == [None] * 3
     assert simhash_stats(crawler) == {"consequence_errors": 3}
     assert [record.levelname for record in caplog.records] == ["WARNING", "DEBUG", "DEBUG"]
     assert "http://example.com/0" in caplog.records[0].getMessage()
@@ -58,7 +58,7 @@ def test_clusters_that_were_forgotten_are_mentioned_in_the_log_and_sent_nowhere(
     for number in (1, 2):
         first = f"http://example.com/{number}"
         verdict = Verdict(Status.NEAR_DUPLICATE, duplicate_of=first, cluster=number)
-        reporter.judged(verdict, first + "?copy", None)
+        reporter.note_verdict(verdict, first + "?copy", None)
     assert crawler.spider is not None
     with caplog.at_level(logging.DEBUG, logger="scrapy_simhash"):
         reporter.spider_closed(crawler.spider)

@@ -47,7 +47,7 @@ class Crawl:
         **keywords: Any,
     ) -> None:
         verdict = verdict or Verdict(Status.NEAR_DUPLICATE, duplicate_of="http://example.com/", cluster=0)
-        self.guard.judged(verdict, reading, Request(url, **keywords), HtmlResponse(url, body=body))
+        self.guard.note_verdict(verdict, reading, Request(url, **keywords), HtmlResponse(url, body=body))
 
     def get_days(self, *numbers: int, **keywords: Any) -> None:
         for number in numbers:
@@ -189,7 +189,7 @@ def test_a_fault_of_ours_costs_a_stat_and_one_warning(caplog: pytest.LogCaptureF
     crawl.get_days(*range(4))
     verdict = Verdict(Status.NEAR_DUPLICATE, duplicate_of=day(0), cluster=0)
     for number in (4, 5):
-        crawl.guard.judged(verdict, READING, Request(day(number)), Unreadable(day(number)))
+        crawl.guard.note_verdict(verdict, READING, Request(day(number)), Unreadable(day(number)))
     assert crawl.guard.hints(READING, Request(day(6)), cast("Response", SimpleNamespace())) == ()
     crawl.get_days(*range(6, 20))
     assert crawl.refuses(day(99))
