@@ -1,8 +1,8 @@
 """Recognise near-duplicate pages while a Scrapy crawl runs.
 
 Enable it in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use the parts by
-themselves: :class:`PageFingerprinter` (a page to 64 bits), :class:`SimhashIndex` (which fingerprints lie within a
-few bits), :class:`NearDuplicateDetector` (which page repeats which).
+themselves: :class:`PageFingerprinter` (makes the fingerprint of a page), :class:`SimhashIndex` (finds fingerprints
+within a Hamming distance), :class:`NearDuplicateDetector` (tells which page repeats which).
 """
 
 from importlib import import_module
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where each public name lives. A part is imported when it is first asked for: who searches a file of hashes needs no
-#: Scrapy, and who asks for help does not wait for it.
+#: The module of each public name, imported on first use: searching a file of hashes does not need Scrapy, and --help
+#: does not wait for it.
 _HOMES = {
     "Addon": "crawl.addon",
     "Config": "config",

@@ -1,4 +1,4 @@
-"""Action: what is done about a page, and the words that settings and meta have for it."""
+"""Action: what is dropped of a page, and the names of actions in settings and meta."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Flag
 
 
 class Action(Flag):
-    """What becomes of a page: any of its parts may be dropped.
+    """Which parts of a page are dropped.
 
     >>> Action.DROP_LINKS in Action.DROP_PAGE, Action.DROP_ITEMS in Action.MARK
     (True, False)
@@ -19,7 +19,7 @@ class Action(Flag):
     DROP_LINKS = 2
     """Its requests are dropped; the callback runs."""
     DROP_PAGE = 7
-    """The callback does not run, so that there is neither."""
+    """The callback does not run, so there are no items and no requests."""
 
     @classmethod
     def named(cls, words: object) -> Action:
@@ -51,7 +51,7 @@ class Action(Flag):
         return Action.DROP_ITEMS if Action.DROP_ITEMS in self else Action.MARK
 
     def __str__(self) -> str:
-        """Say it in the words of the settings.
+        """Return the name used in settings and meta.
 
         >>> str(Action.DROP_ITEMS | Action.DROP_LINKS), str(Action.MARK)
         ('drop_items,drop_links', 'mark')

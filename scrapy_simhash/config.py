@@ -1,7 +1,7 @@
-"""Config: every setting, its default, what it must be. The only reader of ``SIMHASH_*``.
+"""Config: every setting, its default and its check. The only reader of ``SIMHASH_*``.
 
-A setting is added by adding a field here, with its check; the reference page describes it, and a test compares the
-two lists. What values may look like is in ``values.py``.
+To add a setting, add a field here with its check, and an entry in docs/reference/settings.rst; a test compares the
+two. Conversion from strings is in ``values.py``.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from scrapy_simhash.values import (
 from scrapy_simhash.values import PREFIX as PREFIX  # shown here too, for all who name settings
 from scrapy_simhash.values import setting_name as setting_name
 
-#: Which pages are treated with care, unless told: see docs/how-to/protected.rst.
+#: Kinds of pages that are protected from dropping by default: see docs/how-to/protected.rst.
 PROTECTIONS = ("start", "listing", "pagination", "language", "product")
-#: By what the preferred URL of a cluster can be chosen.
+#: Criteria for the preferred URL of a cluster.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")
-#: When two pages are near-duplicates: the rules, and the settings that only one of them uses.
+#: The rules for near-duplicates, each with the settings that only it uses.
 RULES = {"similarity": ("candidate_distance", "min_similarity"), "classic": ("max_distance", "blocks")}
-#: What is done about an item that repeats another one.
+#: Actions for an item that repeats another one.
 ITEM_ACTIONS = ("mark", "drop")
-#: What is done about one page that comes back under ever more addresses.
+#: Actions for a flood: many URLs of a host that return the same page.
 FLOOD_ACTIONS = ("report", "stop_pattern", "close_spider")
-#: At what level Scrapy logs a dropped item.
+#: Log levels for dropped items.
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-#: What keeps the pages that were seen.
+#: Built-in stores.
 STORES = ("memory", "sqlite", "redis")
-#: Within what a page is compared.
+#: Scopes: which pages are compared with each other.
 SCOPES = ("crawl", "domain", "host")
-#: Tables beyond which an index would cost more than the crawl it serves.
+#: Maximum number of tables: more would take more memory and time than the crawl itself.
 MAX_TABLES = 1_000
-#: Bits beyond which unrelated pages become candidates by chance, and the search a scan.
+#: Maximum distance in bits: beyond it, unrelated pages become candidates by chance, and the search becomes a scan.
 MAX_CANDIDATE_DISTANCE = 20
-#: Seconds for which a crawler that was killed could count as live: beyond that others wait too long for its pages.
+#: Maximum seconds for which a killed crawler counts as live: beyond it, others wait too long for its pages.
 MAX_LIVE = 3_600
-#: Seconds after which a store in Redis can be forgotten at last: what its claims have room for.
+#: Maximum seconds until a store in Redis expires: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
 
 _CHOICES = {
@@ -65,9 +65,9 @@ class Config:
     """The settings of one crawl, checked.
 
     Field ``max_distance`` is setting ``SIMHASH_MAX_DISTANCE``, and so on. A setting that the chosen rule does not use
-    has no effect, whatever its value: it is warned of, and the field has its default.
+    causes a warning and is ignored: the field has its default.
 
-    Raises SettingError with the setting, what it must be, and its value.
+    Raises SettingError, which names the setting, what it must be, and its value.
 
     >>> Config(rule="classic", blocks=2)
     Traceback (most recent call last):
@@ -235,9 +235,9 @@ class Config:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the settings of a pickle; those that it lacks have their defaults. They were checked when it was made.
+        """Restore the settings from a pickle; missing ones have their defaults. They are not checked again.
 
-        Raises TypeError for settings that there are not.
+        Raises TypeError for unknown settings.
         """
         if unknown := sorted(set(state) - {field.name for field in fields(self)}):
             raise TypeError(
@@ -272,10 +272,10 @@ class Config:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Config:
-        """Return the config that *settings* (Scrapy's, or any mapping) hold; what they leave out is default.
+        """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.
 
-        Values may be strings, as the command line gives them. None means the default. Settings that the chosen rule
-        does not use are passed over: see unused_settings().
+        Values may be strings, as on the command line. None means the default. Settings that the chosen rule does not
+        use are ignored: see unused_settings().
         """
         given = {field.name: settings.get(setting_name(field.name)) for field in fields(cls)}
         unused = _unused_by(given["rule"] or cls.rule)
@@ -290,7 +290,7 @@ def setting_names() -> tuple[str, ...]:
 
 
 def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the ``SIMHASH_*`` names in *settings* that mean nothing, each with the one it resembles, if any.
+    """Return the unknown ``SIMHASH_*`` names in *settings*, each with the most similar known name, or None.
 
     >>> unknown_settings({"SIMHASH_ACTON": "mark", "LOG_LEVEL": "INFO"})
     {'SIMHASH_ACTON': 'SIMHASH_ACTION'}
@@ -306,7 +306,7 @@ def unknown_settings(settings: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def unused_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings in *settings* that the chosen rule does not use, each with a sentence that says so.
+    """Return the settings in *settings* that the chosen rule does not use, each with a warning.
 
     >>> unused_settings({"SIMHASH_BLOCKS": 4})["SIMHASH_BLOCKS"]
     "SIMHASH_BLOCKS (4) has no effect with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"

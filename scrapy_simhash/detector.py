@@ -1,4 +1,4 @@
-"""NearDuplicateDetector: a page in, a verdict out. Knows no Scrapy."""
+"""NearDuplicateDetector: returns the verdict on a page. Does not need Scrapy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 
 
 class NearDuplicateDetector:
-    """Judges pages one after another, each against all that came before.
+    """Compares each page with all pages before it.
 
     >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     >>> detector = NearDuplicateDetector()
@@ -42,10 +42,10 @@ class NearDuplicateDetector:
         *,
         fingerprinter: PageFingerprinter | None = None,
     ) -> None:
-        """Make a detector that remembers in *store*: in memory if None, else one that was opened for its header.
+        """Make a detector that keeps pages in *store*: in memory if None, else a store opened for the same header.
 
-        With an `AsyncStore` only the methods that are coroutines can be called. *clock* tells when a page is seen, in
-        seconds of Unix time. *fingerprinter* is one of the same *config*, if there is one already.
+        With an `AsyncStore` only the coroutine methods can be called. *clock* returns the current time in seconds of
+        Unix time. *fingerprinter* is an existing one with the same *config*.
 
         A detector that has seen no page, and was given no store, can be pickled and copied: the copy is empty, with
         the same *config*, *clock* and *fingerprinter*. Any other detector raises TypeError.
@@ -101,15 +101,15 @@ class NearDuplicateDetector:
         content_type: str | None = None,
         content_language: str | None = None,
     ) -> Verdict:
-        """Return the verdict on a page, and remember the page.
+        """Return the verdict on a page, and store the page.
 
         *html*, *content_type* and *content_language* are as for
         :meth:`PageFingerprinter.extract() <scrapy_simhash.PageFingerprinter.extract>`. *key* says when two visits are
         visits of one page, by default when *url* is the same. The fingerprint takes most of the time; the
         look-up and the insert that follow are one step.
 
-        Raises TypeError for a type that is no page, whatever the markup, and StoreUnavailable when the store does not
-        work; the page is not remembered then.
+        Raises TypeError if *html* has another type, and StoreUnavailable when the store does not work; the page is
+        not stored then. Bad markup raises nothing.
         """
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
@@ -139,7 +139,7 @@ class NearDuplicateDetector:
     def conclude(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
-        """Return the verdict on a page that has been read, and remember the page, if asked to; see check().
+        """Return the verdict on a page that was read before, and store the page if *remember* is true; see check().
 
         Look-up and insert are one step; call it from one thread at a time.
         """
@@ -183,7 +183,7 @@ class NearDuplicateDetector:
         return await self.store.claim(posting)
 
     def check_fingerprint(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
-        """Return the verdict on a page whose fingerprint is known, and remember the page; see check().
+        """Return the verdict on a page by its fingerprint alone, and store the page; see check().
 
         Without its text, a page is unchanged when its fingerprint is.
         """

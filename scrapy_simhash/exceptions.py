@@ -3,10 +3,10 @@
     SimhashError                  everything below
     ├── SettingError              a wrong setting or argument                (also ValueError)
     └── StoreError                a store that cannot be used
-        ├── StoreMismatch         it holds fingerprints of another kind than are asked of it
+        ├── StoreMismatch         its fingerprints were made or compared by other settings
         ├── StoreLocked           another crawl is writing to it
-        ├── StoreDamaged          it is not, or not any more, what a store should be
-        └── StoreUnavailable      it does not answer just now; nothing of that call was stored
+        ├── StoreDamaged          it cannot be read as a store
+        └── StoreUnavailable      it does not answer; nothing of the call was stored
 
     NearDuplicate                 a page that SIMHASH_ACTION = "drop_page" dropped   (scrapy's IgnoreRequest)
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 
 class SimhashError(Exception):
-    """Base of all errors that scrapy-simhash raises on its own account."""
+    """Base of all errors that scrapy-simhash raises."""
 
 
 class SettingError(SimhashError, ValueError):
@@ -37,8 +37,8 @@ class StoreLocked(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A store that cannot be read as one: another kind of file, another version, damage. Nothing was changed."""
+    """A store that cannot be read: another kind of file, another version, or damage. Nothing was changed."""
 
 
 class StoreUnavailable(StoreError):
-    """A store that does not answer just now, or cannot write: a server away, a full disk. It may work again later."""
+    """A store that does not answer or cannot write: no connection, a full disk. It may work again later."""

@@ -1,4 +1,4 @@
-"""PageFingerprinter: the first three arrows, from HTML to Fingerprint."""
+"""PageFingerprinter: from HTML to Fingerprint."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SCHEME = "web-2"
 
 
 class Reading(NamedTuple):
-    """What is left of a page when it has been read: enough to check it, nothing that grows with it."""
+    """What is needed of a page to compare it: of constant size, however large the page."""
 
     fingerprint: Fingerprint | None
     """None when the main text is too short."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def scope_of(url: str, scope: str) -> str:
     """Return what pages must share to be compared: nothing, the registered domain, or the host of *url*.
 
-    *scope* is ``crawl``, ``domain`` or ``host``. Ports do not matter. An address without a public suffix
+    *scope* is ``crawl``, ``domain`` or ``host``. Ports do not matter. A URL without a public suffix
     (``localhost``, 127.0.0.1) is its own domain; a URL without a host has the scope ``""``.
 
     >>> scope_of("https://news.example.co.uk:8443/a", "domain"), scope_of("https://news.example.co.uk/a", "host")

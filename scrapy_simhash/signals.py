@@ -7,7 +7,7 @@ from __future__ import annotations
 #: cluster is to be preferred, as far as is known) and ``spider``. No handler of these signals may be a coroutine.
 near_duplicate_found = object()
 
-#: One page comes back under ever more addresses of a host. Sent once per cluster and host, with the arguments
+#: One page comes back under ever more URLs of a host. Sent once per cluster and host, with the arguments
 #: ``flood`` (a :class:`~scrapy_simhash.floods.Flood`) and ``spider``.
 flood_found = object()
 

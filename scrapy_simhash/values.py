@@ -17,7 +17,7 @@ PREFIX = "SIMHASH_"
 ACTION_SETTINGS = ("action", "exact_action", "revisit_action")
 #: Settings that name one field of items.
 FIELD_SETTINGS = ("item_field", "item_mark", "item_key")
-#: Names with dots between, and addresses by IP. With a scheme, say, it would equal no host, unnoticed.
+#: Names with dots between, and URLs by IP. With a scheme, say, it would equal no host, unnoticed.
 _DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
 _ACTION = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
 _WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
@@ -85,7 +85,7 @@ def _words(name: str, value: object, what: str = "must be a list of strings") ->
 def _json_list(value: object) -> object:
     """Return the list of which *value* is the JSON, or *value*.
 
-    Only one of strings, for ``[0]`` may be a pattern. As one, ``["/print/"]`` would match nearly every address.
+    Only one of strings, for ``[0]`` may be a pattern. As one, ``["/print/"]`` would match nearly every URL.
     """
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return value
@@ -157,7 +157,7 @@ def is_pattern(value: str) -> bool:
 
 
 def is_domain(value: str) -> bool:
-    """Tell whether *value* can be the host of an address, or what one ends in."""
+    """Tell whether *value* can be the host of a URL, or what one ends in."""
     return bool(_DOMAIN.fullmatch(value.strip()))
 
 

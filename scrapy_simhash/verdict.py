@@ -1,4 +1,4 @@
-"""Verdict: what was concluded about a page, with the evidence."""
+"""Verdict: whether a page is new, a near-duplicate or a revisit, with the evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Status(str, Enum):
-    """What a page is to the pages seen before it."""
+    """How a page relates to the pages before it."""
 
     NEW = "new"
     NEAR_DUPLICATE = "near_duplicate"
@@ -21,29 +21,29 @@ class Status(str, Enum):
 
 
 class Reason(str, Enum):
-    """Why a page was skipped, how a revisited page has fared, or why nobody knows."""
+    """Why a page was skipped or is unknown, or how a revisited page has changed."""
 
     UNCHANGED = "unchanged"
-    """A revisit with the very text of last time, title included."""
+    """A revisit with the same title and main text as last time."""
     DELIVERED = "delivered"
-    """The same, and another crawler, which is still at work, has handed it on; see ``SIMHASH_REVISIT_LIVE``."""
+    """The same, and another live crawler has delivered it; see ``SIMHASH_REVISIT_LIVE``."""
     SMALL_CHANGE = "small_change"
-    """A revisit whose text is another, but still a near-duplicate of what its cluster began with."""
+    """A revisit whose text has changed, but is still a near-duplicate of the first page of its cluster."""
     CHANGED = "changed"
-    """A revisit that says something else than last time, and nothing that another page said first."""
+    """A revisit whose text has changed and repeats no other page."""
     NOW_NEAR_DUPLICATE = "now_near_duplicate"
-    """A revisit that says something else than last time: what another page said first."""
+    """A revisit whose text has changed and now repeats another page."""
 
     OPTED_OUT = "opted_out"
     """The request said ``simhash: False``."""
     NO_CALLBACK = "no_callback"
     """Not a page of the spider: ``robots.txt``, a download of a media pipeline."""
     STATUS = "status"
-    """The response is not a 2xx one."""
+    """The HTTP status of the response is not 2xx."""
     NOT_HTML = "not_html"
     """Not HTML by its content type or its body."""
     TRUNCATED = "truncated"
-    """Scrapy says that the body is not complete."""
+    """The response has Scrapy's flag ``dataloss`` or ``download_stopped``: its body is not complete."""
     TOO_LARGE = "too_large"
     """Larger than ``SIMHASH_MAXSIZE``."""
     SHORT_TEXT = "short_text"
@@ -51,42 +51,42 @@ class Reason(str, Enum):
     those of another such page."""
 
     STORE = "store"
-    """Unknown, since the store did not answer."""
+    """Unknown, because the store did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was concluded about one page."""
+    """The verdict on one page."""
 
     status: Status
     fingerprint: Fingerprint | None = None
-    """None when the page was skipped or not understood."""
+    """None when the page was skipped or is unknown."""
     duplicate_of: str | None = None
-    """URL of the page that it repeats: the one that was seen first, not the one that was written first."""
+    """URL of the page that it repeats: the one crawled first, which need not be the older one."""
     distance: int | None = None
-    """Bits in which it differs, 0-64: from ``duplicate_of``, or for a revisit from its former self."""
+    """Hamming distance in bits, 0-64: from ``duplicate_of``, or for a revisit from its previous fingerprint."""
     similarity: float | None = None
     """Estimated share of its shingles that ``duplicate_of`` has too, 0-1; see :class:`scrapy_simhash.rule.Rule`."""
     cluster: int | None = None
-    """Number of the cluster: the number, counted from 0, of the page that was its first."""
+    """Number of the cluster, counted from 0: that of the first page in it."""
     reason: Reason | None = None
     """Set for ``skipped`` and ``revisit``, for near-duplicates that are too short for a fingerprint, and for
-    ``unknown`` pages of which the store could not be asked."""
+    ``unknown`` pages when the store did not answer."""
     last_seen: int | None = None
-    """When a revisited page was seen last, in seconds of Unix time."""
+    """Time of the previous visit of a revisited page, in seconds of Unix time."""
     is_settled: bool = False
-    """Whether what was made of a revisited page last time is safe; see :class:`~scrapy_simhash.store.Visit`."""
+    """Whether the items of the previous visit were surely delivered; see :class:`~scrapy_simhash.store.Visit`."""
     is_exact: bool = False
-    """Whether title and main text are, to the letter, those with which the page in ``duplicate_of`` came."""
+    """Whether title and main text are identical to those of the page in ``duplicate_of``."""
     rank: int | None = None
     """How many pages of the cluster came before it: 0 for its first, 1 for the first that repeats it. None when the
     page is in no cluster, or when the store does not count."""
     hints: tuple[str, ...] = ()
-    """What markup and addresses say about this page and ``duplicate_of``; they decide nothing by themselves."""
+    """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
     elsewhere: str | None = None
     """URL of the page of another scope that it repeats; see ``SIMHASH_ACROSS_SCOPES``."""
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether the page repeats another one: near-duplicates, and revisits of such."""
+        """Whether the page repeats another one: a near-duplicate, or a revisit of one."""
         return self.duplicate_of is not None

@@ -1,4 +1,4 @@
-"""ClusterBook: the clusters that a crawl meets copies of, how large they are, and which address is to be preferred.
+"""ClusterBook: the clusters that a crawl meets copies of, how large they are, and which URL is to be preferred.
 
 A cluster is the pages that repeat one page, which is its first. (``index/clusters.py`` finds groups of fingerprints.)
 """
@@ -16,11 +16,11 @@ from scrapy_simhash.verdict import Verdict
 
 #: Clusters with copies that are remembered; those that were not met for the longest time are forgotten.
 MAX_CLUSTERS = 100_000
-#: Addresses that are remembered in all of them together. The book is 160 MB large at most.
+#: URLs that are remembered in all of them together. The book is 160 MB large at most.
 MAX_ADDRESSES = 500_000
-#: Pages without a copy so far of which it is remembered which address they name: some 20 MB.
+#: Pages without a copy so far of which it is remembered which URL they name: some 20 MB.
 MAX_WAITING = 100_000
-#: Addresses of a cluster that are shown, its first included.
+#: URLs of a cluster that are shown, its first included.
 SHOWN_URLS = 5
 #: Hosts of a cluster that are told apart.
 MAX_HOSTS = 100
@@ -91,9 +91,9 @@ class ClusterBook:
         return len(self._entries)
 
     def note(self, verdict: Verdict, url: str, canonical: str | None = None) -> str | None:
-        """Take note of the verdict on the page at *url*, which names *canonical* as its address.
+        """Take note of the verdict on the page at *url*, which names *canonical* as its URL.
 
-        Return the address that is to be preferred so far; None for a page that repeats no other and was repeated by
+        Return the URL that is to be preferred so far; None for a page that repeats no other and was repeated by
         none in this crawl. O(1): less than a microsecond for a page without copies, up to twenty for another.
         """
         number = verdict.cluster
@@ -133,7 +133,7 @@ class ClusterBook:
         entry = _Entry(self._preference, first)
         named = self._waiting.pop(number, None)
         if named is not None:
-            # The page that is first in the store may have come under another address this time.
+            # The page that is first in the store may have come under another URL this time.
             entry.contest.enter(*named)
         self._entries[number] = entry
         self._addresses += entry.contest.size

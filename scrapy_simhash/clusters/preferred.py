@@ -1,14 +1,14 @@
-"""Which address of a cluster is to be preferred, as pages of it come and name each other. Knows no Scrapy."""
+"""Which URL of a cluster is to be preferred, as pages of it come and name each other. Knows no Scrapy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-#: Pages of one cluster that are known by their addresses: those that may still be preferred when another page names
+#: Pages of one cluster that are known by their URLs: those that may still be preferred when another page names
 #: them. Of a crawl from one template some clusters have many more; by then it is settled.
 MAX_KNOWN = 1_000
 
-#: What speaks for an address, the smaller the better: of the address, how many pages name it, when it came.
+#: What speaks for a URL, the smaller the better: of the URL, how many pages name it, when it came.
 _CRITERIA: Mapping[str, Callable[[str, int, int], int]] = {
     "https": lambda url, votes, arrival: not url[:6].lower().startswith("https:"),
     "canonical": lambda url, votes, arrival: -votes,
@@ -34,19 +34,19 @@ class Preference:
     def key(self, url: str, votes: int, arrival: int) -> tuple[int, ...]:
         """Return what is smaller the more *url* is to be preferred.
 
-        *votes* pages of the cluster name it as their canonical address; *arrival* pages came before it.
+        *votes* pages of the cluster name it as their canonical URL; *arrival* pages came before it.
         """
         return tuple(criterion(url, votes, arrival) for criterion in self._criteria)
 
 
 class Contest:
-    """The addresses of one cluster, and which of them is to be preferred so far.
+    """The URLs of one cluster, and which of them is to be preferred so far.
 
-    A page names one address at most, as it does when it first comes. That is worth something only if the page of that
-    address is in the cluster, however late: who names a page with another text, or one that never came, has no say.
+    A page names one URL at most, as it does when it first comes. That is worth something only if the page of that
+    URL is in the cluster, however late: who names a page with another text, or one that never came, has no say.
     So the outcome depends on which pages came and what they name, and on their order only through "earlier".
 
-    Addresses are kept as 64-bit hashes: who names one brings it along. Beyond `MAX_KNOWN` pages only what one of the
+    URLs are kept as 64-bit hashes: who names one brings it along. Beyond `MAX_KNOWN` pages only what one of the
     first has named can win by its votes.
 
     >>> contest = Contest(Preference(["canonical", "shorter"]), "https://example.com/s")
@@ -61,7 +61,7 @@ class Contest:
     __slots__ = ("_arrivals", "_key", "_preference", "_turn", "_voters", "_votes", "first", "winner")
 
     def __init__(self, preference: Preference, first: str) -> None:
-        """Begin with the address of the *first* page."""
+        """Begin with the URL of the *first* page."""
         self._preference = preference
         self._arrivals: dict[int, int] = {}
         # Most clusters have none.
@@ -86,12 +86,12 @@ class Contest:
             self._vote(page, canonical)
 
     def has(self, url: str) -> bool:
-        """Tell whether *url* is among the addresses that are known."""
+        """Tell whether *url* is among the URLs that are known."""
         return hash(url) in self._arrivals
 
     @property
     def size(self) -> int:
-        """How many addresses it keeps, those named included."""
+        """How many URLs it keeps, those named included."""
         return len(self._arrivals) + len(self._voters or ()) + len(self._votes or ())
 
     def _vote(self, page: int, canonical: str) -> None:
@@ -108,7 +108,7 @@ class Contest:
     def _compare(self, url: str, page: int, arrival: int) -> None:
         votes = self._votes.get(page, 0) if self._votes else 0
         key = self._preference.key(url, votes, arrival)
-        # Votes only become more, so that no address that has won becomes worse, nor one that has lost unseen better.
+        # Votes only become more, so that no URL that has won becomes worse, nor one that has lost unseen better.
         if not self._key or key < self._key:
             self._key = key
             self.winner = url

@@ -1,4 +1,4 @@
-"""Addon: one settings line that enables everything."""
+"""Addon: enables the middlewares and the item pipeline."""
 
 from __future__ import annotations
 

@@ -26,14 +26,14 @@ class ClusterReporter:
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self.book = ClusterBook(config.prefer)
-        #: Whether the preferred URL depends on the canonical addresses that pages name.
+        #: Whether the preferred URL depends on the canonical URLs that pages name.
         self.asks_for_canonical = "canonical" in config.prefer
         self._crawler = crawler
         self._is_verbose = config.debug
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def note_verdict(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
-        """Take note of the verdict on the page at *url*, which names *canonical* as its address.
+        """Take note of the verdict on the page at *url*, which names *canonical* as its URL.
 
         Return the URL of its cluster that is to be preferred so far, see :meth:`ClusterBook.note`.
         """

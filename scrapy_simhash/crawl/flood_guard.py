@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 MOST_WARNINGS = 20
 #: What the spider is closed with.
 CLOSE_REASON = "simhash_flood"
-#: Addresses from which redirects led elsewhere that are remembered; the oldest goes.
+#: URLs from which redirects led elsewhere that are remembered; the oldest goes.
 MOST_REDIRECTS = 20_000
 #: What the verdict on a page that is not there has among its hints.
 HINT_NOT_FOUND = "not_found"
@@ -104,20 +104,20 @@ class FloodGuard:
             says_nothing = (
                 verdict.reason is Reason.SHORT_TEXT and reading is not None and reading.text_hash is None
             )
-            address = self._address(request)
+            url = self._url(request)
             # A new page begins a cluster, and no flood is a page large.
             if verdict.status is Status.NEW or (verdict.cluster is None and not says_nothing):
-                self._watch.add_new(address, verdict.cluster)
+                self._watch.add_new(url, verdict.cluster)
                 return
             seen = self._watch.add(
-                address,
+                url,
                 verdict.cluster,
                 verdict.duplicate_of,
                 says_nothing=says_nothing,
                 kind_of=partial(self._kind_of, response, HINT_NOT_FOUND in verdict.hints),
             )
             if seen is not None:
-                self._act(seen, address, response)
+                self._act(seen, url, response)
         except Exception:
             self._give_up(response)
 
@@ -153,8 +153,8 @@ class FloodGuard:
             return True
         return verdict.last_seen is not None and verdict.last_seen < self._begun
 
-    def _address(self, request: Request) -> str:
-        """Return the address that the spider asked for: what is stopped must be stopped before the redirect.
+    def _url(self, request: Request) -> str:
+        """Return the URL that the spider asked for: what is stopped must be stopped before the redirect.
 
         A spider that passes its meta on passes on whence its pages were redirected. So that is believed once, and the
         page that was really redirected always comes before those that its callback asks for.
@@ -180,12 +180,12 @@ class FloodGuard:
             pattern=suspect.pattern,
         )
 
-    def _act(self, seen: Seen, address: str, response: Response) -> None:
+    def _act(self, seen: Seen, url: str, response: Response) -> None:
         flood = seen.flood
         stops = (
             self._action == "stop_pattern"
             and seen.pattern is not None
-            and self._leads.nowhere(seen.pattern, address, response.url, tree_of(response))
+            and self._leads.nowhere(seen.pattern, url, response.url, tree_of(response))
         )
         closes = self._action == "close_spider" and seen.is_new
         if seen.is_new:
@@ -197,7 +197,7 @@ class FloodGuard:
                 {"pages": flood.size, "host": flood.host, "pattern": seen.pattern},
             )
         if stops and seen.pattern is not None and self._watch is not None:
-            self._watch.stop(address, seen.pattern)
+            self._watch.stop(url, seen.pattern)
         if seen.is_new:
             self._crawler.signals.send_catch_log(flood_found, flood=flood, spider=self._crawler.spider)
         if closes:

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 #: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
 #: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
-#: How sitemaps and feeds begin, whatever their servers call them. Their addresses are no text to compare. (What comes
+#: How sitemaps and feeds begin, whatever their servers call them. Their URLs are no text to compare. (What comes
 #: before has one reading only, or a page of nothing else could hold up the crawl.)
 _FEED = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",

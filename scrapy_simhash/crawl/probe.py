@@ -1,4 +1,4 @@
-"""NotFoundPages: what each host answers at an address that cannot exist, asked once a host.
+"""NotFoundPages: what each host answers at a URL that cannot exist, asked once a host.
 
 A host that says 404 there is honest, and nothing is learned. One that says 200 has a page for "not found", and the
 pages of the crawl that repeat it are known for what they are.
@@ -33,7 +33,7 @@ LARGEST = 256 * 1024
 
 
 class _Answer(NamedTuple):
-    """What a host says at an address that cannot exist."""
+    """What a host says at a URL that cannot exist."""
 
     url: str
     """Where the answer came from in the end."""
@@ -61,9 +61,9 @@ class NotFoundPages:
         deferred_from_coro(self._ask(host, f"{parts.scheme}://{parts.netloc}/{token_hex(12)}"))
 
     def recognises(self, host: str, url: str, reading: Reading, *, was_redirected: bool) -> bool:
-        """Tell whether the page at *url* is what *host* answers at an address that cannot exist.
+        """Tell whether the page at *url* is what *host* answers at a URL that cannot exist.
 
-        A page that was asked for at the address from which the answer came, or at the front of the host, is a page of
+        A page that was asked for at the URL from which the answer came, or at the front of the host, is a page of
         its own. If it is the same, the host shows one of its pages to strangers, and the answer is forgotten.
         """
         answer = self._answers.get(host)

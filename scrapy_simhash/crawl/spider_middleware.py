@@ -122,6 +122,6 @@ def _asks_again(request: Request, response: Response) -> bool:
     asked = response.request
     if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
         return True
-    # To a wall, perhaps: the callback asks again at the address that it wanted.
+    # To a wall, perhaps: the callback asks again at the URL that it wanted.
     redirects = asked.meta.get("redirect_urls")
     return isinstance(redirects, list | tuple) and request.url in redirects

@@ -1,4 +1,4 @@
-"""Floods: one page that comes back under ever more addresses of a host, noticed, named, and stopped if told to."""
+"""Floods: one page that comes back under ever more URLs of a host, noticed, named, and stopped if told to."""
 
 from scrapy_simhash.floods.flood import Flood, Kind
 from scrapy_simhash.floods.kinds import kind_of

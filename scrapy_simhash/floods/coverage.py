@@ -1,4 +1,4 @@
-"""Coverage: which patterns of addresses a flood has nearly to itself.
+"""Coverage: which patterns of URLs a flood has nearly to itself.
 
 The counts of all patterns of all hosts would grow with the crawl, so at most `MOST_PATTERNS` are kept. What is
 forgotten can only keep a pattern from being found, never the other way round: the half with the fewest pages goes,

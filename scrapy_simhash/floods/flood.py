@@ -1,4 +1,4 @@
-"""Flood and Kind: one page that comes back under ever more addresses of a host, and what it is."""
+"""Flood and Kind: one page that comes back under ever more URLs of a host, and what it is."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Kind(str, Enum):
     EMPTY_SHELL = "empty_shell"
     """It has hardly any text; scripts would put it in."""
     TRAP = "trap"
-    """Its addresses grow by themselves: numbers, dates, query parameters, a path that winds around."""
+    """Its URLs grow by themselves: numbers, dates, query parameters, a path that winds around."""
     REPEATS = "repeats"
     """Anything else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """One page under many addresses of a host, as far as this crawl has seen it."""
+    """One page under many URLs of a host, as far as this crawl has seen it."""
 
     kind: Kind
     host: str
@@ -35,13 +35,13 @@ class Flood:
     """Number of the cluster, as in :class:`~scrapy_simhash.Verdict`; None for pages without text, which are in none.
     """
     size: int
-    """How many addresses of the host it came under, in this crawl."""
+    """How many URLs of the host it came under, in this crawl."""
     original: str | None
     """URL of the first page of the cluster, which may be on another host; None for pages without text."""
     urls: tuple[str, ...]
-    """The first addresses that it came under, a few of them."""
+    """The first URLs that it came under, a few of them."""
     pattern: str | None
-    """The narrowest pattern of addresses that it has nearly to itself, see :func:`~scrapy_simhash.floods.patterns`.
+    """The narrowest pattern of URLs that it has nearly to itself, see :func:`~scrapy_simhash.floods.patterns`.
 
     None if there is none.
     """

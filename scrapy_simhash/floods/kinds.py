@@ -60,8 +60,8 @@ def kind_of(
     """Return the kind of a page that came back again and again; None for one without text that is no shell either.
 
     *root* is the lxml tree that *document* was made of; it is only read. *is_not_found* says that the host answers so
-    to an address that cannot exist, *says_nothing* that the page is one of many without main text, which need not be
-    the same page; *pattern* is what its addresses have in common. O(page).
+    to a URL that cannot exist, *says_nothing* that the page is one of many without main text, which need not be
+    the same page; *pattern* is what its URLs have in common. O(page).
     """
     signs = _signs(root)
     about = "\n".join((document.title, *_headings(document)))

@@ -2,7 +2,7 @@
 
 Page after page of a long list may have the same text around other links, and to stop them would lose all that is
 behind. So a pattern is stopped only when some of its pages in a row had no link that was new. Links to more of the
-same do not count: those to the same path, to the same pattern, and those that carry the page's own address, such as
+same do not count: those to the same path, to the same pattern, and those that carry the page's own URL, such as
 "sign in and come back here".
 """
 
@@ -30,9 +30,9 @@ class Leads:
         self._barren: Recent[tuple[str, str], int] = Recent(MOST_LINKS)
 
     def nowhere(self, pattern: str, asked: str, url: str, root: Any) -> bool:
-        """Take note of the page at *url*; tell whether *pattern*, that of the address *asked* for, leads nowhere new.
+        """Take note of the page at *url*; tell whether *pattern*, that of the URL *asked* for, leads nowhere new.
 
-        The two addresses differ where there was a redirect. *root* is the lxml tree of the page, which is only read.
+        The two URLs differ where there was a redirect. *root* is the lxml tree of the page, which is only read.
         O(links).
         """
         key = scope_of(asked, "host"), pattern

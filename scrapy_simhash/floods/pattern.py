@@ -1,7 +1,7 @@
-"""Patterns: what addresses have in common when one page comes back under many of them.
+"""Patterns: what URLs have in common when one page comes back under many of them.
 
-An address has a handful of patterns, the narrowest first. Two addresses share a pattern when the same text is among
-the patterns of both, so a pattern is found again by making those of an address, not by trying one after another.
+A URL has a handful of patterns, the narrowest first. Two URLs share a pattern when the same text is among
+the patterns of both, so a pattern is found again by making those of a URL, not by trying one after another.
 
 ======================================== ==============================================================
 ``/calendar/{number}/{number}``          the path, its numbers and its opaque names left open
@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from urllib.parse import urlsplit
 
-#: Length beyond which a pattern is no use: it would be kept for one address.
+#: Length beyond which a pattern is no use: it would be kept for one URL.
 LONGEST = 300
 #: How often a path comes through a folder before it is said to wind around.
 WINDING = 3
@@ -33,7 +33,7 @@ _OPAQUE = re.compile(
 
 
 def patterns(url: str) -> tuple[str, ...]:
-    """Return the patterns of *url*, the narrowest first; none of one that can have no other address beside it.
+    """Return the patterns of *url*, the narrowest first; none of one that can have no other URL beside it.
 
     Scheme, host, port and fragment make no difference, nor does the order of parameters. Some microseconds.
 
@@ -68,7 +68,7 @@ def patterns(url: str) -> tuple[str, ...]:
 
 
 def grows(pattern: str) -> bool:
-    """Tell whether a machine makes addresses of *pattern* by itself: it counts, it combines, or it walks in circles.
+    """Tell whether a machine makes URLs of *pattern* by itself: it counts, it combines, or it walks in circles.
 
     >>> grows("/calendar/{number}"), grows("/shop?colour&size"), grows("/stories/*"), grows("/stories/*?print")
     (True, True, False, False)
@@ -85,7 +85,7 @@ def _shape(text: str) -> str:
 
 
 def _is_open(pattern: str) -> bool:
-    """Tell whether more than one address may have the pattern."""
+    """Tell whether more than one URL may have the pattern."""
     _, mark, query = pattern.partition("?")
     return "{" in pattern or "*" in pattern or (bool(mark) and "=" not in query)
 

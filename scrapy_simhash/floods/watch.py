@@ -1,4 +1,4 @@
-"""FloodWatch: notices when one page comes back under ever more addresses of a host. Knows no Scrapy.
+"""FloodWatch: notices when one page comes back under ever more URLs of a host. Knows no Scrapy.
 
 Memory is bounded, and what is forgotten can only make a flood be noticed later, or not at all: a count that was
 dropped begins anew, none is ever made up. All of it, full to the brim, is some tens of megabytes.
@@ -21,18 +21,18 @@ from scrapy_simhash.scope import scope_of
 MOST_SINGLES = 20_000
 #: Clusters with more pages on a host; beyond it the half with the fewest pages goes.
 MOST_COUNTS = 20_000
-#: Addresses of pages without text that are known again; the oldest goes.
+#: URLs of pages without text that are known again; the oldest goes.
 MOST_SILENT = 20_000
 #: Hosts whose pages are counted; beyond it the half with the fewest pages goes.
 MOST_HOSTS = 20_000
 #: Floods that are kept for :attr:`FloodWatch.floods`; any more are told when they are found, and not kept.
 MOST_FLOODS = 1_000
-#: Addresses that a flood is shown with.
+#: URLs that a flood is shown with.
 SAMPLES = 10
 #: Pages that are counted together at most: one by one each takes three times as long, for what it needs has left the
 #: processor's cache since the page before.
 BATCH = 64
-#: Share of a flood's pages, in hundredths, that must have a pattern which is said to be how its addresses grow.
+#: Share of a flood's pages, in hundredths, that must have a pattern which is said to be how its URLs grow.
 TYPICAL_SHARE = 60
 
 
@@ -42,7 +42,7 @@ class Suspect(NamedTuple):
     says_nothing: bool
     """Whether it is a page without text."""
     pattern: str | None
-    """What its addresses have in common, None if that is nothing."""
+    """What its URLs have in common, None if that is nothing."""
 
 
 class Seen(NamedTuple):
@@ -167,7 +167,7 @@ class FloodWatch:
         return self._seen(home.silent, host, shapes, None, kind_of)
 
     def stop(self, url: str, pattern: str) -> None:
-        """Note that addresses like *url*, which has *pattern*, are not asked for any more."""
+        """Note that URLs like *url*, which has *pattern*, are not asked for any more."""
         self._coverage.stop(scope_of(url, "host"), patterns(url), pattern)
 
     def is_stopped(self, url: str) -> bool:
@@ -190,7 +190,7 @@ class FloodWatch:
     ) -> Seen | None:
         count = self._counts.get(key)
         first = self._singles.get(key) if count is None else None
-        # One address, asked for in several ways, is one.
+        # One URL, asked for in several ways, is one.
         if url == first or (count is not None and url in count.urls):
             return None
         self._home(host)

@@ -1,19 +1,18 @@
-"""Hints: what markup and addresses say about a page that repeats another one. They decide nothing by themselves.
+"""Hints: what markup and URLs say about a page that repeats another one. They decide nothing by themselves.
 
 Reads the lxml tree, never changes it; knows no Scrapy.
 """
 
-from scrapy_simhash.hints.addresses import address_key
 from scrapy_simhash.hints.evidence import HINTS, evidence
 from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.markup import Hints, read_canonical, read_hints
 from scrapy_simhash.hints.product import is_product, makes_offer
 from scrapy_simhash.hints.protections import protections
+from scrapy_simhash.hints.urls import url_key
 
 __all__ = [
     "HINTS",
     "Hints",
-    "address_key",
     "evidence",
     "is_listing",
     "is_product",
@@ -21,4 +20,5 @@ __all__ = [
     "protections",
     "read_canonical",
     "read_hints",
+    "url_key",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scrapy_simhash.hints.addresses import address_key
 from scrapy_simhash.hints.markup import Hints
+from scrapy_simhash.hints.urls import url_key
 
 #: All there are, in the order in which they are named.
 HINTS = ("canonical", "address", "redirect", "hreflang")
@@ -18,22 +18,22 @@ _NO_LANGUAGE = "x-default"
 def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = ()) -> tuple[str, ...]:
     """Return which of `HINTS` hold between the page at *url*, which says *hints*, and the page at *original*.
 
-    - ``canonical``: the page names *original* as its canonical address;
-    - ``address``: both addresses are surely those of one page, see `address_key`;
-    - ``redirect``: *original* is among *redirects*, the addresses by which this request came to *url*;
+    - ``canonical``: the page names *original* as its canonical URL;
+    - ``address``: both URLs are surely those of one page, see `url_key`;
+    - ``redirect``: *original* is among *redirects*, the URLs by which this request came to *url*;
     - ``hreflang``: the page names *original* as itself in another language.
 
-    Addresses are compared by their keys. Never raises. O(addresses), some 30 µs each.
+    URLs are compared by their keys. Never raises. O(URLs), some 30 µs each.
 
     >>> page = Hints("http://example.com/print/7", canonical="https://example.com/boats/")
     >>> evidence(page, "http://example.com/print/7", "http://example.com/boats")
     ('canonical',)
     """
-    own, other = address_key(url), address_key(original)
+    own, other = url_key(url), url_key(original)
     held = {
-        "canonical": hints.canonical is not None and address_key(hints.canonical) == other,
+        "canonical": hints.canonical is not None and url_key(hints.canonical) == other,
         "address": own == other,
-        "redirect": any(address_key(redirect) == other for redirect in redirects),
+        "redirect": any(url_key(redirect) == other for redirect in redirects),
         "hreflang": _is_translation(hints, own, other),
     }
     return tuple(hint for hint in HINTS if held[hint])
@@ -42,7 +42,7 @@ def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = (
 def _is_translation(hints: Hints, own: str, other: str) -> bool:
     """Tell whether the page at *other* is an alternate in a language that the page at *own* is not in."""
     entries = [
-        (language, address_key(target)) for language, target in hints.alternates if language != _NO_LANGUAGE
+        (language, url_key(target)) for language, target in hints.alternates if language != _NO_LANGUAGE
     ]
     spoken = {language for language, key in entries if key == own}
     return any(key == other and language not in spoken for language, key in entries) and own != other

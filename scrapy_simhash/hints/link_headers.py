@@ -16,7 +16,7 @@ class HeaderLink(NamedTuple):
     """One link: where to, and what is said about it."""
 
     target: str
-    """As it is written, relative to the address of the response."""
+    """As it is written, relative to the URL of the response."""
     parameters: list[tuple[str, str]]
     """Names in lower case, in their order; a name may come twice."""
 

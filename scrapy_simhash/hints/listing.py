@@ -78,7 +78,7 @@ class _Tally:
 def is_listing(root: etree._Element) -> bool:
     """Tell whether the page is mostly links to other pages; the tree is read only.
 
-    An entry is an address that a line, a heading or a cell of the page is a link to, outside of menus, sidebars and
+    An entry is a URL that a line, a heading or a cell of the page is a link to, outside of menus, sidebars and
     footers; links inside sentences are none. A page is a listing if most of its text is entries, or teasers between
     them. Where more of the text is in elements that only their class names call chrome, these are not believed.
     So is one that says that it is a list, in the words of schema.org. Never raises. O(nodes + characters).

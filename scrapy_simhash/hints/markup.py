@@ -1,4 +1,4 @@
-"""What the head of a page says about its addresses: the canonical one, its translations, the pages beside it."""
+"""What the head of a page says about its URLs: the canonical one, its translations, the pages beside it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from lxml import etree
 from w3lib.url import safe_url_string
 
-from scrapy_simhash.hints.addresses import address_key
 from scrapy_simhash.hints.link_headers import links_of
 from scrapy_simhash.page.compiled import compiled_reader
 
-# An address that is what it is, whatever the base.
+# A URL that is what it is, whatever the base.
 _ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)
-# An address in which nothing is escaped on its way.
+# A URL in which nothing is escaped on its way.
 _PLAIN = re.compile(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
 _CANONICAL = frozenset(("canonical",))
@@ -38,29 +37,29 @@ _Link: TypeAlias = "tuple[frozenset[str], str, str]"
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What a page says about addresses; canonical and alternates are absolute, without fragment."""
+    """What a page says about URLs; canonical and alternates are absolute, without fragment."""
 
     base: str
     """What the links of the page are relative to."""
     canonical: str | None = None
-    """What the page calls its own address; None when it names none that can be used, or several different ones."""
+    """What the page calls its own URL; None when it names none that can be used, or several different ones."""
     alternates: tuple[tuple[str, str], ...] = ()
-    """Language in lower case and address of each translation, of itself too if the page says so."""
+    """Language in lower case and URL of each translation, of itself too if the page says so."""
     beside: tuple[str, ...] = ()
     """The next and the previous page as head or HTTP header name them; relative to *base*."""
 
     def steps(self) -> Iterator[str]:
-        """Yield the addresses of the next and the previous page, absolute. Few pages are ever asked for them."""
+        """Yield the URLs of the next and the previous page, absolute. Few pages are ever asked for them."""
         for href in self.beside:
             if target := resolved(self.base, href):
                 yield target
 
 
 def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> Hints:
-    """Return what the page at *url* says about addresses; the tree is read only.
+    """Return what the page at *url* says about URLs; the tree is read only.
 
     *link_headers* are the values of its HTTP ``Link`` headers. Looks at the head only, and at links that stand
-    directly in the body, where the parser moves those of a broken head. Never raises for markup or addresses,
+    directly in the body, where the parser moves those of a broken head. Never raises for markup or URLs,
     however bad. O(elements of the head): for most pages 10 to 20 µs.
     """
     base, links = _links(root, url, link_headers, _TELLING)
@@ -116,7 +115,7 @@ def _canonical(base: str, links: Iterable[_Link]) -> str | None:
         if "canonical" in meaning and "alternate" not in meaning
     )
     named = [_as_sent(target) for target in islice(targets, MAX_LINKS) if target]
-    is_clear = len(named) == 1 or len(set(map(address_key, named))) == 1
+    is_clear = len(named) == 1 or len(set(map(url_key, named))) == 1
     return named[0] if is_clear else None
 
 
@@ -132,7 +131,7 @@ def _links_of_page(header: str, url: str) -> Iterator[_Link]:
 
 
 def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
-    """Yield the addresses of the next and the previous page that links anywhere in the page name. O(nodes)."""
+    """Yield the URLs of the next and the previous page that links anywhere in the page name. O(nodes)."""
     hrefs = (
         element.get("href") or ""
         for element in root.iter("{*}a", "{*}link")
@@ -144,7 +143,7 @@ def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
 
 
 def resolved(base: str, href: str) -> str | None:
-    """Return *href* as an absolute address without fragment; None unless it is one of the web.
+    """Return *href* as an absolute URL without fragment; None unless it is one of the web.
 
     >>> resolved("https://example.com/a/b", " ../c#top "), resolved("https://example.com/", "mailto:ann@example.com")
     ('https://example.com/c', None)

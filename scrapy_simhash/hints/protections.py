@@ -28,7 +28,7 @@ def protections(
 
     - ``language``: the page calls *original* its translation;
     - ``pagination``: both are pages of one listing, see `are_pages_of_one_listing`. Of the evidence only that of
-      the address goes before: that page 2 names page 1 as canonical is the commonest mistake there is, and pages with
+      the URL goes before: that page 2 names page 1 as canonical is the commonest mistake there is, and pages with
       the very same text may still hold other links;
     - ``product``: the page is about a thing on sale, unless the *evidence* says that it is the same page. It says so
       in its markup: then even the same text lifts nothing, for size and colour may stand in a form, a picture, in
@@ -50,5 +50,5 @@ def protections(
 
 
 def _is_paged(root: etree._Element, url: str, original: str, hints: Hints) -> bool:
-    # The body is read only if addresses and head have not told.
+    # The body is read only if URLs and head have not told.
     return are_pages_of_one_listing(url, original, chain(hints.steps(), steps_in_body(root, hints.base)))

@@ -1,4 +1,4 @@
-"""Series: which addresses are pages of one listing, and which are days and months of one calendar."""
+"""Series: which URLs are pages of one listing, and which are days and months of one calendar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from scrapy_simhash.hints.addresses import address_key, trimmed
+from scrapy_simhash.hints.urls import trimmed, url_key
 
 _PAGE_WORDS = (
     "page pagenum pagenumber pageno pageindex paged pg seite pagina pag sida side strona sivu".split()
@@ -29,11 +29,11 @@ _TIME_IN_PATH = re.compile(
 
 
 def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ()) -> bool:
-    """Tell whether two addresses are those of pages of one listing.
+    """Tell whether two URLs are those of pages of one listing.
 
     They are if they differ in a page number only; or if one of *steps*, which are the next and the previous page as
     the page at *url* names them, is *original*, or differs from the page in parameters in which *original* does too,
-    as with a cursor: a session in the address makes no other page of it. A step to another day or month makes a
+    as with a cursor: a session in the URL makes no other page of it. A step to another day or month makes a
     calendar, which is no listing: it has no last page. Never raises.
 
     >>> are_pages_of_one_listing("http://example.com/boats?page=2", "http://example.com/boats")
@@ -41,7 +41,7 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
     >>> are_pages_of_one_listing("http://example.com/tides?month=2024-02", "http://example.com/tides?month=2024-01")
     False
     """
-    own, other = address_key(url), address_key(original)
+    own, other = url_key(url), url_key(original)
     if own == other:
         return False
     own_rest, own_numbers = _without_pages(own)
@@ -50,7 +50,7 @@ def are_pages_of_one_listing(url: str, original: str, steps: Iterable[str] = ())
         return True
     if _without_time(own) == _without_time(other):
         return False
-    for step in map(address_key, steps):
+    for step in map(url_key, steps):
         if step == other:
             return True
         if (
@@ -92,7 +92,7 @@ def _without_time(key: str) -> str:
 
 
 def _differing(key: str, other: str) -> set[str]:
-    """Return the names of the parameters that two addresses do not share."""
+    """Return the names of the parameters that two URLs do not share."""
     mine, its = (set(urlsplit(address).query.split("&")) for address in (key, other))
     return {parameter.partition("=")[0] for parameter in (mine ^ its) - {""}}
 

@@ -35,7 +35,7 @@ class Policy:
     """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
 
     * An action in a request's meta knows no exceptions but the budget.
-    * ``SIMHASH_MIN_DEPTH`` and the URL filter spares a page everything; so does its own address, if it repeats that.
+    * ``SIMHASH_MIN_DEPTH`` and the URL filter spares a page everything; so does its own URL, if it repeats that.
     * A budget spares the first pages of a cluster everything, and those after it nothing.
     * Where there is no budget, protections spare a page everything, or its links.
     * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has

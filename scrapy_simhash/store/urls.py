@@ -1,4 +1,4 @@
-"""URLs by number, kept compactly: a crawl has millions of addresses and a few thousand sites."""
+"""URLs by number, kept compactly: a crawl has millions of URLs and a few thousand sites."""
 
 from __future__ import annotations
 

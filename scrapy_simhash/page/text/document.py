@@ -1,4 +1,4 @@
-"""Document and Paragraph: what an HTML page says, apart from how it is drawn."""
+"""Document and Paragraph: the text of an HTML page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Zone = Literal["heading", "body", "offer"]
 
 
 class Paragraph(NamedTuple):
-    """A run of text between two block-level tags, with the evidence on which it was kept or left out."""
+    """A run of text between two block-level tags, and whether it belongs to the main text."""
 
     text: str
     """White space folded to single spaces, never empty."""
@@ -41,7 +41,7 @@ class Document:
     title: str
     """Empty when the page has none."""
     language: str | None
-    """ISO 639-1 code, None when neither the page nor its words tell."""
+    """ISO 639-1 code; None when neither the markup nor the words tell."""
     subject: tuple[str, ...]
     """Tokens of what the page is about, where its title and headings agree; see
     :mod:`scrapy_simhash.page.text.subject`. Empty when it has neither."""

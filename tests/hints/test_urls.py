@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.hints.urls import URLS
 
-from scrapy_simhash.hints import address_key
-from tests.hints.addresses import URLS
+from scrapy_simhash.hints import url_key
 
 #: Ways to write one address.
 SAME = [
@@ -48,11 +48,11 @@ OTHER = [
 
 @pytest.mark.parametrize("url", SAME)
 def test_ways_to_write_an_address_have_one_key(url: str) -> None:
-    assert address_key(url) == "http://example.com/boats"
+    assert url_key(url) == "http://example.com/boats"
 
 
 def test_what_may_be_another_page_has_another_key() -> None:
-    keys = [address_key(url) for url in (SAME[0], *OTHER)]
+    keys = [url_key(url) for url in (SAME[0], *OTHER)]
     assert len(set(keys)) == len(keys)
 
 
@@ -70,7 +70,7 @@ def test_what_may_be_another_page_has_another_key() -> None:
     ],
 )
 def test_a_key_is_a_url(url: str, key: str) -> None:
-    assert address_key(url) == key
+    assert url_key(url) == key
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,16 @@ def test_a_key_is_a_url(url: str, key: str) -> None:
     ],
 )
 def test_what_is_no_address_of_the_web_is_its_own_key(url: str) -> None:
-    assert address_key(url) == url
+    assert url_key(url) == url
 
 
 def test_a_long_address_is_read_once() -> None:
     # Quadratic reading of these would take minutes.
     for path in ("/index.html" * 100_000, "/" * 1_000_000, "/;jsessionid=" * 100_000):
-        assert address_key(f"http://example.com{path}") == "http://example.com"
+        assert url_key(f"http://example.com{path}") == "http://example.com"
 
 
 @given(st.one_of(st.text(), URLS))
 def test_a_key_is_its_own_key_whatever_the_text(url: str) -> None:
-    key = address_key(url)
-    assert address_key(key) == key
+    key = url_key(url)
+    assert url_key(key) == key

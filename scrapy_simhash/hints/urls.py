@@ -26,14 +26,14 @@ _SESSION = re.compile(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 # Each page has its own, and that of the page it repeats, looked at from several sides.
 @lru_cache(maxsize=2_048)
-def address_key(url: str) -> str:
-    """Return what *url* has in common with every other address of surely the same page.
+def url_key(url: str) -> str:
+    """Return what *url* has in common with every other URL of surely the same page.
 
     Scheme, leading ``www.``, default port, trailing slash, ``/index.html`` and its like, fragment, order of the
     parameters, session ids and tracking parameters make no difference. The key is a URL itself, and its own key;
-    it need not answer. What is no web address, or none at all, is its own key too. Never raises; some 30 µs.
+    it need not answer. What is no web URL, or none at all, is its own key too. Never raises; some 30 µs.
 
-    >>> address_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
+    >>> url_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
     'http://example.com/boats?a=1&b=2'
     """
     try:
