@@ -14,6 +14,7 @@ from lxml import etree
 from w3lib.url import safe_url_string
 
 from scrapy_simhash.hints.link_headers import links_of
+from scrapy_simhash.hints.urls import url_key
 from scrapy_simhash.page.compiled import compiled_reader
 
 # A URL that is what it is, whatever the base.
@@ -75,7 +76,7 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
 
 
 def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:
-    """Return the canonical address that the page at *url* names: that of `read_hints`, for a third of the time."""
+    """Return the canonical URL that the page at *url* names: that of `read_hints`, for a third of the time."""
     return _canonical(*_links(root, url, link_headers, _CANONICAL))
 
 
@@ -108,7 +109,7 @@ def _links(
 
 
 def _canonical(base: str, links: Iterable[_Link]) -> str | None:
-    """Return what *links* call the canonical address of the page; None if that is nothing, or several addresses."""
+    """Return what *links* call the canonical URL of the page; None if that is nothing, or several URLs."""
     targets = (
         resolved(base, href)
         for meaning, href, _ in links

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hints.urls import URLS
 
 from scrapy_simhash.hints import HINTS, Hints, evidence
+from tests.hints.urls import URLS
 
 URL = "https://example.com/print/ferry"
 ORIGINAL = "https://example.com/boats/ferry"

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from tests.hints.urls import URLS
 
 from scrapy_simhash.hints import Hints, read_canonical, read_hints
 from scrapy_simhash.hints.markup import MAX_ADDRESS, MAX_LINKS, links_in_head, resolved, steps_in_body
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text import parse
+from tests.hints.urls import URLS
 
 URL = "https://example.com/boats/ferry?x=1"
 

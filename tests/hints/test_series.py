@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hints.urls import URLS
 
 from scrapy_simhash.hints.series import are_pages_of_one_listing
+from tests.hints.urls import URLS
 
 SITE = "http://example.com"
 

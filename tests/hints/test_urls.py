@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.hints.urls import URLS
 
 from scrapy_simhash.hints import url_key
+from tests.hints.urls import URLS
 
 #: Ways to write one address.
 SAME = [
