@@ -199,13 +199,13 @@ def test_any_error_of_ours_gives_an_unknown_page(
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (ClusterReporter, "judged"),
+        (ClusterReporter, "note_verdict"),
         (consequences, "write_marks"),
         (consequences, "count_verdict"),
         (consequences, "count_decision"),
         (Report, "write"),
         (SignalManager, "send_catch_log"),
-        (FloodGuard, "judged"),
+        (FloodGuard, "note_verdict"),
     ],
 )
 def test_an_error_after_the_verdict_costs_no_page(
