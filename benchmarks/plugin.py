@@ -16,10 +16,11 @@ that is on. Printed are, as the median and the two ends of the rounds:
     The share of the crawl's speed that is left when the processor is the limit.
 
 The stages are from one more crawl, in which functions of the plugin are wrapped by timers: a call of one takes about
-a microsecond longer. The time of a stage does not include that of other stages it calls. *The rest* is ``added /
-parse`` less all stages: Scrapy's calls of the middlewares, and what memory and caches cost. ``kernel`` is the stage
-from the tree to the fingerprint. The bytes are what a page takes in the store in memory: the growth of the resident
-set by new pages (as ``benchmarks/stores.py`` weighs it, URLs of 60 characters).
+a microsecond longer. The time of a stage includes neither that of other stages it calls nor that of the garbage
+collector, which runs now here, now there: most of what it frees are trees that would be freed anyway. *The rest* is
+``added / parse`` less all stages: Scrapy's calls of the middlewares, and what memory and caches cost. ``kernel`` is
+the stage from the tree to the fingerprint. The bytes are what a page takes in the store in memory: the growth of the
+resident set by new pages (as ``benchmarks/stores.py`` weighs it, URLs of 60 characters).
 
 Pages are a seeded sample of all evaluation packs (see ``lib``), or of the example site's where there is none. Not
 measured: the network, stores on disk or in Redis, items that are compared.
@@ -29,6 +30,7 @@ Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import pickle
 import sys
@@ -137,12 +139,20 @@ class PagesSpider(Spider):
 
 
 class Timers:
-    """Processor time of wrapped functions by stage, without that of the wrapped functions they call."""
+    """Processor time of wrapped functions by stage, without wrapped functions they call, and the garbage collector."""
 
     def __init__(self) -> None:
         self.nanoseconds: dict[str, int] = defaultdict(int)
-        #: For each call that is under way: the time of the wrapped functions called by it.
+        #: For each call that is under way: the time of the wrapped functions called by it, and of the collector.
         self._inner = [0]
+        self._collects_since = 0
+        gc.callbacks.append(self._take_out_collection)
+
+    def _take_out_collection(self, phase: str, _: object) -> None:
+        if phase == "start":
+            self._collects_since = process_time_ns()
+        else:
+            self._inner[-1] += process_time_ns() - self._collects_since
 
     def wrap(self, stage: str, owner: Any, name: str) -> None:
         """Replace the function *name* of *owner*, a class or a module, by one that is timed."""
@@ -169,8 +179,10 @@ def crawl(file: Path, is_on: bool, with_stages: bool = False) -> dict[str, Any]:
     anything failed.
     """
     pages = pickle.loads(file.read_bytes())
-    timers = Timers()
+    stages: dict[str, int] = {}
     if with_stages:
+        timers = Timers()
+        stages = timers.nanoseconds
         for stage in STAGES:
             timers.wrap(*stage)
     log = file.with_suffix(".log")
@@ -201,7 +213,7 @@ def crawl(file: Path, is_on: bool, with_stages: bool = False) -> dict[str, Any]:
     return {
         "crawl": times[1] - times[0],
         "parse": spider.parse_ns,
-        "stages": dict(timers.nanoseconds),
+        "stages": dict(stages),
         "processed": stats.get("simhash/processed", 0),
         "near_duplicates": stats.get("simhash/near_duplicates", 0),
     }

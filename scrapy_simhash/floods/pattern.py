@@ -47,9 +47,11 @@ def patterns(url: str) -> tuple[str, ...]:
         parts = urlsplit(url)
     except ValueError:  # "http://[broken"
         return ()
-    segments = (parts.path or "/").split("/")
-    shapes = [_shape(segment) for segment in segments]
-    path = "/".join(shapes)
+    path = parts.path or "/"
+    segments = shapes = path.split("/")
+    if _NUMBER.search(path):
+        shapes = [_shape(segment) for segment in segments]
+        path = "/".join(shapes)
     found = []
     if winding := _winding(segments):
         found.append(winding)
@@ -79,7 +81,7 @@ def grows(pattern: str) -> bool:
 
 def _shape(text: str) -> str:
     """Return a segment or a value with its numbers left open, or all of it if it is opaque."""
-    if text.isalpha() or not _NUMBER.search(text):  # most: nothing is left open in them
+    if not _NUMBER.search(text):
         return text
     return "{id}" if _OPAQUE.fullmatch(text) else _NUMBER.sub("{number}", text)
 

@@ -21,6 +21,8 @@ _TRACKING = frozenset(
     " yclid aspsessionid cfid cftoken jsessionid oscsid phpsessid zenid".split()
 )
 _TRACKING_PREFIX = "utm_"
+# An address in which nothing can differ but scheme and host, and the end of the path.
+_SIMPLE = re.compile(r"https?://([a-z0-9.-]+)(/[\w./-]*)", re.ASCII)
 _SESSION = re.compile(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 
@@ -31,11 +33,13 @@ def url_key(url: str) -> str:
 
     Scheme, leading ``www.``, default port, trailing slash, ``/index.html`` and its like, fragment, order of the
     parameters, session ids and tracking parameters make no difference. The key is a URL itself, and its own key;
-    it need not answer. What is no web URL, or none at all, is its own key too. Never raises; some 30 µs.
+    it need not answer. What is no web URL, or none at all, is its own key too. Never raises; 2 to 30 µs.
 
     >>> url_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
     'http://example.com/boats?a=1&b=2'
     """
+    if simple := _SIMPLE.fullmatch(url):
+        return f"http://{_bare(simple[1])}{trimmed(simple[2])}"
     try:
         parts = urlsplit(canonicalize_url(url))
         host, port = parts.hostname, parts.port

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,6 +96,12 @@ def test_a_long_address_is_read_once() -> None:
     # Quadratic reading of these would take minutes.
     for path in ("/index.html" * 100_000, "/" * 1_000_000, "/;jsessionid=" * 100_000):
         assert url_key(f"http://example.com{path}") == "http://example.com"
+
+
+# An empty query takes an address off the short way.
+@given(st.from_regex(re.compile(r"https?://[a-z0-9.-]+/(?:[\w./-]|/index\.html)*", re.ASCII), fullmatch=True))
+def test_a_simple_address_has_the_key_that_it_has_with_an_empty_query(url: str) -> None:
+    assert address_key(url) == address_key(f"{url}?")
 
 
 @given(st.one_of(st.text(), URLS))
