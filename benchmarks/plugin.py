@@ -139,7 +139,7 @@ class PagesSpider(Spider):
 
 
 class Timers:
-    """Processor time of wrapped functions by stage, without wrapped functions they call, and the garbage collector."""
+    """Processor time of wrapped functions by stage, without wrapped functions they call, and the collector."""
 
     def __init__(self) -> None:
         self.nanoseconds: dict[str, int] = defaultdict(int)
