@@ -191,6 +191,8 @@ def crawl(file: Path, is_on: bool, with_stages: bool = False) -> dict[str, Any]:
         {
             "ADDONS": {"scrapy_simhash.Addon": 500},
             "SIMHASH_ENABLED": is_on,
+            # A timer would count what the crawl does while a large page is read in a thread.
+            **({"SIMHASH_THREAD_SIZE": 0} if with_stages else {}),
             "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), MemoryHandler),
             "LOG_LEVEL": "INFO",
             "LOG_FILE": str(log),
