@@ -4,7 +4,8 @@
     python benchmarks/clusters.py --show 20 -s SIMHASH_RULE=classic
 
 All pages of a pack go, in random order, through one NearDuplicateDetector with default settings (scope ``crawl``), as
-in a crawl; several orders, the same at each run. A page is read in each order, as bytes without HTTP headers, since what is known of its site depends on the order. Every version of
+in a crawl; several orders, the same at each run. A page is read in each order, as bytes without HTTP headers,
+since what is known about its site depends on the order. Every version of
 a page is a page of its own, on the host of its URL. Over the labelled pairs:
 
 * recall: the share of all near pairs whose pages end in one cluster;

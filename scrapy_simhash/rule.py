@@ -25,8 +25,8 @@ from scrapy_simhash.page.fingerprint import (
 #: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
 #: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.
 BARE_DISTANCE = 3
-#: Until something is known about a site, pages whose subjects differ in any word are different: most sites repeat some
-#: text. Texts from so many tokens on are told apart by their own words all the same.
+#: Until something is known about a site, pages whose subjects differ in any word are different, since most sites
+#: repeat some text. Texts of so many tokens and more are told apart by their own words all the same.
 LONG_TEXT = 1_000
 #: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
 SHORT_OWN_PART = 30

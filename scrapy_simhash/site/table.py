@@ -24,7 +24,8 @@ _KEY = Struct("<Q")
 class PieceTable:
     """Pieces by key, each with 64 bits for the subjects of the pages that it stood on.
 
-    A key is an unsigned 64-bit number, odd for short pieces. Many keys are passed as bytes, 8 each, lowest byte first.
+    A key is an unsigned 64-bit number, odd for short pieces. Many keys are passed as bytes: 8 each, lowest byte
+    first.
     """
 
     def __init__(self, least: int, least_short: int) -> None:

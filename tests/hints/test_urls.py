@@ -101,7 +101,7 @@ def test_a_long_address_is_read_once() -> None:
 # An empty query takes an address off the short way.
 @given(st.from_regex(re.compile(r"https?://[a-z0-9.-]+/(?:[\w./-]|/index\.html)*", re.ASCII), fullmatch=True))
 def test_a_simple_address_has_the_key_that_it_has_with_an_empty_query(url: str) -> None:
-    assert address_key(url) == address_key(f"{url}?")
+    assert url_key(url) == url_key(f"{url}?")
 
 
 @given(st.one_of(st.text(), URLS))
