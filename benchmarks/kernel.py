@@ -82,8 +82,8 @@ def measure_pages(pages: Sequence[Page], kernels: Sequence[str], repeats: int) -
     times: dict[str, dict[str, Any]] = {kernel: {} for kernel in kernels}
     passes: list[tuple[str, str, Callable[[etree._Element], object]]] = []
     for kernel in kernels:
-        methods: tuple[Callable[[etree._Element], object], ...]
-        methods = (full[kernel].read, bare[kernel].read, full[kernel].extract)
+        methods: list[Callable[[etree._Element], object]]
+        methods = [full[kernel].read, bare[kernel].read, full[kernel].extract]
         passes += [(kernel, way, method) for way, method in zip(WAYS, methods, strict=False)]
     own: dict[tuple[str, str], list[list[tuple[int, int]]]] = {
         (kernel, way): [[] for _ in pages] for kernel in kernels for way in WAYS

@@ -8,17 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
-from scrapy_simhash.page.features import (
-    OF_SITE,
-    Piece,
-    features,
-    is_doubtful,
-    made_of,
-    pieces,
-    says_something,
-    shingle_counts,
-    whole_text,
-)
+from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import (
     MINHASH_BYTES,
     PART,
@@ -33,6 +23,7 @@ from scrapy_simhash.page.fingerprint import (
     sketch,
 )
 from scrapy_simhash.page.language import primary_subtag
+from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
 

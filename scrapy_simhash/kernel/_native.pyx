@@ -25,12 +25,6 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *n) except NULL
 
 
-# The kinds of an own part, as page/fingerprint/own_part.py has them.
-cdef enum:
-    OWN_UNKNOWN = 0
-    OWN_WHOLE = 1
-    OWN_PART = 2
-
 # Below this many bytes of text a page is done sooner than other threads could use the time.
 cdef enum:
     LARGE = 65536
@@ -178,7 +172,7 @@ cdef bint raise_for(int why, Rules rules) except -1:
 include "_columns.pxi"
 
 
-include "_pieces.pxi"
+include "_site.pxi"
 
 
 cdef class Reader:
@@ -214,7 +208,7 @@ cdef class Reader:
                 return None
             if found[0] is None or site is None:
                 return found + (b"", None)
-            pieces, own = self._read_own_part(p, settings, site)
+            pieces, own = own_part_of(p, self.rules, settings, site)
             return found + (pieces, own)
         finally:
             self._give_back(p)
@@ -320,33 +314,6 @@ cdef class Reader:
             with nogil:
                 why = page_read(p, &by, &result)
         return result_of(&result, by.with_sketch) if raise_for(why, self.rules) else None
-
-
-    cdef tuple _read_own_part(self, page *p, settings, site):
-        """Return the keys of the pieces of a page, and its own part: kind, tokens, value, minhash."""
-        cdef fold_settings by = settings_of(settings, False)
-        cdef own_part own
-        cdef bytes flags = None
-        cdef const uint8_t *read_flags = NULL
-        raise_for(page_cut(p), self.rules)
-        pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
-        is_known = site.is_known
-        if is_known:
-            flags = site.flags(pieces)
-        raise_for(page_weigh_own(p, NULL, &own), self.rules)
-        whole = own.tokens
-        if flags is not None:
-            if <size_t>len(flags) != page_pieces(p):
-                raise ValueError("flags() must return a byte for each piece")
-            read_flags = <const uint8_t *><const char *>flags
-            raise_for(page_weigh_own(p, read_flags, &own), self.rules)
-        if not is_known or self.rules._is_doubtful(own.tokens, own.doubtful):
-            return pieces, (OWN_UNKNOWN, whole, 0, b"")
-        if own.tokens == whole:
-            return pieces, (OWN_WHOLE, whole, 0, b"")
-        raise_for(page_own_part(p, read_flags, &by, &own), self.rules)
-        minhash = PyBytes_FromStringAndSize(<const char *>own.sketch, SKETCH_MINHASH)
-        return pieces, (OWN_PART, own.tokens, own.value, minhash)
 
 
 cdef struct job:

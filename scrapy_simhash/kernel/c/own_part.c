@@ -1,4 +1,4 @@
-/* Main text to pieces, and what is left without those that the site repeats: the twin of page/features/pieces.py and of
+/* Main text to pieces, and what is left without those that the site repeats: the twin of page/pieces.py and of
  * PageFingerprinter._own_part. */
 #include "page.h"
 

@@ -10,8 +10,6 @@ from types import SimpleNamespace
 from scrapy_simhash.page.compiled.characters import char_block
 from scrapy_simhash.page.features import weight
 from scrapy_simhash.page.features.extract import LEAST_PROSE
-from scrapy_simhash.page.features.pieces import CUT, SHORT_TOKENS, is_doubtful
-from scrapy_simhash.page.features.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.features.text import LEAST_TOKENS
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
@@ -19,6 +17,8 @@ from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
 from scrapy_simhash.page.language import languages, normalize, stopwords
 from scrapy_simhash.page.language.detect import BORNE_OUT, SAMPLE, SCRIPT_SHARE, SCRIPTS, VOTE_FLOOR
 from scrapy_simhash.page.language.tokens import MOST_MARKS
+from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, is_doubtful
+from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 

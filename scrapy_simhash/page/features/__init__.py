@@ -1,19 +1,13 @@
 """Document to weighted features: which pieces of the text are counted, and how much each counts."""
 
 from scrapy_simhash.page.features.extract import features, shingle_counts
-from scrapy_simhash.page.features.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces
 from scrapy_simhash.page.features.shingles import shingle, with_stopword
 from scrapy_simhash.page.features.text import says_something, whole_text
 from scrapy_simhash.page.features.weights import ZONES, weight
 
 __all__ = [
-    "OF_SITE",
     "ZONES",
-    "Piece",
     "features",
-    "is_doubtful",
-    "made_of",
-    "pieces",
     "says_something",
     "shingle",
     "shingle_counts",

@@ -1,4 +1,38 @@
-# The pieces of text that a site repeats: the twin of site/table.py, included by _native.pyx.
+# What a site repeats, and what of a page is not of it: included by _native.pyx.
+
+# The kinds of an own part, as page/fingerprint/own_part.py has them.
+cdef enum:
+    OWN_UNKNOWN = 0
+    OWN_WHOLE = 1
+    OWN_PART = 2
+
+
+cdef tuple own_part_of(page *p, Rules rules, settings, site):
+    """Return the keys of the pieces of a page, and its own part: kind, tokens, value, minhash."""
+    cdef fold_settings by = settings_of(settings, False)
+    cdef own_part own
+    cdef bytes flags = None
+    cdef const uint8_t *read_flags = NULL
+    raise_for(page_cut(p), rules)
+    pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
+    is_known = site.is_known
+    if is_known:
+        flags = site.flags(pieces)
+    raise_for(page_weigh_own(p, NULL, &own), rules)
+    whole = own.tokens
+    if flags is not None:
+        if <size_t>len(flags) != page_pieces(p):
+            raise ValueError("flags() must return a byte for each piece")
+        read_flags = <const uint8_t *><const char *>flags
+        raise_for(page_weigh_own(p, read_flags, &own), rules)
+    if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
+        return pieces, (OWN_UNKNOWN, whole, 0, b"")
+    if own.tokens == whole:
+        return pieces, (OWN_WHOLE, whole, 0, b"")
+    raise_for(page_own_part(p, read_flags, &by, &own), rules)
+    minhash = PyBytes_FromStringAndSize(<const char *>own.sketch, SKETCH_MINHASH)
+    return pieces, (OWN_PART, own.tokens, own.value, minhash)
+
 
 cdef struct noted_piece:
     uint64_t key, subjects
@@ -29,7 +63,7 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on; see site/table.py.
+    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on; the twin of site/table.py.
 
     A bucket is filled from its front; a free place has no subjects.
     """
