@@ -4,9 +4,9 @@
 from scrapy_simhash.kernel._native cimport Columns
 
 cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET
-cdef int WORDS, LEAST_ARTICLE
+cdef int WORDS, LEAST_ARTICLE, LEAST_FURNISHED
 cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION
-cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
+cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
 cdef int PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION, LONG_ENOUGH
 
 cdef object _find_links_and_prose(Columns page)
@@ -15,6 +15,7 @@ cdef Py_ssize_t _sum_up_words(Columns page) except -1
 cdef bint _keep_marked_main(Columns page) except -1
 cdef object _keep_dominant(Columns page)
 cdef object _leave_out_link_rows(Columns page)
+cdef object _leave_out_before_title(Columns page)
 cdef bint _find_offer(Columns page) except -1
 cdef object _leave_out_furniture(Columns page)
 

@@ -10,10 +10,11 @@ skins of a page alike than a clever one that is right on one of them. The filter
 2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
    does not, the smallest element that holds nearly all prose takes that part.
 3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
-4. ``edge`` and ``inset``: the furniture of an article, that is bylines, dates, counters, captions and inset
+4. ``edge``: what stands before the title, the only heading of the first level: notices, the way from the home page.
+5. ``edge`` and ``inset``: the furniture of an article, that is bylines, dates, counters, captions and inset
    advertisements. One template of a site shows them and the next does not. They are told by where they stand, since
-   nothing else is common to them. A page that makes an offer keeps its furniture.
-5. When this leaves too little, the filters are taken back, the last one first.
+   nothing else is common to them. A short text and a page that makes an offer keep their furniture.
+6. When this leaves too little, the filters are taken back, the last one first.
 
 A page makes an *offer* when it shows a price outside of sentences. Variants of a product share their description
 word for word and differ in a size and a price: nine words in ten agree, and yet a shop sells them apart. What tells
@@ -67,6 +68,8 @@ LEAST_ARTICLE = 600
 MAIN_SHARE = 0.4
 #: The share of the prose that the element which stands in for a marked main text must hold.
 DOMINANT_SHARE = 0.85
+#: The share of the text that must follow a title for what stands before it to be left out.
+TITLED_SHARE = 0.7
 #: Shorter rows of links are left where text surrounds them: "see also" in an article.
 LINK_ROW = 3
 
@@ -77,6 +80,9 @@ LONGEST_DESCRIPTION = 2_000
 
 #: From this share of prose on, a text counts as an article, and its furniture is left out.
 PROSE_SHARE = 0.6
+#: Tokens of prose below which nothing is left out for its place: of a short text every line counts, and its longest
+#: paragraph may be the biography of its author.
+LEAST_FURNISHED = 80
 #: Characters up to which a block may be an inset.
 INSET_LENGTH = 250
 
@@ -96,6 +102,7 @@ def classify(page: Columns) -> None:
     if not _keep_marked_main(page):
         _keep_dominant(page)
     _leave_out_link_rows(page)
+    _leave_out_before_title(page)
     if not _find_offer(page):
         _leave_out_furniture(page)
     if _kept_length(page) >= LONG_ENOUGH:
@@ -309,6 +316,22 @@ def _leave_out_link_rows(page: Columns) -> None:
             page.reasons[i] = LINKS
 
 
+def _leave_out_before_title(page: Columns) -> None:
+    """Leave out what stands before the only heading of the first level, where most text follows it."""
+    total = _sum_up(page)
+    title = -1
+    for i in range(page.blocks):
+        if page.is_h1[i] and page.reasons[i] == KEPT:
+            if title >= 0:
+                return
+            title = i
+    if title < 0 or total - page.sums[title] < TITLED_SHARE * total:
+        return
+    for i in range(title):
+        if page.reasons[i] == KEPT:
+            page.reasons[i] = EDGE
+
+
 def _find_offer(page: Columns) -> bool:
     """Tell which of the kept blocks are the offer of the page: the first heading and every price.
 
@@ -339,12 +362,12 @@ def _find_offer(page: Columns) -> bool:
 def _leave_out_furniture(page: Columns) -> None:
     """Leave out what stands around and between the paragraphs of an article; nothing unless it is one.
 
-    An article is mostly prose. ``edge`` is what stands before its first and after its last sentence. Where the
+    An article is mostly prose, and not short. ``edge`` is what stands before its first and after its last sentence. Where the
     sentences stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it is a
     heading or a cell of a table.
     """
     kept = _list_kept(page)
-    whole = in_sentences = in_paragraphs = 0
+    whole = in_sentences = in_paragraphs = tokens = 0
     first = last = first_paragraph = last_paragraph = -1
     for k in range(kept):
         i = page.places[k]
@@ -352,6 +375,7 @@ def _leave_out_furniture(page: Columns) -> None:
         if not page.is_prose[i]:
             continue
         in_sentences += page.lengths[i]
+        tokens += page.tokens[i]
         last = i
         if first < 0:
             first = i
@@ -360,6 +384,8 @@ def _leave_out_furniture(page: Columns) -> None:
             last_paragraph = i
             if first_paragraph < 0:
                 first_paragraph = i
+    if tokens < LEAST_FURNISHED:
+        return
     least: float = PROSE_SHARE * whole
     has_paragraphs = first_paragraph >= 0 and in_paragraphs >= least
     if has_paragraphs:

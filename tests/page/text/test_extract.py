@@ -185,6 +185,43 @@ def test_comments_below_an_article_are_left_out_however_many() -> None:
     assert document(article + comments).text == "\n".join([PROSE] * 7)
 
 
+NOTICE = (
+    "<p>This manual is about a lamp that is no longer made, and you may read the one about the new lamp.</p>"
+)
+
+
+def test_what_stands_before_the_title_is_left_out() -> None:
+    page = f"<main>{NOTICE}{{}}<p>By the keeper</p><ul><li>Oil<li>Wick<li>Glass</ul><p>{PROSE}</p><p>{PROSE}</p></main>"
+    assert document(page.format("<h1>The lamp</h1>")).text.startswith("The lamp\nBy the keeper\nOil")
+    assert document(page.format("<h2>The lamp</h2>")).text.startswith("This manual")
+    # Where the text has several of them, none is its title, nor is one at its end.
+    several = page.format("<h1>The lamp</h1>").replace("</main>", f"<h1>The wick</h1><p>{PROSE}</p></main>")
+    assert document(several).text.startswith("This manual")
+    late = f"<main>{NOTICE}<p>{PROSE}</p><p>{PROSE}</p><h1>The lamp</h1><p>{PROSE}</p></main>"
+    assert document(late).text.startswith("This manual")
+
+
+BIOGRAPHY = (
+    "<div class=about><p>Ada was born on the island, in the house below the lamp, and has written about the sea for as"
+    " long as she can remember. She lives there with two cats and the wind, and she is at work on a book of storms.</p>"
+    "</div>"
+)
+
+
+def test_a_short_post_is_not_left_out_for_the_biography_of_its_author() -> None:
+    post = "<div class=post><h2>{0}</h2><div>First of May</div><p>A photograph of {0}.</p></div>"
+    for thing in ("the harbour", "a herring"):
+        assert f"A photograph of {thing}." in document(post.format(thing) + BIOGRAPHY).text
+
+
+def test_the_furniture_of_an_article_is_left_out_and_that_of_a_short_text_is_not() -> None:
+    page = "<div>First of May</div>{}<div>Seen 12 times</div>"
+    assert document(page.format(f"<p>{PROSE}</p>" * 6)).text == "\n".join([PROSE] * 6)
+    assert (
+        document(page.format(f"<p>{PROSE}</p>" * 2)).text == f"First of May\n{PROSE}\n{PROSE}\nSeen 12 times"
+    )
+
+
 def test_the_id_of_a_section_is_its_address_and_no_name() -> None:
     manual = f"<main><section id=intro>{f'<p>{PROSE}</p>' * 3}</section>{{}}</main>"
     part = "<{0} id=related><h2>Related tools</h2><p>The lamp is lit by a wick, and the wick by a match.</p></{0}>"
