@@ -12,6 +12,9 @@ cdef class Columns:
     cdef bint has_sentence_mark(self, Py_ssize_t i) except -1:
         return has_sentence_mark(self._page, page_block(self._page, i))
 
+    cdef bint counts_up(self, Py_ssize_t i) except -1:
+        return counts_up(self._page, page_block(self._page, i))
+
     cdef bint ends_in_letter(self, Py_ssize_t i) except -1:
         cdef int answer = 0
         raise_for(page_ends_in_letter(self._page, i, &answer), self._rules)

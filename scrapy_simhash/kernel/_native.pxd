@@ -117,6 +117,7 @@ cdef extern from "page.h" nogil:
     int page_ends_in_letter(page *p, size_t i, int *answer)
     int page_may_have_price(page *p, size_t i, int *answer)
     bint has_sentence_mark(const page *p, const block *b)
+    bint counts_up(const page *p, const block *b)
     int page_prepare_text(page *p, declaration declared, bint detects)
     int page_read(page *p, const fold_settings *settings, reading *result)
     int page_cut(page *p)
@@ -184,4 +185,5 @@ cdef class Columns:
     cdef int32_t *stops
     cdef bint has_price(self, Py_ssize_t i) except -1
     cdef bint has_sentence_mark(self, Py_ssize_t i) except -1
+    cdef bint counts_up(self, Py_ssize_t i) except -1
     cdef bint ends_in_letter(self, Py_ssize_t i) except -1

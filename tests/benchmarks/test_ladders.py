@@ -11,7 +11,7 @@ from benchmarks import ladders
 @pytest.fixture(scope="module")
 def result() -> dict[str, Any]:
     return {
-        "edits": ladders.measure_edits(1),
+        "edits": ladders.measure_edits(3),
         "templates": ladders.measure_templates(20),
         "variants": ladders.measure_variants(),
     }

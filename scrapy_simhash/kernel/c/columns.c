@@ -1,6 +1,9 @@
 /* What the filters of page/text/main_text.py ask of the blocks, and what they say of them: see page/text/columns.py. */
 #include "page.h"
 
+/* Of the first number of a block that counts up. */
+enum { MOST_DIGITS = 6 };
+
 /* What the path of a heading is told by: the character after its last "/h", else its first one. */
 static int32_t rank_of(const page *p, const block *b)
 {
@@ -90,6 +93,24 @@ bool has_sentence_mark(const page *p, const block *b)
         at += length;
     }
     return false;
+}
+
+bool counts_up(const page *p, const block *b)
+{
+    const char *at = p->text.at + b->text, *end = at + b->n;
+    for (uint32_t before = 0;;) {
+        uint32_t number = 0, digits = 0;
+        for (; at < end && *at >= '0' && *at <= '9' && digits < 8; at++, digits++)
+            number = 10 * number + (uint32_t)(*at - '0');
+        bool is_first = before == 0;
+        if (is_first ? number == 0 || digits > MOST_DIGITS || *(p->text.at + b->text) == '0' : number != before + 1)
+            return false;
+        if (at == end)
+            return true;
+        if (*at++ != ' ' || at == end || *at == '0')
+            return false;
+        before = number;
+    }
 }
 
 /* A digit and something that may be a currency: only then is Python asked for the pattern of a price. */

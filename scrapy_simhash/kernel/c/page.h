@@ -264,6 +264,7 @@ outcome page_own_part(page *p, const uint8_t *flags, const fold_settings *settin
 outcome page_ends_in_letter(page *p, size_t i, int *answer);
 outcome page_may_have_price(page *p, size_t i, int *answer);
 bool has_sentence_mark(const page *p, const block *b);
+bool counts_up(const page *p, const block *b);
 void page_release(page *p); /* after every page: what a usual page needs is kept */
 
 /* The arrows. They escape() from p->way_out. */

@@ -6,6 +6,7 @@ these lists and, compiled, over the arrays of the kernel, which ``kernel/_native
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from scrapy_simhash.page.text.tags import CELLS, CHROME_NAMES, PARAGRAPHS
 
 #: What ends a sentence in languages without a stopword list. Thai and Lao use spaces only: there length decides.
 SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
 
 class _Place(NamedTuple):
@@ -88,6 +91,14 @@ class Columns:
     def has_sentence_mark(self, i: int) -> bool:
         """Tell whether there is a mark in block *i* that ends a sentence."""
         return not SENTENCE_MARKS.isdisjoint(self._texts[i])
+
+    def counts_up(self, i: int) -> bool:
+        """Tell whether block *i* is nothing but numbers of up to six digits, each one more than the last."""
+        words = self._texts[i].split(" ")
+        if not _NUMBER.fullmatch(words[0]):
+            return False
+        first = int(words[0])
+        return words == [str(number) for number in range(first, first + len(words))]
 
     def ends_in_letter(self, i: int) -> bool:
         """Tell whether the last character of block *i* is a letter or a digit."""

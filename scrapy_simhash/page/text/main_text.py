@@ -9,7 +9,8 @@ skins of a page alike than a clever one that is right on one of them. The filter
    hold nearly all of it. A page header likewise, unless it is the header of the main text.
 2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
    does not, the smallest element that holds nearly all prose takes that part.
-3. ``links``: blocks that are mostly links, in a row of their like or at either end of what is left.
+3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in a row of their like or at
+   either end of what is left.
 4. ``edge``: what stands before the title, the only heading of the first level: notices, the way from the home page.
 5. ``edge`` and ``inset``: the furniture of an article, that is bylines, dates, counters, captions and inset
    advertisements. One template of a site shows them and the next does not. They are told by where they stand, since
@@ -56,6 +57,9 @@ LINKED = 0.6
 PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
 LONG_TOKENS = 40
+
+#: Numbers from which a block that counts up is the line numbers of a listing, or of a pager.
+LEAST_COUNTING = 3
 
 #: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
 CHROME_LIMIT = 0.5
@@ -145,6 +149,12 @@ def _find_links_and_prose(page: Columns) -> None:
     """
     for i in range(page.blocks):
         page.is_link[i] = page.link_lengths[i] >= LINKED * page.lengths[i] and not page.is_h1[i]
+        if (
+            page.tokens[i] >= LEAST_COUNTING
+            and (page.is_paragraph[i] or page.is_cell[i])
+            and page.counts_up(i)
+        ):
+            page.reasons[i] = INSET
         if page.tokens[i] < PROSE_TOKENS or page.is_heading[i] or page.is_link[i]:
             continue
         if page.has_stopwords:
@@ -362,9 +372,9 @@ def _find_offer(page: Columns) -> bool:
 def _leave_out_furniture(page: Columns) -> None:
     """Leave out what stands around and between the paragraphs of an article; nothing unless it is one.
 
-    An article is mostly prose, and not short. ``edge`` is what stands before its first and after its last sentence. Where the
-    sentences stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it is a
-    heading or a cell of a table.
+    An article is mostly prose, and not short. ``edge`` is what stands before its first and after its last sentence.
+    Where the sentences stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it
+    is a heading or a cell of a table.
     """
     kept = _list_kept(page)
     whole = in_sentences = in_paragraphs = tokens = 0

@@ -30,7 +30,7 @@ SPEAKS_FOR_ITSELF = frozenset("body code h1 h2 h3 h4 h5 h6 html p pre".split())
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 #: Tags that say "this is a piece of the text"; other containers may hold anything.
-PARAGRAPHS = frozenset("blockquote caption dd dt figcaption li p pre summary".split())
+PARAGRAPHS = frozenset("blockquote caption dd dt li p pre summary".split())
 CELLS = frozenset(("td", "th"))
 
 

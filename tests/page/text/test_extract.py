@@ -191,7 +191,8 @@ NOTICE = (
 
 
 def test_what_stands_before_the_title_is_left_out() -> None:
-    page = f"<main>{NOTICE}{{}}<p>By the keeper</p><ul><li>Oil<li>Wick<li>Glass</ul><p>{PROSE}</p><p>{PROSE}</p></main>"
+    list_of_parts = "<p>By the keeper</p><ul><li>Oil<li>Wick<li>Glass</ul>"
+    page = f"<main>{NOTICE}{{}}{list_of_parts}<p>{PROSE}</p><p>{PROSE}</p></main>"
     assert document(page.format("<h1>The lamp</h1>")).text.startswith("The lamp\nBy the keeper\nOil")
     assert document(page.format("<h2>The lamp</h2>")).text.startswith("This manual")
     # Where the text has several of them, none is its title, nor is one at its end.
@@ -202,9 +203,9 @@ def test_what_stands_before_the_title_is_left_out() -> None:
 
 
 BIOGRAPHY = (
-    "<div class=about><p>Ada was born on the island, in the house below the lamp, and has written about the sea for as"
-    " long as she can remember. She lives there with two cats and the wind, and she is at work on a book of storms.</p>"
-    "</div>"
+    "<div class=about><p>Ada was born on the island, in the house below the lamp, and has written about the sea for"
+    " as long as she can remember. She lives there with two cats and the wind, and she is at work on a book of"
+    " storms.</p></div>"
 )
 
 
@@ -220,6 +221,35 @@ def test_the_furniture_of_an_article_is_left_out_and_that_of_a_short_text_is_not
     assert (
         document(page.format(f"<p>{PROSE}</p>" * 2)).text == f"First of May\n{PROSE}\n{PROSE}\nSeen 12 times"
     )
+
+
+@pytest.mark.parametrize(
+    "gutter",
+    [
+        "<td><pre>1\n2\n3</pre></td>",
+        "<td><pre><span>1</span>\n<span>2</span>\n<span>3</span>\n</pre></td>",
+        "<td>98<br>99<br>100</td>",
+    ],
+)
+def test_line_numbers_of_a_listing_are_left_out(gutter: str) -> None:
+    page = (
+        f"<p>{PROSE}</p><table><tr>{{}}<td><pre>light(lamp)\nwait(night)\n</pre></td></table><p>{PROSE}</p>"
+    )
+    assert document(page.format(gutter)).text == document(page.format("")).text
+
+
+@pytest.mark.parametrize(
+    "numbers", ["1 2", "1 2 4", "3 2 1", "1 2 3 go", "1962 1962 1962", "0 1 2", "01 02 03"]
+)
+def test_other_numbers_are_kept(numbers: str) -> None:
+    page = f"<p>{PROSE}</p><p>{numbers}</p><p>{PROSE}</p>"
+    assert numbers in document(page).text
+
+
+def test_captions_in_an_article_are_left_out_and_those_of_a_gallery_are_not() -> None:
+    figure = "<figure><img src=lamp><figcaption>The lamp in the snow (Ada)</figcaption></figure>"
+    assert document(f"<p>{PROSE}</p>{figure}" * 5 + f"<p>{PROSE}</p>").text == "\n".join([PROSE] * 6)
+    assert document(f"<h1>Snow</h1>{figure * 3}").text.endswith("The lamp in the snow (Ada)")
 
 
 def test_the_id_of_a_section_is_its_address_and_no_name() -> None:
