@@ -25,9 +25,11 @@ from scrapy_simhash.page.fingerprint import (
 #: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
 #: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.
 BARE_DISTANCE = 3
-#: Until something is known about a site, pages whose subjects differ in any word are different, since most sites
-#: repeat some text. Texts of so many tokens and more are told apart by their own words all the same.
+#: Until something is known about a site, pages with different subjects are different, since most sites repeat some
+#: text; where one subject has all words of the other, texts must be equal as far as sketches tell. Texts of so many
+#: tokens and more are told apart by their own words all the same.
 LONG_TEXT = 1_000
+EQUAL_SIMILARITY = 0.98
 #: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
 SHORT_OWN_PART = 30
 
@@ -104,7 +106,7 @@ class SimilarityRule(Rule):
         kinds = own_a.kind, own_b.kind
         if UNKNOWN in kinds:
             if not is_equal and min(own_a.tokens, own_b.tokens) < LONG_TEXT:
-                whole = None
+                whole = _at_least(EQUAL_SIMILARITY, estimate) if is_same else None
             if whole is not None:
                 return whole
             # Under the template of a site that is known, it may be a copy all the same.
