@@ -13,17 +13,17 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from xxhash import xxh3_64_intdigest
-
-from scrapy_simhash.page.fingerprint.hashing import digest, number
+from scrapy_simhash.page.fingerprint.hashing import SCATTER, number
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 
-#: A piece ends with a word whose hash is a multiple of this, if it is no number and the piece has so many tokens.
+#: A piece ends with a word whose hash is a multiple of this power of two, unless it is a number or the piece has
+#: fewer tokens than that.
 CUT = 8
 LEAST_TOKENS = 4
 #: Pieces with fewer tokens are labels and names: they must stand on more pages before they count as the site's.
 SHORT_TOKENS = 5
+_MASK = 2**64 - 1
 #: What the site says of a piece: it is the site's. Any other flag but 0: it may be.
 OF_SITE = 1
 #: A page has no own part yet when more than one in so many of its tokens may be the site's.
@@ -74,5 +74,8 @@ def _cut(zone: Zone, tokens: Sequence[str]) -> list[Piece]:
 
 
 def _key(tokens: Sequence[str]) -> int:
-    hashed = xxh3_64_intdigest(b"".join(digest("0" if token.isdecimal() else token) for token in tokens))
-    return hashed & ~1 | (len(tokens) < SHORT_TOKENS)
+    key = 0
+    for token in tokens:
+        key = ((key ^ number("0" if token.isdecimal() else token)) * SCATTER) & _MASK
+        key ^= key >> 32
+    return key & ~1 | (len(tokens) < SHORT_TOKENS)

@@ -4,35 +4,29 @@
 
 enum { OF_SITE = 1 };
 
-static uint64_t key_of(page *p, const uint32_t *numbers, size_t n, uint64_t zero)
-{
-    p->joined.n = 0;
-    RESERVE(&p->way_out, p->joined, 8 * n);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t hash = p->facts.at[numbers[i]].is_decimal ? zero : p->tokens.at[numbers[i]].hash;
-        for (int shift = 56; shift >= 0; shift -= 8)
-            p->joined.at[p->joined.n++] = (char)(hash >> shift);
-    }
-    uint64_t short_bit = (int64_t)n < p->rules->short_piece;
-    return (xxh3(p->joined.at, p->joined.n) & ~(uint64_t)1) | short_bit;
-}
-
 static void cut(page *p, segment part, uint64_t zero)
 {
+    const rules *r = p->rules;
+    const uint32_t least = (uint32_t)r->least_piece, mask = (uint32_t)r->cut - 1;
     uint32_t start = 0;
+    uint64_t key = 0;
     for (uint32_t stop = 1; stop <= part.n; stop++) {
-        uint32_t number = p->run.at[part.run + stop - 1];
-        bool is_end = (int64_t)(stop - start) >= p->rules->least_piece &&
-                      p->tokens.at[number].hash % (uint64_t)p->rules->cut == 0 && !p->facts.at[number].is_decimal;
+        const uint32_t number = p->run.at[part.run + stop - 1];
+        const bool is_decimal = p->facts.at[number].is_decimal;
+        const uint64_t hash = p->tokens.at[number].hash;
+        key = (key ^ (is_decimal ? zero : hash)) * r->occurrence_scatter;
+        key ^= key >> 32;
+        const bool is_end = stop - start >= least && (hash & mask) == 0 && !is_decimal;
         if (!is_end && stop < part.n)
             continue;
-        segment piece = {.run = part.run + start, .n = stop - start, .zone = part.zone};
-        uint64_t key = key_of(p, p->run.at + piece.run, piece.n, zero);
+        const segment piece = {.run = part.run + start, .n = stop - start, .zone = part.zone};
+        key = (key & ~(uint64_t)1) | (piece.n < (uint32_t)r->short_piece);
         PUSH(&p->way_out, p->pieces, piece);
         RESERVE(&p->way_out, p->piece_keys, 8);
         for (int shift = 0; shift < 64; shift += 8)
             p->piece_keys.at[p->piece_keys.n++] = (uint8_t)(key >> shift);
         start = stop;
+        key = 0;
     }
 }
 
