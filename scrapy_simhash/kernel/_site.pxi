@@ -106,9 +106,14 @@ cdef class PieceTable:
 
     def load(self, bytes data not None):
         cdef const unsigned char *at = <const unsigned char *><const char *>data
-        cdef Py_ssize_t i
-        for i in range(len(data) // 16 - 1, -1, -1):
-            self._note(load_key(at + 16 * i), load_key(at + 16 * i + 8))
+        cdef Py_ssize_t i, n = len(data) // 16
+        cdef uint64_t subjects
+        while <size_t>n > FILLED * self.buckets and self.buckets < MOST_BUCKETS:
+            self._grow()
+        for i in range(n - 1, -1, -1):
+            subjects = load_key(at + 16 * i + 8)
+            if subjects:
+                self._note(load_key(at + 16 * i), subjects)
 
     def to_bytes(self):
         return b"".join([key.to_bytes(8, "little") + subjects.to_bytes(8, "little") for key, subjects in self._all()])

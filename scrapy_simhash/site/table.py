@@ -52,10 +52,17 @@ class PieceTable:
         return b"".join(_PAIR.pack(*piece) for bucket in self._buckets for piece in bucket)
 
     def load(self, data: bytes) -> None:
-        """Add the pieces that another table's to_bytes() gave; the subjects of a known one are joined."""
+        """Add the pieces that another table's to_bytes() gave; the subjects of a known one are joined.
+
+        An empty table becomes what the other one was, with the same order in each bucket. O(data).
+        """
         pieces = list(_PAIR.iter_unpack(data))
+        # As large as the other table before anything is added: in fewer buckets there may be no room.
+        while len(pieces) > _FILLED * len(self._buckets) and len(self._buckets) < MOST_BUCKETS:
+            self._grow()
         for key, subjects in reversed(pieces):
-            self._note(key, subjects)
+            if subjects:
+                self._note(key, subjects)
 
     def known(self) -> list[tuple[int, int]]:
         """Return the pieces that are the site's: key, and on how many subjects."""
