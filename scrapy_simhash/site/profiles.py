@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
+from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.site.profile import SiteProfile
 
-#: Hosts of which profiles are kept: at most 64 MiB.
+#: Hosts of which profiles are kept in memory: at most 64 MiB. As many more wait for the store while it does not work.
 MOST_HOSTS = 1_000
 
 
@@ -26,43 +29,67 @@ class Keeper(Protocol):
 
 
 class SiteProfiles:
-    """A profile for each host. When there are too many, the one that was not used for longest goes."""
+    """A profile for each host. When there are too many, the one that was not used for longest goes.
+
+    Trouble with the store raises nothing but in keep(): what cannot be loaded is taken for an unknown site, and is
+    asked for again at the next page. One thread may learn and keep while others read.
+    """
 
     def __init__(self, keeper: Keeper | None = None) -> None:
         """*keeper* is the store that keeps profiles; with None they are gone with this object."""
         self._profiles: OrderedDict[str, SiteProfile] = OrderedDict()
         self._keeper = keeper
-        self._changed: set[str] = set()
+        # What the store was not given yet, also of hosts that are not among the above any more.
+        self._changed: dict[str, SiteProfile] = {}
+        self._lock = Lock()
 
     def of(self, url: str) -> SiteProfile:
         """Return the profile of the host of *url*, an empty one at its first page."""
-        host = host_of(url)
-        profile = self._profiles.get(host)
-        if profile is None:
-            profile = self._profiles[host] = self._kept(host)
-            if len(self._profiles) > MOST_HOSTS:
-                self.keep()
-                self._profiles.popitem(last=False)
-        else:
-            self._profiles.move_to_end(host)
-        return profile
+        return self._find(host_of(url)) or SiteProfile()
 
     def learn(self, url: str, keys: bytes, sketch: bytes) -> None:
         """Learn from the page at *url*; see `SiteProfile.learn`."""
-        self.of(url).learn(keys, sketch)
-        self._changed.add(host_of(url))
+        host = host_of(url)
+        profile = self._find(host)
+        if profile is None:
+            return
+        profile.learn(keys, sketch)
+        if self._keeper is not None:
+            self._changed[host] = profile
+            if len(self._changed) > MOST_HOSTS:
+                del self._changed[next(iter(self._changed))]
 
     def keep(self) -> None:
         """Give the store what was learned since the last call. Raises StoreUnavailable; the next call tries again."""
         if self._keeper is not None and self._changed:
             self._keeper.keep_sites(
-                [(host, self._profiles[host].to_bytes()) for host in sorted(self._changed)]
+                [(host, profile.to_bytes()) for host, profile in sorted(self._changed.items())]
             )
-        self._changed.clear()
+            self._changed.clear()
+
+    def _find(self, host: str) -> SiteProfile | None:
+        """Return a profile from memory or from the store, or an empty one; None if the store does not work."""
+        with self._lock:
+            profile = self._profiles.get(host)
+            if profile is not None:
+                self._profiles.move_to_end(host)
+                return profile
+            try:
+                profile = self._changed.get(host) or self._kept(host)
+            except StoreUnavailable:
+                return None
+            self._profiles[host] = profile
+            if len(self._profiles) > MOST_HOSTS:
+                self._profiles.popitem(last=False)
+            return profile
 
     def _kept(self, host: str) -> SiteProfile:
         data = None if self._keeper is None else self._keeper.load_site(host)
-        return SiteProfile() if data is None else SiteProfile.from_bytes(data)
+        if data is not None:
+            # A damaged profile is learned anew.
+            with suppress(ValueError):
+                return SiteProfile.from_bytes(data)
+        return SiteProfile()
 
 
 def host_of(url: str) -> str:

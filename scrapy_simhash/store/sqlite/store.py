@@ -191,7 +191,9 @@ class SqliteStore(LocalStore):
     def load_site(self, host: str) -> bytes | None:
         """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`. One query."""
         with said_at_work(self._path):
-            found = self._execute("SELECT profile FROM sites WHERE host = ?", (host,)).fetchall()
+            # A cursor of its own: threads that read large pages ask too, while a claim uses the other.
+            query = self._connection.execute("SELECT profile FROM sites WHERE host = ?", (host,))
+            found = query.fetchall()
             return found[0][0] if found else None
 
     def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
