@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from itertools import accumulate, chain
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.language.tokens import normalize, tokenize
+from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, Piece, is_doubtful, pieces
+from scrapy_simhash.page.text import Document, extract, parse
+from scrapy_simhash.page.text.document import Paragraph
+
+#: Long enough that a cut falls into each.
+SHARED = (
+    "All prices on these pages are in euros and contain the value added tax, and what we send to other countries"
+    " takes two to six working days, unless the carrier tells you of a delay before the parcel leaves our store,"
+    " in which case you may send it back to us within a month without giving any reason."
+)
+WORDS = st.sampled_from(f"{SHARED} ship harbour 12 345 tide 2026 lamp rope".lower().replace(",", "").split())
+
+
+def tokens_of(text: str) -> list[str]:
+    return tokenize(normalize(text))
+
+
+def document(*paragraphs: str) -> Document:
+    return Document(
+        "",
+        "en",
+        (),
+        tuple(Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, 0.0, None) for text in paragraphs),
+    )
+
+
+def keys(*paragraphs: str) -> list[int]:
+    return [piece.key for piece in pieces(document(*paragraphs))]
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=80), max_size=6))
+def test_pieces_hold_all_tokens_of_the_main_text_in_order(paragraphs: list[list[str]]) -> None:
+    page = document(*(" ".join(words) for words in paragraphs))
+    found = pieces(page)
+    assert list(chain.from_iterable(piece.tokens for piece in found)) == list(
+        chain.from_iterable(part.tokens for part in page.main)
+    )
+    # No piece goes beyond its paragraph, and only a last one of a paragraph may be shorter than the least.
+    ends = set(accumulate(len(part.tokens) for part in page.main))
+    for piece, end in zip(found, accumulate(len(piece.tokens) for piece in found), strict=True):
+        assert piece.tokens
+        assert len(piece.tokens) >= LEAST_TOKENS or end in ends
+        assert piece.key % 2 == (len(piece.tokens) < SHORT_TOKENS)
+
+
+def test_only_the_main_text_is_cut() -> None:
+    page = extract(parse(f"<nav><a href=/>{SHARED}</a></nav><main><p>{SHARED}</p></main>"))
+    assert [token for piece in pieces(page) for token in piece.tokens] == tokens_of(SHARED)
+
+
+def test_a_page_without_main_text_has_no_pieces() -> None:
+    assert pieces(document()) == []
+    assert pieces(document("", "!")) == []
+
+
+def test_a_piece_has_some_eleven_tokens() -> None:
+    words = [f"word{number}" for number in range(20_000)]
+    lengths = [len(piece.tokens) for piece in pieces(document(" ".join(words)))]
+    assert 10 <= sum(lengths) / len(lengths) <= 13
+
+
+@given(st.lists(WORDS, max_size=30), st.lists(WORDS, max_size=30))
+def test_a_sentence_inside_other_paragraphs_gives_the_same_pieces(
+    before: list[str], after: list[str]
+) -> None:
+    alone = pieces(document(SHARED))
+    within = {piece.key for piece in pieces(document(f"{' '.join(before)} {SHARED} {' '.join(after)}"))}
+    common = sum(len(piece.tokens) for piece in alone if piece.key in within)
+    # All but its ends, which have grown together with what stands there.
+    assert common >= 0.5 * sum(len(piece.tokens) for piece in alone)
+
+
+def test_all_numbers_are_one() -> None:
+    one = "the advert was posted 12 days ago and was seen by 4511 visitors of this site since then in all"
+    assert keys(one) == keys(one.replace("12", "3").replace("4511", "9"))
+    assert keys(one) == keys(one.replace("12", "٣"))
+    assert keys(one) != keys(one.replace("advert", "notice"))
+    # A number does not end a piece: else the next piece would begin elsewhere with another number.
+    for number in range(200):
+        assert keys(f"seen by all of {number} visitors {SHARED}") == keys(
+            f"seen by all of 1 visitors {SHARED}"
+        )
+
+
+def test_the_kind_of_a_paragraph_is_not_in_the_key() -> None:
+    page = document(SHARED)
+    heading = Document("", "en", (), tuple(part._replace(zone="heading") for part in page.paragraphs))
+    assert [piece.key for piece in pieces(heading)] == keys(SHARED)
+    assert {piece.zone for piece in pieces(heading)} == {"heading"}
+
+
+def test_chinese_text_is_cut_too() -> None:
+    shared = (
+        "本网站所有价格均含增值税,国内订单通常在两至六个工作日内送达,"
+        "如有延误我们会提前通知您,收货后一个月内可无理由退货。"
+    )
+    alone = pieces(document(shared))
+    assert len(alone) >= 3
+    within = {
+        piece.key for piece in pieces(document(f"柏林招聘护士,欢迎加入我们的团队。{shared}请尽快联系我们。"))
+    }
+    assert sum(piece.key in within for piece in alone) >= len(alone) - 2
+
+
+def test_the_cost_is_linear() -> None:
+    def seconds(tokens: int) -> float:
+        page = document(" ".join(f"w{number % 997}" for number in range(tokens)))
+        best = []
+        for _ in range(3):
+            start = process_time()
+            pieces(page)
+            best.append(process_time() - start)
+        return min(best)
+
+    # Ten times the text, some ten times the time; a hundred times if it were the square.
+    assert seconds(200_000) < 30 * seconds(20_000)
+
+
+def test_a_share_of_the_own_tokens_may_be_doubtful() -> None:
+    assert [is_doubtful(10, doubtful) for doubtful in (0, 2, 3)] == [False, False, True]
+    assert not is_doubtful(0, 0)
+
+
+def test_a_piece_says_what_it_is() -> None:
+    (piece,) = pieces(document("Log in"))
+    assert piece == Piece(piece.key, "body", ("log", "in"))
+    assert piece.key % 2
