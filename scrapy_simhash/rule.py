@@ -94,7 +94,7 @@ class SimilarityRule(Rule):
         """
         distance = hamming_distance(a.value, b.value)
         if not (a.sketch and b.sketch):
-            return _by_bits(distance) if distance <= BARE_DISTANCE else None
+            return _by_bits(distance) if distance <= min(BARE_DISTANCE, self.candidate_distance) else None
         is_same = same_subject(a.sketch, b.sketch)
         least = self.min_similarity if is_same else 1 - (1 - self.min_similarity) / 4
         estimate = similarity(a.sketch, b.sketch) if distance <= self.candidate_distance else None

@@ -1,8 +1,21 @@
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from scrapy_simhash.page.fingerprint import Fingerprint, sketch
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.fingerprint import (
+    MINHASH_BYTES,
+    PART,
+    UNKNOWN,
+    WHOLE,
+    Fingerprint,
+    OwnPart,
+    similarity,
+    sketch,
+)
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 
 SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
@@ -72,3 +85,125 @@ def test_a_page_is_a_near_duplicate_of_itself_under_the_strictest_rule() -> None
     page = fingerprint(7)
     assert SimilarityRule(0, 1.0).similarity(page, page) == 1.0
     assert ClassicRule(0).similarity(page, page) == 1.0
+
+
+# --- Own parts: what is compared where something is known about the sites.
+
+SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of lisbon harbour"
+
+
+def own_part(shared: int = 1000, value: int = 8, tokens: int = 200) -> bytes:
+    """Return a part of a page of 1,000 shingles of which *shared* are those that all have."""
+    return OwnPart(PART, tokens, value, fingerprint(0, shared).sketch[:MINHASH_BYTES]).to_bytes()
+
+
+def page(own: bytes, value: int = 0, shared: int = 1000, subject: str = SAME) -> Fingerprint:
+    return replace(fingerprint(value, shared, subject), own=own)
+
+
+def unknown(tokens: int = 200) -> bytes:
+    return OwnPart(UNKNOWN, tokens).to_bytes()
+
+
+def whole(tokens: int = 200) -> bytes:
+    return OwnPart(WHOLE, tokens).to_bytes()
+
+
+#: Far in bits and in shingles, as under another template; its own part may agree all the same.
+FAR = {"value": 2**30 - 1, "shared": 300}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "near"),
+    [
+        # Too little is known: nearly the same text is a copy where the subjects are equal.
+        (page(unknown()), page(unknown(), 7, 950), True),
+        (page(unknown()), page(unknown(), 7, 995, OTHER), False),
+        (page(unknown()), page(unknown(), 7, 1000, CLOSE), False),  # the same but for some words
+        (page(unknown()), page(whole(), 7, 995, OTHER), False),
+        (page(unknown()), page(own_part(), 7, 995, OTHER), False),
+        # Or where the text is long.
+        (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),
+        (page(unknown(1000)), page(unknown(999), 7, 995, OTHER), False),
+        # Of one nothing is left out, and the other has this text under the template of a known site.
+        (page(unknown(), 8), page(own_part(), **FAR), True),
+        (page(unknown(), 8), page(own_part(700), **FAR), False),
+        # Sites that repeat nothing of these pages: all their text.
+        (page(whole()), page(whole(), 7, 950), True),
+        (page(whole()), page(whole(), 7, 700), False),
+        (page(whole()), page(whole(), 7, 930, OTHER), False),
+        (page(whole()), page(whole(), 7, 995, OTHER), True),
+        # Own parts that agree, whatever surrounds them.
+        (page(own_part()), page(own_part(950, 15), **FAR), True),
+        (page(own_part()), page(own_part(1000, 8 ^ 2**11 - 1), **FAR), False),  # not found by eleven bits
+        (page(own_part()), page(own_part(1000, 8, 29), **FAR), False),  # too short to find a copy by
+        (page(own_part(tokens=30)), page(own_part(tokens=30), **FAR), True),
+        (page(whole(), 8), page(own_part(), **FAR), True),
+        # Texts that agree in what the site repeats, and not in their own parts.
+        (page(own_part()), page(own_part(100, 2**30 - 1), 7, 990), False),
+        (page(own_part()), page(own_part(100, 2**30 - 1), 0, 1000, OTHER), False),
+        (page(own_part()), page(own_part(700), 0, 1000, OTHER), False),
+        # Short own parts confirm a copy of the same subject, and of no other.
+        (page(own_part(950, 0, 12)), page(own_part(1000, 0, 12), 7, 990), True),
+        (page(own_part(500, 0, 12)), page(own_part(1000, 0, 12), 7, 990), False),
+        (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
+        (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 7, 700), False),
+        # All of it is the site's.
+        (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 7, 990), True),
+        (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
+    ],
+)
+def test_own_parts_decide_where_something_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+    rule = SimilarityRule()
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(b, a) == rule.similarity(a, b)
+
+
+def test_own_parts_that_agree_say_how_similar_the_pages_are() -> None:
+    found = SimilarityRule().similarity(page(own_part()), page(own_part(950, 15), **FAR))
+    assert found == similarity(fingerprint(0).sketch, fingerprint(0, 950).sketch)
+    # Not nearer by what the site repeats.
+    found = SimilarityRule().similarity(page(own_part()), page(own_part(950, 15), 0, 1000))
+    assert found == similarity(fingerprint(0).sketch, fingerprint(0, 950).sketch)
+
+
+def test_a_part_in_which_more_was_left_out_is_found_in_the_larger_one() -> None:
+    """The second of two pages came when more was known: half of the first one's own part is the site's by now."""
+    larger = own_part(1000, 0, 400)
+    smaller = OwnPart(PART, 200, 2**20, sketch(SHINGLES[:500], ())[:MINHASH_BYTES]).to_bytes()
+    rule = SimilarityRule()
+    assert rule.similarity(page(larger), page(smaller, 7, 960)) is not None
+    assert rule.similarity(page(larger), page(smaller, 7, 960, OTHER)) is None
+    stranger = OwnPart(PART, 200, 2**20, fingerprint(0, 0).sketch[:MINHASH_BYTES]).to_bytes()
+    assert rule.similarity(page(larger), page(stranger, 7, 960)) is None
+
+
+OWN = st.one_of(
+    st.just(b""),
+    st.builds(unknown, st.integers(0, 2000)),
+    st.builds(whole, st.integers(0, 2000)),
+    st.builds(
+        own_part,
+        st.sampled_from([0, 100, 500, 900, 950, 1000]),
+        st.integers(0, 3),
+        st.sampled_from([0, 5, 29, 30, 900]),
+    ),
+)  # fmt: skip
+PAGES = st.builds(
+    page, OWN, st.integers(0, 7), st.sampled_from([0, 300, 700, 930, 1000]), st.sampled_from([SAME, OTHER, CLOSE, ""])
+)  # fmt: skip
+
+
+@given(PAGES, PAGES, st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9), SimilarityRule(20, 0.5)]))
+def test_which_page_came_first_does_not_matter(a: Fingerprint, b: Fingerprint, rule: SimilarityRule) -> None:
+    found = rule.similarity(a, b)
+    assert rule.similarity(b, a) == found
+    assert found is None or 0 <= found <= 1
+    # Where one has no own part, all is as if neither had.
+    bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
+    assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
+
+
+@given(PAGES)
+def test_a_page_is_a_near_duplicate_of_itself_whatever_is_known(a: Fingerprint) -> None:
+    assert SimilarityRule().similarity(a, a) == 1.0
