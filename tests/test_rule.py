@@ -109,8 +109,9 @@ def whole(tokens: int = 200) -> bytes:
     return OwnPart(WHOLE, tokens).to_bytes()
 
 
-#: Far in bits and in shingles, as under another template; its own part may agree all the same.
-FAR = {"value": 2**30 - 1, "shared": 300}
+def elsewhere(own: bytes) -> Fingerprint:
+    """Return a page that is far in bits and in shingles, as under another template; its own part may agree."""
+    return page(own, 2**30 - 1, 300)
 
 
 @pytest.mark.parametrize(
@@ -119,26 +120,27 @@ FAR = {"value": 2**30 - 1, "shared": 300}
         # Too little is known: nearly the same text is a copy where the subjects are equal.
         (page(unknown()), page(unknown(), 7, 950), True),
         (page(unknown()), page(unknown(), 7, 995, OTHER), False),
-        (page(unknown()), page(unknown(), 7, 1000, CLOSE), False),  # the same but for some words
+        (page(unknown()), page(unknown(), 7, 950, CLOSE), False),
+        (page(unknown()), page(unknown(), 7, 1000, CLOSE), True),  # the same text under a longer heading
         (page(unknown()), page(whole(), 7, 995, OTHER), False),
         (page(unknown()), page(own_part(), 7, 995, OTHER), False),
         # Or where the text is long.
         (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),
         (page(unknown(1000)), page(unknown(999), 7, 995, OTHER), False),
         # Of one nothing is left out, and the other has this text under the template of a known site.
-        (page(unknown(), 8), page(own_part(), **FAR), True),
-        (page(unknown(), 8), page(own_part(700), **FAR), False),
+        (page(unknown(), 8), elsewhere(own_part()), True),
+        (page(unknown(), 8), elsewhere(own_part(700)), False),
         # Sites that repeat nothing of these pages: all their text.
         (page(whole()), page(whole(), 7, 950), True),
         (page(whole()), page(whole(), 7, 700), False),
         (page(whole()), page(whole(), 7, 930, OTHER), False),
         (page(whole()), page(whole(), 7, 995, OTHER), True),
         # Own parts that agree, whatever surrounds them.
-        (page(own_part()), page(own_part(950, 15), **FAR), True),
-        (page(own_part()), page(own_part(1000, 8 ^ 2**11 - 1), **FAR), False),  # not found by eleven bits
-        (page(own_part()), page(own_part(1000, 8, 29), **FAR), False),  # too short to find a copy by
-        (page(own_part(tokens=30)), page(own_part(tokens=30), **FAR), True),
-        (page(whole(), 8), page(own_part(), **FAR), True),
+        (page(own_part()), elsewhere(own_part(950, 15)), True),
+        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**11 - 1)), False),  # not found by eleven bits
+        (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to find a copy by
+        (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
+        (page(whole(), 8), elsewhere(own_part()), True),
         # Texts that agree in what the site repeats, and not in their own parts.
         (page(own_part()), page(own_part(100, 2**30 - 1), 7, 990), False),
         (page(own_part()), page(own_part(100, 2**30 - 1), 0, 1000, OTHER), False),
@@ -160,7 +162,7 @@ def test_own_parts_decide_where_something_is_known(a: Fingerprint, b: Fingerprin
 
 
 def test_own_parts_that_agree_say_how_similar_the_pages_are() -> None:
-    found = SimilarityRule().similarity(page(own_part()), page(own_part(950, 15), **FAR))
+    found = SimilarityRule().similarity(page(own_part()), elsewhere(own_part(950, 15)))
     assert found == similarity(fingerprint(0).sketch, fingerprint(0, 950).sketch)
     # Not nearer by what the site repeats.
     found = SimilarityRule().similarity(page(own_part()), page(own_part(950, 15), 0, 1000))
