@@ -75,6 +75,8 @@ STAT_FLOODS = "simhash/flood"  # /<kind>
 STAT_REFUSED = "simhash/requests_refused"
 STAT_NOT_FOUND = "simhash/not_found"
 STAT_REPORT_ERRORS = "simhash/report_errors"
+STAT_HOSTS_KNOWN = "simhash/site/hosts_known"
+STAT_OWN_PARTS = "simhash/site/own_parts"
 
 # Of items that are compared by their fields.
 STAT_ITEM_NEW = "simhash/items/new"

@@ -64,7 +64,7 @@ def header_line(header: Header) -> str:
         "version": VERSION,
         "scheme": header.scheme,
         "width": header.width,
-        "profile": header.profile,
+        "own_parts": header.own_parts,
         "settings": header.settings,
     }
     return f"{json.dumps(line)}\n"
@@ -119,7 +119,7 @@ def parsed_header(text: str) -> Header:
             f"has export version {version!r}, this release reads version {VERSION}: install a newer release"
         )
     scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
-    for name, known in (("width", Header.width), ("profile", Header.profile)):
+    for name, known in (("width", Header.width), ("own_parts", Header.own_parts)):
         if (found := _field(line, name, _number)) != known:
             raise ValueError(f"has {name} {found}, this release reads {known}: install a newer release")
     try:

@@ -121,6 +121,8 @@ class SimhashDownloaderMiddleware:
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
         self._consequences.spider_closed(spider)
+        if self.detector.sites is not None and (known := self.detector.sites.known):
+            stats_of(self.crawler).set_value(names.STAT_HOSTS_KNOWN, known)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",
@@ -210,7 +212,10 @@ class SimhashDownloaderMiddleware:
         """Act on the verdict and return *response*."""
         decision = self._consequences.draw(checked, request, response)
         if checked.key is not None and checked.verdict.status is not Status.SKIPPED:
-            stats_of(self.crawler).set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+            stats = stats_of(self.crawler)
+            stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+            if checked.has_own_part:
+                stats.inc_value(names.STAT_OWN_PARTS)
             if decision.loses_items:
                 self._session.unsettle(checked.key)
         return response

@@ -18,6 +18,7 @@ from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class Checked(NamedTuple):
     """None for a page that was not read."""
     key: bytes | None = None
     """Which page the store was asked about; None if it was not asked."""
+
+    @property
+    def has_own_part(self) -> bool:
+        """Whether the page was compared without text of its site."""
+        fingerprint = None if self.reading is None else self.reading.fingerprint
+        return fingerprint is not None and is_part(fingerprint.own)
 
 
 class PageChecker:

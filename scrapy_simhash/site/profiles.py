@@ -43,6 +43,11 @@ class SiteProfiles:
         self._changed: dict[str, SiteProfile] = {}
         self._lock = Lock()
 
+    @property
+    def known(self) -> int:
+        """How many of the hosts in memory are known. O(hosts), at most `MOST_HOSTS`."""
+        return sum(profile.is_known for profile in self._profiles.values())
+
     def of(self, url: str) -> SiteProfile:
         """Return the profile of the host of *url*, an empty one at its first page."""
         return self._find(host_of(url)) or SiteProfile()

@@ -30,8 +30,8 @@ class Header:
     scope: str = Config.scope
     width: int = 64
     """Bits of a fingerprint. This release knows 64."""
-    profile: int = 0
-    """Version of the profile of a site by which pages were read; 0 for none. This release knows 0."""
+    own_parts: int = 0
+    """Version of the own parts, see :mod:`scrapy_simhash.page.fingerprint.own_part`. This release knows 0."""
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
@@ -48,14 +48,14 @@ class Header:
         if kind is None:
             raise TypeError(f"its rule must be {' or '.join(RULES)}, got {values.get('rule')!r}")
         own = rule_fields(kind)
-        names = {"scheme", "width", "profile", "rule", *own, *_SHARED}
+        names = {"scheme", "width", "own_parts", "rule", *own, *_SHARED}
         if unknown := sorted(set(values) - names):
             raise TypeError(
                 f"it has fields that this release does not know: {', '.join(unknown)}. A newer release wrote it"
             )
         if missing := sorted(names - set(values)):
             raise TypeError(f"it lacks the fields {', '.join(missing)}")
-        for name, known in (("width", cls.width), ("profile", cls.profile)):
+        for name, known in (("width", cls.width), ("own_parts", cls.own_parts)):
             if int(str(values[name])) != known:
                 raise ValueError(
                     f"its {name} is {values[name]}, and this release reads only {known}: a newer release wrote it"
@@ -68,12 +68,12 @@ class Header:
         """Return the fields as plain values, for JSON: the rule by its name, and its settings beside it."""
         rule = {name: getattr(self.rule, name) for name in rule_fields(type(self.rule))}
         shared = {name: getattr(self, name) for name in _SHARED}
-        versions = {"scheme": self.scheme, "width": self.width, "profile": self.profile}
+        versions = {"scheme": self.scheme, "width": self.width, "own_parts": self.own_parts}
         return {**versions, "rule": self.rule.name, **rule, **shared}
 
     @property
     def settings(self) -> dict[str, object]:
-        """The same without scheme, width and profile, by the names that settings have in a project."""
+        """The same without scheme, width and own_parts, by the names that settings have in a project."""
         return {setting_name(name): value for name, value in self.to_dict().items() if name not in _VERSIONS}
 
     def fingerprints_differ(self, other: Header) -> list[str]:
@@ -114,6 +114,6 @@ class Header:
 
 
 #: What is no setting: how fingerprints are made by this release.
-_VERSIONS = ("scheme", "width", "profile")
+_VERSIONS = ("scheme", "width", "own_parts")
 #: The settings that headers have whatever the rule.
 _SHARED = tuple(field.name for field in fields(Header) if field.name not in (*_VERSIONS, "rule"))

@@ -83,7 +83,7 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-2")) == (
-        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, "profile": 0,'
+        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, "own_parts": 0,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 10, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
         ' "SIMHASH_SCOPE": "crawl"}}\n'
@@ -191,7 +191,7 @@ WRONG_HEADERS = [
     (changed(HEADER, "version", 1), "has export version 1, this release reads ve"),
     (changed(HEADER, "version", MISSING), "has export version None"),
     (changed(HEADER, "width", 128), "has width 128, this release reads 64: install a newer release"),
-    (changed(HEADER, "profile", 1), "has profile 1, this release reads 0: install a newer release"),
+    (changed(HEADER, "own_parts", 1), "has own_parts 1, this release reads 0: install a newer release"),
     (changed(HEADER, "width", "64"), "has a wrong value in 'width': it is not a whole number"),
     (changed(HEADER, "scheme", 1), "has a wrong value in 'scheme': it is not a string"),
     (changed(HEADER, "settings", []), "has a wrong value in 'settings': it is not an object"),

@@ -41,6 +41,10 @@ WITHOUT_REACTOR = pytest.param(
 _PATIENCE = 120
 
 
+#: Stats that say how large something is.
+SIZES = {"simhash/index_size", "simhash/largest_cluster", "simhash/site/hosts_known"}
+
+
 class Plan(NamedTuple):
     """One crawl: *spider* is a name in spiders.py, or in the module before its dot; *arguments* are the spider's."""
 
@@ -87,7 +91,7 @@ class Crawl:
         return {
             name.partition("/")[2]: n
             for name, n in self.stats.items()
-            if name.startswith("simhash/") and name not in ("simhash/index_size", "simhash/largest_cluster")
+            if name.startswith("simhash/") and name not in SIZES
         }
 
     @property

@@ -8,6 +8,7 @@ from scrapy_simhash.page.fingerprint.own_part import (
     UNKNOWN,
     WHOLE,
     OwnPart,
+    is_part,
     own_value,
 )
 from scrapy_simhash.page.fingerprint.sketch import (
@@ -34,6 +35,7 @@ __all__ = [
     "digest",
     "equal_subject",
     "fold",
+    "is_part",
     "number",
     "occurrences",
     "own_value",

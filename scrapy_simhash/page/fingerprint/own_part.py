@@ -57,6 +57,11 @@ class OwnPart(NamedTuple):
         return cls(kind, tokens, value, data[_HEAD.size + _VALUE.size :])
 
 
+def is_part(own: bytes) -> bool:
+    """Tell whether *own* is a ``PART``, without reading more of it than its length."""
+    return len(own) > _HEAD.size
+
+
 def own_value(own: bytes) -> int:
     """Return the value by which the own part in *own* is searched for, 0 for none."""
-    return int(_VALUE.unpack_from(own, _HEAD.size)[0]) if len(own) > _HEAD.size else 0
+    return int(_VALUE.unpack_from(own, _HEAD.size)[0]) if is_part(own) else 0
