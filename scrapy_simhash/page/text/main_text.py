@@ -15,7 +15,7 @@ skins of a page alike than a clever one that is right on one of them. The filter
 5. ``edge`` and ``inset``: the furniture of an article, that is bylines, dates, counters, captions and inset
    advertisements. One template of a site shows them and the next does not. They are told by where they stand, since
    nothing else is common to them. A short text and a page that makes an offer keep their furniture.
-6. When this leaves too little, the filters are taken back, the last one first.
+6. When this leaves too little, the filters 1 to 3 are taken back, the last one first.
 
 A page makes an *offer* when it shows a price outside of sentences. Variants of a product share their description
 word for word and differ in a size and a price: nine words in ten agree, and yet a shop sells them apart. What tells
@@ -92,7 +92,7 @@ INSET_LENGTH = 250
 
 # Which filter is taken back when fewer characters than this are left. Chrome comes back only when next to
 # nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
-FALLBACKS = ((INSET, 80), (EDGE, 80), (LINKS, 80), (OUTSIDE, 80), (CHROME, 1))
+FALLBACKS = ((LINKS, 80), (OUTSIDE, 80), (CHROME, 1))
 LONG_ENOUGH = max(least for _, least in FALLBACKS)
 
 

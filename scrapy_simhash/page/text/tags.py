@@ -63,7 +63,7 @@ TAG_REGION = {
     "nav": Region.CHROME,
     "menu": Region.CHROME,
     "footer": Region.CHROME,
-    "aside": Region.LIKELY_CHROME,
+    "aside": Region.CHROME,
     "noscript": Region.LIKELY_CHROME,  # a plea for JavaScript, or all a crawler sees of such a page
     "header": Region.HEADER,
     "main": Region.MAIN,

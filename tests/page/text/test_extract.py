@@ -148,7 +148,7 @@ PROSE_TWICE = f"<p>{PROSE}</p><p>{PROSE}</p>"
         (f"<main>{PROSE_TWICE}</main><footer>Since 1962</footer>", True),
         # On a page of links the only sentence stands below them.
         (f"<ul>{MENU * 3}</ul><div class=sidebar>Since 1962 the lamp is lit</div>", False),
-        (f"<ul>{MENU * 3}</ul><aside>Since 1962 the lamp is lit</aside>", False),
+        (f"<ul>{MENU * 3}</ul><aside>Since 1962 the lamp is lit</aside>", True),
         (f"<ul>{MENU * 3}</ul><noscript>Since 1962 the lamp is lit</noscript>", False),
         (f"<ul>{MENU * 3}</ul><footer>Since 1962 the lamp is lit</footer>", True),
         (f"<ul>{MENU * 3}</ul><div role=contentinfo>Since 1962 the lamp is lit</div>", True),
