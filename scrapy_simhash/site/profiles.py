@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from threading import Lock
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -97,6 +98,7 @@ class SiteProfiles:
         return SiteProfile()
 
 
+@lru_cache(maxsize=64)
 def host_of(url: str) -> str:
     """Return the host of *url* in lower case, empty where it has none."""
     try:
