@@ -39,6 +39,12 @@ def article(number: int = 0, *, title: str = "", before: str = "", after: str = 
     )
 
 
+def edited(markup: str) -> str:
+    """Return a page with three words of its text changed; its title and its heading stay."""
+    head, start, text = markup.partition("<p>")
+    return head + start + text.replace(" and ", " or ", 3)
+
+
 def large(number: int = 0, size: int = 300_000) -> str:
     """Return a page of at least *size* bytes of made-up prose; other numbers are other texts."""
     random = Random(number)

@@ -403,9 +403,8 @@ def test_nothing_is_learned_from_a_host_that_is_honest_or_shows_a_page_of_its_ow
 
 def test_a_page_to_which_strangers_are_sent_is_no_page_that_is_not_there_once_it_is_asked_for() -> None:
     moved = Answer(status=302, headers={"Location": "/news"})
-    with polite(
-        moved, news=page(f"<h1>News</h1><p>{ABOUT_EVENTS}</p>"), old=page(f"<p>{ABOUT_EVENTS}</p>")
-    ) as site:
+    news = f"<h1>News</h1><p>{ABOUT_EVENTS}</p>"
+    with polite(moved, news=page(news), old=page(f"{news}<p>It was so last year.</p>")) as site:
         # By itself first, then a copy of it.
         urls = [site.url(), site.url("/news"), site.url("/old")]
         ended = crawl_one("Visitor", PROBE, urls=urls)

@@ -110,6 +110,7 @@ def test_the_stats_count_every_page_once(crawls: dict[str, Crawl]) -> None:
         "near_duplicates/exact": 1,
         "preferred_later": 1,
         "revisits": 2,
+        "revisits/near_duplicates": 1,
         "revisits/unchanged": 2,
         "skipped/not_html": 1,
     }
@@ -120,9 +121,12 @@ def test_the_log_says_at_start_what_will_be_done_and_at_close_what_was_found(
     crawls: dict[str, Crawl],
 ) -> None:
     start, close = crawls["plain"].log("INFO", "scrapy_simhash")
-    for part in ("distance", "similarity", "scheme web-", "kernel", "same crawl", "action: mark"):
+    for part in ("distance", "similarity", "scheme web-", "kernel", "scope: crawl", "action: mark"):
         assert part in start
-    assert "6 pages compared, 2 new, 2 near-duplicates, 2 revisits; 1 skipped, 0 errors" in close
+    assert (
+        "6 pages compared, 2 new, 2 near-duplicates, 2 revisits (1 near-duplicate among them); 1 skipped, 0 errors"
+        in close
+    )
 
 
 def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: dict[str, Crawl]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.scopes import by_last_letter
-from tests.crawls.site import Answer, Route, Site, article, links, serve
+from tests.crawls.site import Answer, Route, Site, article, edited, links, serve
 
 #: Scrapy's usual queue takes turns between hosts.
 IN_ONE_ORDER = {**IN_ORDER, "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"}
@@ -66,7 +66,7 @@ def route(name: str, path: str) -> Route:
         1 if name == "other" else 0, before=own_link, after="<p>Buy boats!</p>" * (name == "exact")
     )
     if name == "near":
-        markup = markup.replace(" and ", " or ", 3)
+        markup = edited(markup)
     return Answer(markup, 410) if name == "gone" else markup
 
 

@@ -125,7 +125,7 @@ def check(
     assert set(pages) == {key for key in everything if key.removeprefix("partner:").startswith(within)}
     assert scraped(truth, done) == with_items(pages, promises)
     # Only a class of one's own that fails shows its traceback.
-    assert [text for text in done.complaints if "] SIMHASH_ACTION failed for " not in text] == []
+    assert [text for text in done.complaints if "] SIMHASH_ACTION: decide() failed for " not in text] == []
     return promises
 
 

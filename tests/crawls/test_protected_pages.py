@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_simhash.config import PROTECTIONS
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
-from tests.crawls.site import Answer, Route, Site, article, links, serve
+from tests.crawls.site import Answer, Route, Site, article, edited, links, serve
 
 
 class Case(NamedTuple):
@@ -43,7 +43,7 @@ def markup(number: int, path: str, head: str = "", changed: bool = False) -> str
         number, after=links(f"{path}#x", f"/link/of{path.partition('?')[0]}/{path.partition('=')[2]}")
     )
     text = text.replace("</head>", f"{head}</head>")
-    return text.replace(" and ", " or ", 3) if changed else text
+    return edited(text) if changed else text
 
 
 def entries(name: str) -> str:

@@ -191,7 +191,7 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
             (None, None),
         ]
         assert any(
-            "unchanged pages: drop_items, also if another live crawler has delivered them" in line
+            f"revisit action: drop_items, revisit live: {LIVE} s" in line
             for line in done.log("INFO", "scrapy_simhash")
         )
         why = "was delivered with the same text by another live crawler"

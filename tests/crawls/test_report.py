@@ -150,8 +150,8 @@ def test_the_command_explains_what_the_crawl_did(
     assert main(["report", str(path), "--url", site.url("/copy")]) == 0
     said = capsys.readouterr().out
     assert said.startswith(
-        f"{site.url('/copy')} repeats {site.url('/story')}, which was seen first: title and main text are the same"
-        " to the letter (distance 0, similarity 1.0)."
+        f"{site.url('/copy')} repeats {site.url('/story')}, which was seen first: title and main text are"
+        " identical (distance 0, similarity 1.0)."
     )
     assert " Its items were dropped. " in said
 

@@ -37,14 +37,14 @@ def verdicts(done: Crawl) -> list[str]:
 
 def test_a_crawl_wide_scope_compares_the_two_hosts(crawls: dict[str, Crawl]) -> None:
     assert verdicts(crawls["crawl"]) == ["new", "near_duplicate", "near_duplicate"]
-    assert "pages of the same crawl" in crawls["crawl"].log("INFO", "scrapy_simhash")[0]
+    assert "scope: crawl," in crawls["crawl"].log("INFO", "scrapy_simhash")[0]
 
 
 @pytest.mark.parametrize("scope", ["domain", "host"])
 def test_a_narrower_scope_keeps_the_two_hosts_apart(crawls: dict[str, Crawl], scope: str) -> None:
     # Neither 127.0.0.1 nor localhost has a public suffix: each is its own domain.
     assert verdicts(crawls[scope]) == ["new", "new", "near_duplicate"]
-    assert f"pages of the same {scope}" in crawls[scope].log("INFO", "scrapy_simhash")[0]
+    assert f"scope: {scope}," in crawls[scope].log("INFO", "scrapy_simhash")[0]
     assert crawls[scope].complaints == []
 
 
