@@ -130,7 +130,7 @@ def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]
     rows = list(zip(chunk, heads, strict=True))
     connection.executemany(NEW_PAGE, ((n, p.key, p.url, *head, 1, n, 0, None, None) for (n, p), head in rows))
     connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False) for (n, _), head in rows))
-    connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch) for n, p in chunk))
+    connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch, None) for n, p in chunk))
 
 
 def open_it(file: Path) -> dict[str, Any]:

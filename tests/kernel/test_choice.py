@@ -148,7 +148,7 @@ def test_a_kernel_that_differs_is_an_error_where_it_is_asked_for() -> None:
 )
 def test_the_log_of_a_crawl_names_the_kernel(wanted: str, name: str) -> None:
     done = run(CRAWL, wanted)
-    (line,) = [line for line in done.stderr.splitlines() if "Near-duplicates are recognised" in line]
+    (line,) = [line for line in done.stderr.splitlines() if "Marking near-duplicates: " in line]
     assert f"kernel {name}" in line
 
 

@@ -109,5 +109,5 @@ def test_nothing_has_no_fingerprint() -> None:
 
 @pytest.mark.parametrize("length", [0, 1, 7, 9, 16])
 def test_a_digest_of_another_length_is_refused(length: int) -> None:
-    with pytest.raises(ValueError, match=f"a digest must be 8 bytes long, got {length}"):
+    with pytest.raises(ValueError, match=f"a digest must have 8 bytes, got {length}"):
         fold([(b"\0" * 8, 1), (b"\0" * length, 1)])
