@@ -36,6 +36,7 @@ examples:
   scrapy-simhash find-clusters --distance 3 < hashes.txt
   scrapy-simhash find --stored hashes.txt --input queries.txt
   scrapy-simhash info pages.sqlite
+  scrapy-simhash profile pages.sqlite example.com page.html
   scrapy-simhash merge both.sqlite monday.sqlite tuesday.sqlite
   scrapy-simhash report report.jsonl --url https://example.com/a
 
@@ -52,13 +53,14 @@ COMMANDS: Mapping[str, str] = {
     "find": "find the near-duplicates of some hashes in another file of hashes",
     "plan": "show tables, memory and time of index plans",
     "info": "show the pages, clusters, settings and runs of a store",
+    "profile": "show what text of its sites a store knows",
     "export": "write a store as lines of text",
     "import": "add an export, or the pages of a feed, to a store",
     "merge": "merge stores and exports into one store",
     "report": "count the pages of a crawl report, or explain why a page is a near-duplicate",
 }
 #: Those about stores.
-STORE_COMMANDS = ("info", "export", "import", "merge")
+STORE_COMMANDS = ("info", "profile", "export", "import", "merge")
 #: Those about crawls, which are also the commands of ``scrapy simhash``.
 CRAWL_COMMANDS = (*STORE_COMMANDS, "report")
 

@@ -32,7 +32,12 @@ class SiteProfile:
     @property
     def is_known(self) -> bool:
         """Whether there were pages of enough subjects to tell what the site repeats."""
-        return self._subjects.bit_count() >= LEAST_SUBJECTS
+        return self.subjects >= LEAST_SUBJECTS
+
+    @property
+    def subjects(self) -> int:
+        """Subjects that are told apart, at most 64."""
+        return self._subjects.bit_count()
 
     def flags(self, keys: bytes) -> bytes | None:
         """Return a byte for each piece, 1 if it is the site's, 2 if it may be; None if none is either."""
