@@ -33,7 +33,8 @@ class Entry(NamedTuple):
     content: int
     is_new_content: bool
     has_own_sketch: bool
-    """Whether value or sketch differ from the content's, so that they must be kept beside it."""
+    """Whether value or sketch differ from the content's, or the own part from that of another page's content, so that
+    they must be kept beside it."""
     keeps_run: bool
     """Whether the text was delivered in an earlier run already, which stays noted."""
     rank: int
@@ -86,7 +87,7 @@ class LocalStore(ABC):
                 former,
                 claim.content,
                 is_new_content,
-                not is_new_content and not self._is_as(claim.content, posting.fingerprint),
+                not is_new_content and not self._is_as(claim.content, number, posting.fingerprint),
                 former is not None
                 and former.is_settled
                 and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
@@ -162,6 +163,15 @@ class LocalStore(ABC):
         content = self._short(posting.scope, posting.fingerprint.value)
         return None if content is None else Kin(content, self._content(content)[0], 0, 1.0, True)
 
+    def _is_as(self, content: int, number: int, fingerprint: Fingerprint) -> bool:
+        """Return whether a content says all of the *fingerprint* of page *number* that must be kept.
+
+        The own part of a page changes whenever more is known about its site; with its own content stays the first.
+        """
+        cluster, its, _ = self._content(content)
+        is_own = cluster == number or its.own == fingerprint.own
+        return is_own and (its.value, its.sketch) == (fingerprint.value, fingerprint.sketch)
+
     def _index(self, scope: str) -> HammingIndex:
         index = self._indexes.get(scope)
         if index is None:
@@ -213,10 +223,6 @@ class LocalStore(ABC):
     @abstractmethod
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
         """Return the page that a content came from, also if it was removed since, its fingerprint, its text hash."""
-
-    @abstractmethod
-    def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
-        """Return whether value and sketch of a content are those of *fingerprint*."""
 
     @abstractmethod
     def _short(self, scope: str, value: int) -> int | None:

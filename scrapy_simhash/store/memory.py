@@ -82,8 +82,9 @@ class MemoryStore(LocalStore):
         self._urls = Urls()
         self._sketches = _Rows(f"{SKETCH_BYTES}s")
         self._sketches[_AS_CONTENT] = self._sketches[_NO_SKETCH] = (b"",)
-        #: By content: what of it is not its site's.
+        #: As the sketches: what of a page is not its site's.
         self._own_parts = OwnParts()
+        self._own_parts[_AS_CONTENT] = self._own_parts[_NO_SKETCH] = b""
         self._scopes: list[str] = []
         self._scope_numbers: dict[str, int] = {}
         self._short_contents: dict[tuple[str, int], int] = {}
@@ -153,12 +154,8 @@ class MemoryStore(LocalStore):
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
         page, slot, head, _, _ = self._contents[number]
         row = self._pages[page] if head == _AS_PAGE else self._heads[head]
-        fingerprint = Fingerprint(row[0], sketch=self._sketch(slot), own=self._own_parts[number])
+        fingerprint = Fingerprint(row[0], sketch=self._sketch(slot), own=self._own_parts[slot])
         return page, fingerprint, row[1] if row[2] else None
-
-    def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
-        page, slot, head, _, _ = self._contents[content]
-        return self._head(page, head)[0] == fingerprint.value and self._sketch(slot) == fingerprint.sketch
 
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
@@ -176,16 +173,15 @@ class MemoryStore(LocalStore):
             scope = self._scope_numbers.setdefault(posting.scope, len(self._scopes))
             if scope == len(self._scopes):
                 self._scopes.append(posting.scope)
-            sketch = self._keep(fingerprint.sketch)
+            sketch = self._keep(fingerprint)
             self._contents[content] = (number, sketch, _AS_PAGE, scope, posting.is_short)
-            self._own_parts.append(fingerprint.own)
             if posting.is_short:
                 self._short_contents[posting.scope, fingerprint.value] = content
         slot = _AS_CONTENT
         if entry.has_own_sketch:
             # A page that changes again and again takes no more room each time.
             former = _AS_CONTENT if entry.former is None else self._pages[number][5]
-            slot = self._keep(fingerprint.sketch, former)
+            slot = self._keep(fingerprint, former)
         self._pages[number] = (*row, content, slot, entry.rank)
         if posting.parts:
             self._parts[number] = posting.parts
@@ -217,12 +213,12 @@ class MemoryStore(LocalStore):
     def _page(self, key: bytes, number: int) -> Page:
         value, text_hash, has_hash, seen, content, slot, _ = self._pages[number]
         cluster, content_slot, _, scope, is_short = self._contents[content]
-        sketch = self._sketch(content_slot if slot == _AS_CONTENT else slot)
+        slot = content_slot if slot == _AS_CONTENT else slot
         posting = Posting(
             key,
             self._urls[number],
             self._scopes[scope],
-            Fingerprint(value, sketch=sketch, own=self._own_parts[content] if cluster == number else b""),
+            Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot]),
             is_short,
             text_hash if has_hash else None,
             seen,
@@ -240,7 +236,7 @@ class MemoryStore(LocalStore):
             key,
             url,
             self._scopes[scope],
-            Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[content]),
+            Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot]),
             is_short,
             text_hash if has_hash else None,
             seen,
@@ -260,12 +256,13 @@ class MemoryStore(LocalStore):
             self._heads[head] = tuple(former_row)
             self._contents[former] = (origin, slot, head, scope, is_short)
 
-    def _keep(self, sketch: bytes, slot: int = _AS_CONTENT) -> int:
-        """Keep *sketch*, in the place of the one in *slot* if there is one, and return its slot."""
-        if not sketch:
+    def _keep(self, fingerprint: Fingerprint, slot: int = _AS_CONTENT) -> int:
+        """Keep sketch and own part, in the place of those in *slot* if there are any, and return their slot."""
+        if not fingerprint.sketch:
             return _NO_SKETCH
         slot = slot if slot > _NO_SKETCH else self._sketches.count
-        self._sketches[slot] = (sketch,)
+        self._sketches[slot] = (fingerprint.sketch,)
+        self._own_parts[slot] = fingerprint.own
         return slot
 
     def _sketch(self, slot: int) -> bytes:

@@ -1,4 +1,4 @@
-"""OwnParts: the own parts of contents, by number, without the weight of Python's objects."""
+"""OwnParts: own parts by number, without the weight of Python's objects."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ _IN_ROW = 1 << 31
 
 
 class OwnParts:
-    """Own parts as bytes, of contents that come in order: 4 bytes each, and 123 more for those that have a value."""
+    """Own parts as bytes, by number: 4 bytes each, and 123 more for those that have a value."""
 
     def __init__(self) -> None:
         # 0 for none; else the three bytes and one more, or the number of a row.
         self._places = array("I")
         self._rows = bytearray()
 
-    def append(self, own: bytes) -> None:
-        """Add what the next content has, empty for nothing."""
-        place = 0
+    def __setitem__(self, number: int, own: bytes) -> None:
+        """Put *own*, empty for nothing, in the place of another, or after the last."""
+        if number == len(self._places):
+            self._places.append(0)
+        former, place = self._places[number], 0
         if len(own) == _WHOLE_BYTES:
-            place = _IN_ROW | len(self._rows) // _WHOLE_BYTES
-            self._rows += own
+            row = former ^ _IN_ROW if former & _IN_ROW else len(self._rows) // _WHOLE_BYTES
+            self._rows[row * _WHOLE_BYTES : (row + 1) * _WHOLE_BYTES] = own
+            place = _IN_ROW | row
         elif own:
             place = int.from_bytes(own, "big") + 1
-        self._places.append(place)
+        self._places[number] = place
 
-    def __getitem__(self, content: int) -> bytes:
-        place = self._places[content]
+    def __getitem__(self, number: int) -> bytes:
+        place = self._places[number]
         if place & _IN_ROW:
             start = (place ^ _IN_ROW) * _WHOLE_BYTES
             return bytes(self._rows[start : start + _WHOLE_BYTES])

@@ -19,7 +19,7 @@ _UNSIGNED = 2**64 - 1
 _PAGE = """pages.number, pages.content, contents.page, originals.url, pages.key, pages.url,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
     scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch),
-    CASE WHEN contents.page = pages.number THEN sketches.own END, pages.text_hash,
+    CASE WHEN pages.sketch IS NULL THEN sketches.own ELSE pages.own END, pages.text_hash,
     pages.seen, pages.parts"""
 _PAGES = """FROM pages
 JOIN contents ON contents.number = pages.content

@@ -42,7 +42,8 @@ TABLES = (
     rank INTEGER NOT NULL,
     joined INTEGER NOT NULL,
     sketch BLOB,
-    parts BLOB
+    parts BLOB,
+    own BLOB
 )""",
     """CREATE TABLE contents (
     number INTEGER PRIMARY KEY,

@@ -47,10 +47,10 @@ CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
+NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
 CHANGED_PAGE = """UPDATE pages
 SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
-    parts = ?
+    parts = ?, own = ?
 WHERE number = ?"""
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
@@ -305,10 +305,6 @@ class SqliteStore(LocalStore):
             unsigned_hash(text_hash),
         )
 
-    def _is_as(self, content: int, fingerprint: Fingerprint) -> bool:
-        ((_, value, _, sketch, _),) = self._execute(CONTENT, (content,)).fetchall()
-        return (unsigned(value), sketch or b"") == (fingerprint.value, fingerprint.sketch)
-
     def _short(self, scope: str, value: int) -> int | None:
         found = self._execute(SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
@@ -328,17 +324,19 @@ class SqliteStore(LocalStore):
             self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_short))
             if fingerprint.sketch:
                 self._execute(NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
-        sketch = fingerprint.sketch if entry.has_own_sketch else None
+        sketch, own = (fingerprint.sketch, fingerprint.own or None) if entry.has_own_sketch else (None, None)
         run = self._run if posting.is_delivered else 0
         url = stored(posting.url)
         parts = packed(posting.parts) or None
         if entry.former is None:
             self._execute(
-                NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch, parts)
+                NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch, parts, own)
             )
         else:
             its_run = None if entry.keeps_run else run
-            self._execute(CHANGED_PAGE, (url, *head, its_run, content, entry.rank, sketch, parts, number))
+            self._execute(
+                CHANGED_PAGE, (url, *head, its_run, content, entry.rank, sketch, parts, own, number)
+            )
         if entry.joins is not None:
             self._execute(JOINED_CLUSTER, (entry.rank, entry.joins))
         self._commit()

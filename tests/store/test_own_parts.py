@@ -1,0 +1,269 @@
+"""Own parts and profiles of sites in the stores that keep them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.store import KeepsSites, MemoryStore, Posting, Store
+from scrapy_simhash.store.own_parts import OwnParts
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.store.cases import SECOND_LOOK, content, header, posting, url
+from tests.store.remote import RemoteStore
+from tests.store.sqlite.stores import Shelf
+
+HEADER = header(SECOND_LOOK)
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def own(value: int, edited: int = 0, text: str = "own", tokens: int = 100) -> bytes:
+    return OwnPart(PART, tokens, value, content(0, edited, text=text).sketch[:MINHASH_BYTES]).to_bytes()
+
+
+def page(template: int, own_bytes: bytes, subject: str = "night pilots") -> Fingerprint:
+    """Return a page of another template for each number: far from the others in bits and in shingles."""
+    value = int.from_bytes(bytes([template] * 8), "big") * 0x9E3779B97F4A7C15 % 2**64
+    return replace(content(value, text=f"template {template}", subject=subject), own=own_bytes)
+
+
+def kept(postings: Iterator[Posting] | Store) -> list[tuple[object, ...]]:
+    return [
+        (*one._replace(is_delivered=True), one.fingerprint.sketch, one.fingerprint.own) for one in postings
+    ]
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    shelf = Shelf(tmp_path)
+    yield shelf
+    shelf.close()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, shelf: Shelf) -> Store:
+    return MemoryStore(HEADER) if request.param == "memory" else shelf.new(HEADER)
+
+
+def test_a_copy_under_another_template_is_found_by_its_own_part(store: Store) -> None:
+    a, b = page(1, own(0b1111_0000)), page(2, own(0b1111_0111))
+    assert (a.value ^ b.value).bit_count() > 10
+    store.claim(posting("a", a))
+    claim = store.claim(posting("b", b))
+    assert (claim.original, claim.distance) == (url("a"), 3)
+    assert claim.similarity == SECOND_LOOK.similarity(a, b)
+    assert store.claim(posting("c", page(3, own(0b1111_0000 ^ 2**11 - 1)))).original is None, "too far"
+    assert store.claim(posting("d", page(4, own(0b1111_0000, text="other")))).original is None
+    # Without own parts they have nothing in common.
+    assert store.look(posting("e", replace(b, own=b""))).original == None  # noqa: E711
+    assert (len(store), store.index_size) == (4, 3)
+
+
+def test_of_its_text_and_its_own_part_the_nearer_one_counts(store: Store) -> None:
+    store.claim(posting("a", page(1, own(0b1111_0000))))
+    assert store.claim(posting("b", page(1, own(0b1111_0111)))).distance == 0
+    far = replace(page(1, own(0b1111_0000)), value=page(1, b"").value ^ 0b111)
+    assert store.claim(posting("c", far)).distance == 0
+
+
+def test_the_text_of_one_page_is_found_as_the_own_part_of_another(store: Store) -> None:
+    """Where a site repeats nothing of a page, its own part is all its text."""
+    a = replace(content(0xABCDEF, text="own"), own=OwnPart(WHOLE, 100).to_bytes())
+    store.claim(posting("a", a))
+    assert store.claim(posting("b", page(2, own(0xABCDEF)))).original == url("a")
+
+
+def test_what_agrees_in_the_text_of_the_site_only_is_new(store: Store) -> None:
+    store.claim(posting("a", page(1, own(0b1111_0000))))
+    claim = store.claim(posting("b", page(1, own(2**40 - 1, text="other"), "day pilots")))
+    assert (claim.original, claim.cluster) == (None, 1)
+
+
+def test_a_page_that_was_removed_is_found_by_neither_of_its_values(store: Store) -> None:
+    store.claim(posting("a", page(1, own(0b1111_0000))))
+    store.claim(posting("b", page(2, own(2**40 - 1, text="other"))))
+    assert store.remove(b"a")
+    assert store.index_size == 1
+    assert store.look(posting("c", page(1, own(0b1111_0000)))).original is None
+    assert store.look(posting("c", page(3, own(0b1111_0000)))).original is None
+    assert store.look(posting("c", page(3, own(2**40 - 1, text="other")))).original == url("b")
+    assert store.remove(b"b")
+    assert store.index_size == 0
+    assert all(len(index) == 0 for index in store._indexes.values())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "own_bytes",
+    [
+        b"",
+        OwnPart(UNKNOWN, 7).to_bytes(),
+        OwnPart(WHOLE, 65_535).to_bytes(),
+        own(0, tokens=5),
+        own(2**64 - 1, text="z"),
+    ],
+)
+def test_an_own_part_is_kept_with_the_content(store: Store, own_bytes: bytes) -> None:
+    for number, first in enumerate((own(1), own_bytes, own(2**40 - 1, text="2"))):
+        store.claim(posting(str(number), page(10 + number, first)))
+    found = store.get(b"1")
+    assert found is not None
+    assert found.posting.fingerprint.own == own_bytes
+    assert [p.fingerprint.own for p in store] == [own(1), own_bytes, own(2**40 - 1, text="2")]
+
+
+def test_a_page_that_comes_again_when_more_is_known_is_its_own(store: Store) -> None:
+    first = page(1, OwnPart(UNKNOWN, 300).to_bytes())
+    store.claim(posting("a", first))
+    again = store.claim(posting("a", replace(first, own=own(5))))
+    assert (again.original, again.cluster, again.former and again.former.value) == (None, 0, first.value)
+    assert store.index_size == 1
+
+
+VISITS = [
+    posting("a", page(1, own(0b1111_0000)), text_hash=1),
+    posting("b", page(2, own(0xFFFF_0000_FFFF, text="b")), "x.example"),
+    posting("c", page(3, OwnPart(UNKNOWN, 200).to_bytes())),
+    posting("d", page(4, b"")),
+    posting("e", 9, is_short=True),
+    posting("c", page(5, own(2**50 - 1, text="c"))),
+]
+ASKED = [
+    posting("x", page(6, own(0b1111_0001))),
+    posting("x", page(6, own(0xFFFF_0000_FFFE, text="b")), "x.example"),
+    posting("x", page(6, own(0xFFFF_0000_FFFE, text="b"))),
+    posting("x", page(3, OwnPart(UNKNOWN, 200).to_bytes())),
+    posting("x", page(7, own(2**50 - 3, text="c"))),
+    posting("x", page(1, own(2**20 - 1, text="of its own"))),
+]
+
+
+def test_postings_make_a_store_that_finds_the_same(store: Store) -> None:
+    for visit in VISITS:
+        store.claim(visit)
+    again = MemoryStore(HEADER)
+    for one in store:
+        again.claim(one)
+    assert kept(again) == kept(store)
+    answers = [(claim.original, claim.distance, claim.similarity) for claim in map(store.look, ASKED)]
+    assert [(claim.original, claim.distance, claim.similarity) for claim in map(again.look, ASKED)] == answers
+    assert [original for original, _, _ in answers] == [url("a"), url("b"), None, url("c"), url("c"), None]
+
+
+def test_a_copy_by_its_own_part_is_one_in_a_store_that_is_made_of_postings(store: Store) -> None:
+    store.claim(posting("a", page(1, own(0b1111_0000))))
+    store.claim(posting("b", page(2, own(0b1111_0111))))
+    again = MemoryStore(HEADER)
+    assert [again.claim(one).original for one in store] == [None, url("a")]
+    assert kept(again) == kept(store)
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["closed", "killed"])
+def test_own_parts_are_found_when_a_file_is_opened_again(shelf: Shelf, in_order: bool) -> None:
+    store = shelf.new(HEADER)
+    for visit in VISITS:
+        store.claim(visit)
+    store.claim(posting("gone", page(9, own(2**33 - 1, text="gone"))))
+    store.remove(b"gone")
+    before, answers = kept(store), [store.look(one)[:6] for one in ASKED]
+    again = shelf.reopen(store, in_order)
+    assert kept(again) == before
+    assert [again.look(one)[:6] for one in ASKED] == answers
+    assert again.look(posting("x", page(8, own(2**33 - 1, text="gone")))).original is None
+
+
+def test_own_parts_of_contents_are_kept_as_bytes() -> None:
+    parts = OwnParts()
+    given = [b"", b"\0\0\0", b"\1\xff\xff", own(1), b"\2" + bytes(122), b"\0\0\1", own(2)]
+    for number, one in enumerate(given):
+        parts[number] = one
+    assert [parts[number] for number in range(len(given))] == given
+    # Another in its place, and all others stay.
+    for number, one in enumerate(given[::-1]):
+        parts[number] = one
+    assert [parts[number] for number in range(len(given))] == given[::-1]
+
+
+# --- Profiles.
+
+
+def test_profiles_are_kept_in_the_file(shelf: Shelf) -> None:
+    store = shelf.new(HEADER)
+    assert isinstance(store, KeepsSites)
+    assert not isinstance(MemoryStore(), KeepsSites)
+    store.keep_sites([("b.example", b"1"), ("a.example", b"22")])
+    store.keep_sites([("b.example", b"333")])
+    for in_order in (True, False):
+        store = shelf.reopen(store, in_order)
+        assert list(store.sites()) == [("a.example", b"22"), ("b.example", b"333")]
+        assert (store.load_site("b.example"), store.load_site("c.example")) == (b"333", None)
+    reader = SqliteStore(store._path, read_only=True)
+    assert reader.load_site("a.example") == b"22"
+    reader.close()
+
+
+KILLED = """
+import sys
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import NearDuplicateDetector
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.store.test_own_parts import HEADER
+
+detector = NearDuplicateDetector(store=SqliteStore(sys.argv[1], HEADER))
+pages = make_site(PLANS[4]).pages
+for number in range(1, 10_000):
+    page = pages[number % len(pages)]
+    detector.check(page.html, f"https://jobs.example/{number}")
+    print(number, flush=True)
+"""
+
+
+def test_a_kill_loses_what_was_learned_from_500_pages_at_most(tmp_path: Path) -> None:
+    path = tmp_path / "pages.sqlite"
+    command = [sys.executable, "-c", KILLED, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="ascii") as process:
+        assert process.stdout is not None
+        seen = 0
+        for line in process.stdout:
+            seen = int(line)
+            if seen == 1_200:
+                process.kill()
+                break
+        # And what it has written before it was killed.
+        seen = max([seen, *map(int, process.stdout.read().split("\n")[:-1])])
+    store = SqliteStore(path, HEADER)
+    data = store.load_site("jobs.example")
+    assert data is not None
+    profile = SiteProfile.from_bytes(data)
+    assert seen - 500 <= profile.pages <= seen + 1
+    # And the next run knows the site.
+    detector = NearDuplicateDetector(store=store)
+    assert detector.sites is not None
+    assert detector.sites.of("https://jobs.example/").is_known
+    store.close()
+
+
+def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
+    store = shelf.new(HEADER)
+    detector = NearDuplicateDetector(store=store)
+    story = " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    detector.check(f"<p>{story}", "https://a.example/")
+    assert list(store.sites()) == []
+    detector.flush()
+    ((host, data),) = store.sites()
+    assert (host, SiteProfile.from_bytes(data).pages) == ("a.example", 1)
+
+
+def test_with_a_store_elsewhere_nothing_is_learned() -> None:
+    assert NearDuplicateDetector(store=RemoteStore(HEADER)).sites is None
+    assert NearDuplicateDetector(store=MemoryStore(HEADER)).sites is not None
+    assert NearDuplicateDetector(Config(site_learning=False)).sites is None
+    assert NearDuplicateDetector(Config(rule="classic")).sites is None
