@@ -24,7 +24,7 @@ from scrapy_simhash.cli.input import Input
 from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.crawl.times import parsed, written
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.parts import Part, packed
@@ -44,6 +44,7 @@ _KNOWN = frozenset(
         "scope",
         "value",
         "sketch",
+        "own",
         "short",
         "text_hash",
         "seen",
@@ -81,6 +82,8 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     }
     if fingerprint.sketch:
         line["sketch"] = b64encode(fingerprint.sketch).decode("ascii")
+    if fingerprint.own:
+        line["own"] = b64encode(fingerprint.own).decode("ascii")
     if posting.is_short:
         line["short"] = True
     if posting.text_hash is not None:
@@ -160,12 +163,14 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
         unknown.update(line.keys() - _KNOWN)
     key, url, scope = _field(line, "key", _key), _field(line, "url", _text), _field(line, "scope", _scope)
     value = _field(line, "value", _value)
-    sketch = _field(line, "sketch", _sketch, b"")
+    sketch, own = _field(line, "sketch", _sketch, b""), _field(line, "own", _own, b"")
+    if own and not sketch:
+        raise ValueError("has 'own' without 'sketch'")
     return Posting(
         key,
         url,
         scope,
-        Fingerprint(value, sketch=sketch),
+        Fingerprint(value, sketch=sketch, own=own),
         _field(line, "short", _truth, False),
         _field(line, "text_hash", _value, None),
         _field(line, "seen", _seen),
@@ -304,14 +309,26 @@ def _part(name: str, value: Any) -> Part:
 
 
 def _sketch(value: Any) -> bytes:
-    try:
-        # What is outside ASCII is a ValueError as well.
-        sketch = b64decode(_text(value), validate=True)
-    except ValueError:
-        sketch = b""
-    if len(sketch) != SKETCH_BYTES:
+    if len(sketch := _base64(value)) != SKETCH_BYTES:
         raise ValueError(f"is not {SKETCH_BYTES} bytes in base64")
     return sketch
+
+
+def _own(value: Any) -> bytes:
+    if not is_own_part(own := _base64(value)):
+        raise ValueError(
+            "is not an own part: 3 bytes in base64 that begin with 0 or 1, or 123 that begin with 2"
+        )
+    return own
+
+
+def _base64(value: Any) -> bytes:
+    """Return the bytes in *value*, empty if it is not base64."""
+    try:
+        # What is outside ASCII is a ValueError as well.
+        return b64decode(_text(value), validate=True)
+    except ValueError:
+        return b""
 
 
 def _seen(value: Any) -> int:

@@ -20,7 +20,7 @@ from scrapy_simhash.cli.postings import (
     parsed_posting,
     posting_line,
 )
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, SKETCH_BYTES, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, Part, Posting
 from tests.store.cases import whole
@@ -38,15 +38,24 @@ def as_one(text: str) -> str:
 
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"])).map(as_one)
 ANY_VALUE = st.integers(0, 2**64 - 1)
+ANY_OWN_PART = st.builds(
+    lambda kind, tokens, value, minhash: OwnPart(kind, tokens, value, minhash).to_bytes(),
+    st.sampled_from([UNKNOWN, WHOLE, PART]),
+    st.integers(0, 65_535),
+    ANY_VALUE,
+    st.binary(min_size=MINHASH_BYTES, max_size=MINHASH_BYTES),
+)
 ANY_POSTING = st.builds(
     Posting,
     st.binary(max_size=40),
     ANY_TEXT,
     ANY_TEXT,
-    st.builds(
+    st.builds(Fingerprint, ANY_VALUE)
+    | st.builds(
         Fingerprint,
         ANY_VALUE,
-        sketch=st.just(b"") | st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES),
+        sketch=st.binary(min_size=SKETCH_BYTES, max_size=SKETCH_BYTES),
+        own=st.just(b"") | ANY_OWN_PART,
     ),
     st.booleans(),
     st.none() | ANY_VALUE,
@@ -65,6 +74,7 @@ def test_a_posting_is_one_line_of_ascii_and_comes_back_as_it_was(
     assert line.endswith("}\n")
     assert len(line.splitlines()) == 1
     assert whole(parsed_posting(line)) == whole(posting)
+    assert parsed_posting(line).fingerprint.own == posting.fingerprint.own
     assert json.loads(line).get("duplicate_of") == original
 
 
@@ -119,6 +129,7 @@ def test_an_export_is_its_header_and_its_postings() -> None:
 
 POSTING = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1))))
 HEADER = json.loads(header_line(Header("web-2")))
+SKETCHED = json.loads(posting_line(Posting(b"a", "u", "", Fingerprint(1, sketch=bytes(SKETCH_BYTES)))))
 MISSING = object()
 
 
@@ -145,6 +156,19 @@ WRONG_POSTINGS = [
     (changed(POSTING, "value", 7), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
     (changed(POSTING, "value", "0" * 17), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
     (changed(POSTING, "value", "٠" * 16), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
+    *(
+        (changed(SKETCHED, "own", value), "has a wrong value in 'own': it is not an own part: 3 bytes")
+        for value in (
+            None,
+            "",
+            "AAA",
+            "AgAA",
+            "AwAA",
+            b64encode(bytes(123)).decode(),
+            b64encode(b"\2").decode(),
+        )
+    ),
+    (changed(POSTING, "own", "AAAA"), "has 'own' without 'sketch'"),
     (changed(POSTING, "sketch", "AAAA"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
     (changed(POSTING, "sketch", "é"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
     (changed(POSTING, "sketch", None), "has a wrong value in 'sketch': it is not 128 bytes in base64"),

@@ -8,6 +8,7 @@ from scrapy_simhash.page.fingerprint.own_part import (
     UNKNOWN,
     WHOLE,
     OwnPart,
+    is_own_part,
     is_part,
     own_value,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "digest",
     "equal_subject",
     "fold",
+    "is_own_part",
     "is_part",
     "number",
     "occurrences",

@@ -62,6 +62,12 @@ def is_part(own: bytes) -> bool:
     return len(own) > _HEAD.size
 
 
+def is_own_part(data: bytes) -> bool:
+    """Tell whether *data* can be what to_bytes() gave: the kind in it agrees with its length."""
+    size = OWN_PART_BYTES[data[:1] == bytes([PART])]
+    return len(data) == size and data[0] in (UNKNOWN, WHOLE, PART)
+
+
 def own_value(own: bytes) -> int:
     """Return the value by which the own part in *own* is searched for, 0 for none."""
     return int(_VALUE.unpack_from(own, _HEAD.size)[0]) if is_part(own) else 0
