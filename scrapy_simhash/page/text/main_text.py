@@ -1,30 +1,21 @@
 # cython: language_level=3, infer_types=True, boundscheck=False, wraparound=False, initializedcheck=False
 """Which blocks are the main text: decided by structure first, density second, for every block with a reason.
 
-The aim is a text that stays the same when the template around it changes: better a plain filter that treats two
-skins of a page alike than a clever one that is right on one of them. The filters, in order:
+The aim is a text that stays the same when the template around it changes. The filters, in order:
 
-1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement... is left out,
-   unless it holds so much of the page's prose that the name must be wrong, or all elements of that name together
-   hold nearly all of it. A page header likewise, unless it is the header of the main text.
-2. ``outside``: where the page marks its main text (``main``, ``article``), the rest is left out. Where it
-   does not, the smallest element that holds nearly all prose takes that part.
-3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in a row of their like or at
-   either end of what is left.
-4. ``edge``: what stands before the title, the only heading of the first level: notices, the way from the home page.
-5. ``edge`` and ``inset``: the furniture of an article, that is bylines, dates, counters, captions and inset
-   advertisements. One template of a site shows them and the next does not. They are told by where they stand, since
-   nothing else is common to them. A short text and a page that makes an offer keep their furniture.
+1. ``chrome``: what an element names navigation, footer, sidebar, cookie bar, advertisement and so on.
+2. ``outside``: what stands outside the marked main text, or the smallest element that holds nearly all prose.
+3. ``inset``: the line numbers of a listing. ``links``: blocks that are mostly links, in rows or at either end.
+4. ``edge``: what stands before the title, the only heading of the first level.
+5. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
+   short text and a page that makes an offer, that is shows a price outside of sentences, keep it.
 6. When this leaves too little, the filters 1 to 3 are taken back, the last one first.
 
-A page makes an *offer* when it shows a price outside of sentences. Variants of a product share their description
-word for word and differ in a size and a price: nine words in ten agree, and yet a shop sells them apart. What tells
-them is the name and the price, so those blocks become a zone of their own, which features/ weighs more.
+``docs/concepts/text.rst`` says why.
 """
 
-# Cython compiles this file too, as scrapy_simhash/page/compiled/_main_text. There a column is an array of C: it is
-# read and written by index only, and has no length. compiled/_main_text.pxd gives C types to the constants and the
-# functions below. One that is missing there works all the same, but costs the compiled filters more time.
+# Cython compiles this file too, with the types in compiled/_main_text.pxd: there a column is an array of C, which is
+# read and written by index only, and has no length.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -37,12 +28,7 @@ if TYPE_CHECKING:
 
 #: Why a block is left out, by the number that stands in ``Columns.reasons``.
 REASONS = (None, "chrome", "outside", "links", "edge", "inset")
-KEPT = 0
-CHROME = 1
-OUTSIDE = 2
-LINKS = 3
-EDGE = 4
-INSET = 5
+KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET = range(len(REASONS))
 
 MAIN_REGION = int(Region.MAIN)
 HEADER_REGION = int(Region.HEADER)
@@ -58,21 +44,19 @@ PROSE_TOKENS = 12
 PROSE_DENSITY = 0.15
 LONG_TOKENS = 40
 
-#: Numbers from which a block that counts up is the line numbers of a listing, or of a pager.
+#: Numbers from which a block that counts up is the line numbers of a listing.
 LEAST_COUNTING = 3
-
 #: A chrome element with this share of the page's prose is not believed; one by its tag, of all its text.
 CHROME_LIMIT = 0.5
-#: A word is not believed on any element where those it names hold this share of the page's prose together, and
-#: fewer characters of prose are left than an article has: some systems call everything a ``widget``, and in a forum
-#: each post is a ``comment``. Below an article comments may well be most of the page.
+#: A word is not believed where the elements it names hold this share of all prose together, and little else is left:
+#: some systems call everything a ``widget``, and in a forum each post is a ``comment``.
 WORD_SHARE = 0.8
 LEAST_ARTICLE = 600
 #: The share of the prose left that a marked main text must hold to be believed.
 MAIN_SHARE = 0.4
 #: The share of the prose that the element which stands in for a marked main text must hold.
 DOMINANT_SHARE = 0.85
-#: The share of the text that must follow a title for what stands before it to be left out.
+#: The share of the text that must follow a title, or what stands before it is kept.
 TITLED_SHARE = 0.7
 #: Shorter rows of links are left where text surrounds them: "see also" in an article.
 LINK_ROW = 3
@@ -81,26 +65,21 @@ LINK_ROW = 3
 OFFER_LENGTH = 60
 #: Characters of prose beyond which a page is an article, whatever is advertised beside it.
 LONGEST_DESCRIPTION = 2_000
-
 #: From this share of prose on, a text counts as an article, and its furniture is left out.
 PROSE_SHARE = 0.6
-#: Tokens of prose below which nothing is left out for its place: of a short text every line counts, and its longest
-#: paragraph may be the biography of its author.
+#: Tokens of prose below which nothing is left out for its place: the only paragraph may be its author's biography.
 LEAST_FURNISHED = 80
 #: Characters up to which a block may be an inset.
 INSET_LENGTH = 250
 
-# Which filter is taken back when fewer characters than this are left. Chrome comes back only when next to
-# nothing else is there: otherwise all short pages of a site would be told by their navigation, and merge.
+# Which filter is taken back when fewer characters than this are left. Chrome comes back only when nothing else is
+# there: otherwise all short pages of a site would be told by their navigation, and merge.
 FALLBACKS = ((LINKS, 80), (OUTSIDE, 80), (CHROME, 1))
 LONG_ENOUGH = max(least for _, least in FALLBACKS)
 
 
 def classify(page: Columns) -> None:
-    """Fill in which blocks of *page* are links, prose or an offer, and the reason why one is left out.
-
-    O(blocks + spans).
-    """
+    """Fill in which blocks of *page* are links, prose or an offer, and why one is left out. O(blocks + spans)."""
     _find_links_and_prose(page)
     _leave_out_chrome(page)
     if not _keep_marked_main(page):
@@ -370,11 +349,10 @@ def _find_offer(page: Columns) -> bool:
 
 
 def _leave_out_furniture(page: Columns) -> None:
-    """Leave out what stands around and between the paragraphs of an article; nothing unless it is one.
+    """Leave out what stands around and between the sentences of an article, which is mostly prose, and not short.
 
-    An article is mostly prose, and not short. ``edge`` is what stands before its first and after its last sentence.
-    Where the sentences stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it
-    is a heading or a cell of a table.
+    Where they stand in paragraph tags, ``inset`` is a short block among them in a bare container, unless it is a
+    heading or a cell of a table.
     """
     kept = _list_kept(page)
     whole = in_sentences = in_paragraphs = tokens = 0
