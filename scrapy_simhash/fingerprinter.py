@@ -10,6 +10,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import (
+    DOUBTFUL,
     MINHASH_BYTES,
     PART,
     UNKNOWN,
@@ -198,7 +199,7 @@ class PageFingerprinter:
         left = [(piece, flag) for piece, flag in zip(parts, flags, strict=True) if flag != OF_SITE]
         own_tokens = sum(len(piece.tokens) for piece, _ in left)
         if is_doubtful(own_tokens, sum(len(piece.tokens) for piece, flag in left if flag)):
-            return OwnPart(UNKNOWN, tokens)
+            return OwnPart(DOUBTFUL, tokens)
         if len(left) == len(parts):
             return OwnPart(WHOLE, tokens)
         own = made_of(document, [piece for piece, _ in left])

@@ -13,8 +13,10 @@ from typing import ClassVar, NamedTuple
 from scrapy_simhash.config import Config
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import (
+    DOUBTFUL,
     PART,
     UNKNOWN,
+    WHOLE,
     Fingerprint,
     OwnPart,
     equal_subject,
@@ -103,8 +105,9 @@ class SimilarityRule(Rule):
             return whole
         is_equal = equal_subject(a.sketch, b.sketch)
         own_a, own_b = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
-        kinds = own_a.kind, own_b.kind
-        if UNKNOWN in kinds:
+        kinds = {own_a.kind, own_b.kind}
+        # What nothing is repeated of by a site that is known is no site's text on the other page either.
+        if not kinds.isdisjoint((UNKNOWN, DOUBTFUL)) and kinds != {UNKNOWN, WHOLE}:
             if not is_equal and min(own_a.tokens, own_b.tokens) < LONG_TEXT:
                 whole = _at_least(EQUAL_SIMILARITY, estimate) if is_same else None
             if whole is not None:

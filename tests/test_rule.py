@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.fingerprint import (
+    DOUBTFUL,
     MINHASH_BYTES,
     PART,
     UNKNOWN,
@@ -105,6 +106,10 @@ def unknown(tokens: int = 200) -> bytes:
     return OwnPart(UNKNOWN, tokens).to_bytes()
 
 
+def doubtful(tokens: int = 200) -> bytes:
+    return OwnPart(DOUBTFUL, tokens).to_bytes()
+
+
 def whole(tokens: int = 200) -> bytes:
     return OwnPart(WHOLE, tokens).to_bytes()
 
@@ -122,7 +127,11 @@ def elsewhere(own: bytes) -> Fingerprint:
         (page(unknown()), page(unknown(), 7, 995, OTHER), False),
         (page(unknown()), page(unknown(), 7, 950, CLOSE), False),
         (page(unknown()), page(unknown(), 7, 1000, CLOSE), True),  # the same text under a longer heading
-        (page(unknown()), page(whole(), 7, 995, OTHER), False),
+        (page(unknown()), page(doubtful(), 7, 995, OTHER), False),
+        (page(doubtful()), page(whole(), 7, 995, OTHER), False),
+        # Nothing of the second one is its site's, by what was learned after the first one came.
+        (page(unknown()), page(whole(), 7, 995, OTHER), True),
+        (page(unknown()), page(whole(), 7, 930, OTHER), False),
         (page(unknown()), page(own_part(), 7, 995, OTHER), False),
         # Or where the text is long.
         (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),

@@ -16,7 +16,7 @@ from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
-from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart, similarity
+from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, OwnPart, similarity
 from scrapy_simhash.page.pieces import OF_SITE, Piece, pieces
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store import Header, KeepsSites
@@ -143,7 +143,7 @@ def _page(page: Page, subjects: dict[int, int]) -> dict[str, Any]:
     return {
         "page": page.name,
         "tokens": sum(len(piece.tokens) for piece, _ in page.pieces),
-        "own_tokens": None if page.own is None or page.own.kind == UNKNOWN else page.own.tokens,
+        "own_tokens": None if page.own is None or page.own.kind in (UNKNOWN, DOUBTFUL) else page.own.tokens,
         "pieces": [
             {
                 "text": " ".join(piece.tokens),
@@ -177,7 +177,7 @@ def _own_similarity(a: Page, b: Page) -> float | None:
     """Return the similarity of two own parts; None if none is known, or both are the whole text."""
     minhashes = []
     for page in (a, b):
-        if page.own is None or page.reading.fingerprint is None or page.own.kind == UNKNOWN:
+        if page.own is None or page.reading.fingerprint is None or page.own.kind in (UNKNOWN, DOUBTFUL):
             return None
         minhashes.append(page.own.minhash or page.reading.fingerprint.sketch)
     return round(similarity(*minhashes), 3)

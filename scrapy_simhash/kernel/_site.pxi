@@ -5,6 +5,7 @@ cdef enum:
     OWN_UNKNOWN = 0
     OWN_WHOLE = 1
     OWN_PART = 2
+    OWN_DOUBTFUL = 3
 
 
 cdef tuple own_part_of(page *p, Rules rules, settings, site):
@@ -26,7 +27,7 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site):
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
     if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
-        return pieces, (OWN_UNKNOWN, whole, 0, b"")
+        return pieces, (OWN_DOUBTFUL if is_known else OWN_UNKNOWN, whole, 0, b"")
     if own.tokens == whole:
         return pieces, (OWN_WHOLE, whole, 0, b"")
     raise_for(page_own_part(p, read_flags, &by, &own), rules)

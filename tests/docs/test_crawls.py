@@ -94,17 +94,28 @@ def shown_in_readme(language: str, number: int) -> str:
     return blocks(README, language)[number].text
 
 
+#: A few copies are found or missed with the order of the pages, by which the text of the site is learned.
+VARYING = re.compile(r"\d+(?= new, )|(?<= new, )\d+|(?<=/new': )\d+|(?<=/near_duplicates': )\d+")
+
+
+def assert_about(shown: str, ours: str) -> None:
+    assert VARYING.sub("N", shown) == VARYING.sub("N", ours)
+    numbers = zip(VARYING.findall(shown), VARYING.findall(ours), strict=True)
+    assert all(abs(int(one) - int(other)) <= 6 for one, other in numbers)
+
+
 def test_the_readme_shows_the_log_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
     ours = [line[20:] for line in example_crawl.log.splitlines() if "near-duplicates: " in line.lower()]
     # A machine without a compiler is a good one too.
     shown = shown_in_readme("text", 0).replace("kernel native", f"kernel {kernel.NAME}")
-    assert shown.splitlines() == ours
+    assert_about(shown.rstrip(), "\n".join(ours))
 
 
 def test_the_readme_shows_some_of_the_stats_of_the_example_crawl(example_crawl: ExampleCrawl) -> None:
     ours = [line for line in example_crawl.log.splitlines() if line.startswith(" 'simhash/")]
     shown = shown_in_readme("text", 1).splitlines()
-    assert shown == [line for line in ours if line in shown]
+    names = {line.partition(":")[0] for line in shown}
+    assert_about("\n".join(shown), "\n".join(line for line in ours if line.partition(":")[0] in names))
     assert len(shown) >= 5
 
 

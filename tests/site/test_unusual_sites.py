@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_simhash import NearDuplicateDetector
 from scrapy_simhash.page.fingerprint import OwnPart
-from scrapy_simhash.site import profiles
+from scrapy_simhash.site import SiteProfile, profiles
 from scrapy_simhash.store.sqlite import SqliteStore
 
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
@@ -27,7 +27,7 @@ def html(title: str, text: str) -> str:
     return f"<html><head><title>{title}</title></head><body><main><h1>{title}</h1>{text}</main></body></html>"
 
 
-def profile_of(detector: NearDuplicateDetector, url: str) -> profiles.SiteProfile:
+def profile_of(detector: NearDuplicateDetector, url: str) -> SiteProfile:
     assert detector.sites is not None
     return detector.sites.of(url)
 
@@ -62,7 +62,7 @@ def test_twenty_thousand_hosts_of_a_page_each_keep_no_more_than_a_thousand_profi
     # A profile takes as much as it has learned: 2 KiB for the first pieces.
     assert sum(len(profile.to_bytes()) for profile in sites._profiles.values()) < 2048 * profiles.MOST_HOSTS
     if store is not None:
-        detector.store.close()  # type: ignore[union-attr]
+        store.close()
 
 
 def test_a_hostile_site_does_not_get_the_pages_of_another_one_unlearned() -> None:

@@ -3,6 +3,7 @@
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK, fold
 from scrapy_simhash.page.fingerprint.hashing import digest, number, occurrences
 from scrapy_simhash.page.fingerprint.own_part import (
+    DOUBTFUL,
     OWN_PART_BYTES,
     PART,
     UNKNOWN,
@@ -24,6 +25,7 @@ from scrapy_simhash.page.fingerprint.sketch import (
 from scrapy_simhash.page.fingerprint.value import Fingerprint
 
 __all__ = [
+    "DOUBTFUL",
     "MINHASH_BYTES",
     "OWN_PART_BYTES",
     "PART",

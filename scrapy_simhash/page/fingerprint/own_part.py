@@ -28,6 +28,8 @@ UNKNOWN = 0
 WHOLE = 1
 #: Some of the main text is the site's.
 PART = 2
+#: The site is known, but much of this page may turn out to be its text: ``tokens`` are those of the main text.
+DOUBTFUL = 3
 
 
 class OwnPart(NamedTuple):
@@ -65,7 +67,7 @@ def is_part(own: bytes) -> bool:
 def is_own_part(data: bytes) -> bool:
     """Tell whether *data* can be what to_bytes() gave: the kind in it agrees with its length."""
     size = OWN_PART_BYTES[data[:1] == bytes([PART])]
-    return len(data) == size and data[0] in (UNKNOWN, WHOLE, PART)
+    return len(data) == size and data[0] in (UNKNOWN, WHOLE, PART, DOUBTFUL)
 
 
 def own_value(own: bytes) -> int:

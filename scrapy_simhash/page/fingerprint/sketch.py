@@ -102,8 +102,9 @@ def same_subject(a: bytes, b: bytes) -> bool:
 
 
 def equal_subject(a: bytes, b: bytes) -> bool:
-    """Tell whether two pages have the same words in their subjects, as far as sketches keep them."""
-    return a[MINHASH_BYTES:] == b[MINHASH_BYTES:]
+    """Tell whether two pages have the same words in their subjects, as far as sketches keep them, or one has none."""
+    words_a, words_b = a[MINHASH_BYTES:], b[MINHASH_BYTES:]
+    return words_a == words_b or not (any(words_a) and any(words_b))
 
 
 def subject_number(sketch: bytes) -> int:

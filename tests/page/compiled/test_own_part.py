@@ -15,7 +15,7 @@ from benchmarks.lib.shared_text import PLANS, make_site
 from fuzz.compare import FINGERPRINTERS, SETTINGS
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import KnownSite, Reading
-from scrapy_simhash.page.fingerprint import PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.text import extract, parse
 from scrapy_simhash.rule import SHORT_OWN_PART
 from scrapy_simhash.site import SiteProfile
@@ -116,7 +116,7 @@ def test_own_parts_of_the_example_site_are_read_alike(pages: list[Page]) -> None
     for number, page in enumerate(pages[::3]):
         site = DrawnSite((20, 60, 95)[number % 3], (0, 0, 40)[number // 3 % 3])
         kinds |= assert_alike(parse(page.body(), page.content_type), site)
-    assert kinds == {UNKNOWN, WHOLE, PART}
+    assert kinds == {DOUBTFUL, WHOLE, PART}
 
 
 @pytest.mark.parametrize("plan", [PLANS[2], PLANS[5], PLANS[20], PLANS[24]], ids=lambda plan: str(plan.name))
@@ -188,7 +188,7 @@ def test_while_a_site_is_unknown_or_doubtful_nothing_is_left_out() -> None:
     (tokens,) = {own.tokens for own in own_parts(TEXT, DrawnSite(0, 0))}
     assert set(own_parts(TEXT, DrawnSite(0, 0))) == {OwnPart(WHOLE, tokens)}
     assert set(own_parts(TEXT, DrawnSite(50, 0, is_known=False))) == {OwnPart(UNKNOWN, tokens)}
-    assert set(own_parts(TEXT, DrawnSite(20, 80))) == {OwnPart(UNKNOWN, tokens)}
+    assert set(own_parts(TEXT, DrawnSite(20, 80))) == {OwnPart(DOUBTFUL, tokens)}
 
 
 def test_by_the_classic_rule_a_page_has_no_own_part() -> None:
