@@ -44,6 +44,11 @@ class Entry(NamedTuple):
     before, or is its first."""
 
 
+#: Candidates that are compared with a page: the nearest ones, of equally near ones the oldest. On a site whose pages
+#: share most of their text there may be as many as pages; a copy is nearer than they are.
+MOST_COMPARED = 200
+
+
 def values_of(fingerprint: Fingerprint) -> tuple[int, ...]:
     """Return the values by which a page is searched for and found: the text, and its own part."""
     own = own_value(fingerprint.own)
@@ -148,7 +153,8 @@ class LocalStore(ABC):
             for match in index.find(value):
                 nearest[match.key] = min(match.distance, nearest.get(match.key, match.distance))
         found = []
-        for content, distance in nearest.items():
+        candidates = sorted(nearest.items(), key=lambda candidate: (candidate[1], candidate[0]))
+        for content, distance in candidates[:MOST_COMPARED]:
             cluster, its, text_hash = self._content(content)
             similarity = self._rule.similarity(fingerprint, its)
             if similarity is not None:

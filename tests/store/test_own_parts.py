@@ -14,7 +14,7 @@ import pytest
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.site import SiteProfile
-from scrapy_simhash.store import KeepsSites, MemoryStore, Posting, Store
+from scrapy_simhash.store import KeepsSites, MemoryStore, Posting, Store, local
 from scrapy_simhash.store.own_parts import OwnParts
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, content, header, posting, url
@@ -40,6 +40,18 @@ def kept(postings: Iterator[Posting] | Store) -> list[tuple[object, ...]]:
     return [
         (*one._replace(is_delivered=True), one.fingerprint.sketch, one.fingerprint.own) for one in postings
     ]
+
+
+def test_of_many_candidates_the_nearest_ones_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore(HEADER)
+    for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
+        # Near in bits and in nothing else, but the last: it has the text that is asked for.
+        text = "asked" if number == 3 else f"sibling {number}"
+        store.claim(posting(str(number), content(value, text=text)))
+    asked = posting("9", content(0, text="asked"))
+    assert store.look(asked).original == url("3")
+    monkeypatch.setattr(local, "MOST_COMPARED", 3)
+    assert store.look(asked).original is None
 
 
 @pytest.fixture
