@@ -163,7 +163,7 @@ WRONG_POSTINGS = [
             "",
             "AAA",
             "AgAA",
-            "AwAA",
+            "BAAA",
             b64encode(bytes(123)).decode(),
             b64encode(b"\2").decode(),
         )

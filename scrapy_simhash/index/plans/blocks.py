@@ -69,10 +69,10 @@ def check_apart(blocks: Iterable[Block]) -> None:
 
     One bit that differs would be two blocks that do, and no plan over such blocks is exact.
 
-    >>> check_apart([Block(shift=0, width=8), Block(shift=7, width=8)])
+    >>> check_apart([Block(shift=0, width=8), Block(shift=7, width=8)])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: blocks must be apart and within 64 bits, got (Block(shift=0, width=8), Block(shift=7, width=8))
+    ValueError: blocks must not overlap and must lie within 64 bits, got (...)
     """
     given, end = tuple(blocks), 0
     for block in sorted(given, key=lambda block: (block.shift, block.width)):

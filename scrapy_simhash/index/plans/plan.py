@@ -44,7 +44,7 @@ class Plan:
     >>> Plan(max_distance=1, blocks=partition(3), keys=((0, 1), (1, 2)))
     Traceback (most recent call last):
         ...
-    ValueError: these keys miss pairs that differ in blocks (1,): every key has one of them
+    ValueError: the keys miss pairs that differ in blocks (1,): every key contains one of them
     """
 
     max_distance: int
