@@ -46,7 +46,10 @@ class Entry(NamedTuple):
 
 #: Candidates that are compared with a page: the nearest ones, of equally near ones the oldest. On a site whose pages
 #: share most of their text there may be as many as pages; a copy is nearer than they are.
-MOST_COMPARED = 200
+MOST_COMPARED = 64
+#: Where so many contents are within reach of a new one, it can be found by its own part only, if it has one: each of
+#: the next pages would find them all, in a microsecond or two each.
+MOST_NEARBY = 1_000
 
 
 def values_of(fingerprint: Fingerprint) -> tuple[int, ...]:
@@ -82,7 +85,7 @@ class LocalStore(ABC):
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
-        number, claim, joins = self._decide(posting)
+        number, claim, joins, nearby = self._decide(posting)
         is_new_content = claim.content == self._next_content()
         former = claim.former
         self._write(
@@ -101,9 +104,12 @@ class LocalStore(ABC):
             )
         )
         if is_new_content and not posting.is_short:
-            for value in values_of(posting.fingerprint):
+            values = values_of(posting.fingerprint)
+            if nearby >= MOST_NEARBY:
+                values = values[1:]
+            for value in values:
                 self._index(posting.scope).add(value, claim.content)
-            self._index_size += 1
+            self._index_size += bool(values)
         return claim
 
     def look(self, posting: Posting) -> Claim:
@@ -122,14 +128,19 @@ class LocalStore(ABC):
                 self._index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
-    def _decide(self, posting: Posting) -> tuple[int, Claim, int | None]:
-        """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins."""
+    def _decide(self, posting: Posting) -> tuple[int, Claim, int | None, int]:
+        """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins.
+
+        And how many contents are within reach.
+        """
         known = self._visit(posting.key)
         number, former, rank = (self._next_page(), None, 0) if known is None else known
-        kin = self._short_kin(posting) if posting.is_short else self._near_kin(posting, number, former)
+        kin, nearby = (
+            (self._short_kin(posting), 0) if posting.is_short else self._near_kin(posting, number, former)
+        )
         if kin is None or kin.cluster == number:
             content = self._next_content() if kin is None else kin.content
-            return number, Claim(former, content, number, None, None, None, rank=0), None
+            return number, Claim(former, content, number, None, None, None, rank=0), None, nearby
         original, original_key, joined = self._cluster(kin.cluster)
         is_there = former is not None and (
             former.content == kin.content or self._content(former.content)[0] == kin.cluster
@@ -141,10 +152,13 @@ class LocalStore(ABC):
             rank,
             original_key,
         )
-        return number, claim, None if is_there else kin.cluster
+        return number, claim, None if is_there else kin.cluster, nearby
 
-    def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Kin | None:
-        """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
+    def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> tuple[Kin | None, int]:
+        """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike.
+
+        And how many contents are within reach.
+        """
         fingerprint = posting.fingerprint
         index = self._index(posting.scope)
         # By the text and by the page's own part of it; the nearer one counts.
@@ -161,9 +175,10 @@ class LocalStore(ABC):
                 is_same_text = text_hash is not None and text_hash == posting.text_hash
                 found.append(Kin(content, cluster, distance, similarity, is_same_text))
         if len(found) < 2:
-            return found[0] if found else None
+            return found[0] if found else None, len(nearest)
         own = (number, None if former is None else self._content(former.content)[0])
-        return min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
+        best = min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
+        return best, len(nearest)
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)

@@ -54,6 +54,23 @@ def test_of_many_candidates_the_nearest_ones_are_compared(monkeypatch: pytest.Mo
     assert store.look(asked).original is None
 
 
+def test_in_a_crowd_a_page_is_found_by_its_own_part_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "MOST_NEARBY", 2)
+    store = MemoryStore(HEADER)
+    own_value = 2**63 + 2**31
+    for number, value in enumerate((0b1, 0b11)):
+        store.claim(posting(str(number), content(value, text=f"sibling {number}")))
+    store.claim(posting("2", replace(content(0b111, text="third"), own=own(own_value))))
+    store.claim(posting("3", content(0b1111, text="fourth")))
+    # The last one cannot be found any more; it is known all the same.
+    assert (len(store), store.index_size) == (4, 3)
+    assert store.look(posting("9", content(0b111, text="fourth"))).original is None
+    copy = replace(page(7, own(own_value)))
+    assert store.look(posting("9", copy)).original == url("2")
+    assert [store.remove(key) for key in (b"2", b"3")] == [True, True]
+    assert (len(store), store.index_size) == (2, 2)
+
+
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
     shelf = Shelf(tmp_path)
