@@ -71,6 +71,8 @@ class SimilarityRule(Rule):
     sketches estimate at least ``min_similarity`` of their shingles in common. Pages with different subjects must be
     more similar, 0.95 where 0.8 would do otherwise: pages of one template differ in a name and little else.
 
+    Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/site.rst``.
+
     >>> SimilarityRule().similarity(Fingerprint(0), Fingerprint(0b111))
     0.953125
     """
@@ -106,7 +108,7 @@ class SimilarityRule(Rule):
         is_equal = equal_subject(a.sketch, b.sketch)
         own_a, own_b = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         kinds = {own_a.kind, own_b.kind}
-        # What nothing is repeated of by a site that is known is no site's text on the other page either.
+        # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
         if not kinds.isdisjoint((UNKNOWN, DOUBTFUL)) and kinds != {UNKNOWN, WHOLE}:
             if not is_equal and min(own_a.tokens, own_b.tokens) < LONG_TEXT:
                 whole = _at_least(EQUAL_SIMILARITY, estimate) if is_same else None

@@ -208,8 +208,8 @@ cdef class Reader:
                 return None
             if found[0] is None or site is None:
                 return found + (b"", None)
-            pieces, own = own_part_of(p, self.rules, settings, site)
-            return found + (pieces, own)
+            own = own_part_of(p, self.rules, settings, site)
+            return None if own is None else found + own
         finally:
             self._give_back(p)
 

@@ -9,12 +9,13 @@ cdef enum:
 
 
 cdef tuple own_part_of(page *p, Rules rules, settings, site):
-    """Return the keys of the pieces of a page, and its own part: kind, tokens, value, minhash."""
+    """Return the keys of the pieces of a page, and its own part: kind, tokens, value, minhash; None: not covered."""
     cdef fold_settings by = settings_of(settings, False)
     cdef own_part own
     cdef bytes flags = None
     cdef const uint8_t *read_flags = NULL
-    raise_for(page_cut(p), rules)
+    if not raise_for(page_cut(p), rules):
+        return None
     pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
     is_known = site.is_known
     if is_known:
@@ -30,7 +31,8 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site):
         return pieces, (OWN_DOUBTFUL if is_known else OWN_UNKNOWN, whole, 0, b"")
     if own.tokens == whole:
         return pieces, (OWN_WHOLE, whole, 0, b"")
-    raise_for(page_own_part(p, read_flags, &by, &own), rules)
+    if not raise_for(page_own_part(p, read_flags, &by, &own), rules):
+        return None
     minhash = PyBytes_FromStringAndSize(<const char *>own.sketch, SKETCH_MINHASH)
     return pieces, (OWN_PART, own.tokens, own.value, minhash)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex
@@ -44,11 +44,13 @@ class Entry(NamedTuple):
     before, or is its first."""
 
 
-#: Candidates that are compared with a page: the nearest ones, of equally near ones the oldest. On a site whose pages
-#: share most of their text there may be as many as pages; a copy is nearer than they are.
+# Only with learning are pages new that share most of their text, so that there may be as many candidates as pages.
+# Without it, that is for fingerprints without an own part, neither of these bounds holds.
+
+#: Candidates that are compared with a page: its own content, then the nearest ones, of equally near ones the oldest.
 MOST_COMPARED = 64
-#: Where so many contents are within reach of a new one, it can be found by its own part only, if it has one: each of
-#: the next pages would find them all, in a microsecond or two each.
+#: Contents within reach of a new one from which on it can be found by its own part only, if it has one: the next pages
+#: would find them all, in a microsecond or two each.
 MOST_NEARBY = 1_000
 
 
@@ -105,7 +107,7 @@ class LocalStore(ABC):
         )
         if is_new_content and not posting.is_short:
             values = values_of(posting.fingerprint)
-            if nearby >= MOST_NEARBY:
+            if posting.fingerprint.own and nearby >= MOST_NEARBY:
                 values = values[1:]
             for value in values:
                 self._index(posting.scope).add(value, claim.content)
@@ -167,8 +169,13 @@ class LocalStore(ABC):
             for match in index.find(value):
                 nearest[match.key] = min(match.distance, nearest.get(match.key, match.distance))
         found = []
-        candidates = sorted(nearest.items(), key=lambda candidate: (candidate[1], candidate[0]))
-        for content, distance in candidates[:MOST_COMPARED]:
+        candidates: Iterable[tuple[int, int]] = nearest.items()
+        if fingerprint.own and len(nearest) > MOST_COMPARED:
+            latest = None if former is None else former.content
+            candidates = sorted(candidates, key=lambda one: (one[0] != latest, one[1], one[0]))[
+                :MOST_COMPARED
+            ]
+        for content, distance in candidates:
             cluster, its, text_hash = self._content(content)
             similarity = self._rule.similarity(fingerprint, its)
             if similarity is not None:

@@ -44,14 +44,18 @@ def kept(postings: Iterator[Posting] | Store) -> list[tuple[object, ...]]:
 
 def test_of_many_candidates_the_nearest_ones_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore(HEADER)
+    unknown = OwnPart(UNKNOWN, 100).to_bytes()
     for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
         # Near in bits and in nothing else, but the last: it has the text that is asked for.
         text = "asked" if number == 3 else f"sibling {number}"
-        store.claim(posting(str(number), content(value, text=text)))
-    asked = posting("9", content(0, text="asked"))
-    assert store.look(asked).original == url("3")
+        store.claim(posting(str(number), replace(content(value, text=text), own=unknown)))
+    asked = replace(content(0, text="asked"), own=unknown)
+    assert store.look(posting("9", asked)).original == url("3")
     monkeypatch.setattr(local, "MOST_COMPARED", 3)
-    assert store.look(asked).original is None
+    assert store.look(posting("9", asked)).original is None
+    # A page's own content is always among them; and without learning all are compared.
+    assert store.look(posting("3", asked)).content == 3
+    assert store.look(posting("9", replace(asked, own=b""))).original == url("3")
 
 
 def test_in_a_crowd_a_page_is_found_by_its_own_part_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,12 +65,11 @@ def test_in_a_crowd_a_page_is_found_by_its_own_part_only(monkeypatch: pytest.Mon
     for number, value in enumerate((0b1, 0b11)):
         store.claim(posting(str(number), content(value, text=f"sibling {number}")))
     store.claim(posting("2", replace(content(0b111, text="third"), own=own(own_value))))
-    store.claim(posting("3", content(0b1111, text="fourth")))
+    store.claim(posting("3", replace(content(0b1111, text="fourth"), own=OwnPart(UNKNOWN, 100).to_bytes())))
     # The last one cannot be found any more; it is known all the same.
     assert (len(store), store.index_size) == (4, 3)
     assert store.look(posting("9", content(0b111, text="fourth"))).original is None
-    copy = replace(page(7, own(own_value)))
-    assert store.look(posting("9", copy)).original == url("2")
+    assert store.look(posting("9", page(7, own(own_value)))).original == url("2")
     assert [store.remove(key) for key in (b"2", b"3")] == [True, True]
     assert (len(store), store.index_size) == (2, 2)
 
