@@ -34,6 +34,9 @@ LONG_TEXT = 1_000
 EQUAL_SIMILARITY = 0.98
 #: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
 SHORT_OWN_PART = 30
+#: Of versions of one page, with equal subjects on sites that are known, less must agree if they have so many tokens.
+LEAST_VERSION = 50
+_KNOWN = frozenset((WHOLE, PART))
 
 
 class Rule(ABC):
@@ -72,6 +75,7 @@ class SimilarityRule(Rule):
     more similar, 0.95 where 0.8 would do otherwise: pages of one template differ in a name and little else.
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/site.rst``.
+    On sites that are known, 0.7 is enough for pages with equal subjects: versions of one page.
 
     >>> SimilarityRule().similarity(Fingerprint(0), Fingerprint(0b111))
     0.953125
@@ -102,12 +106,14 @@ class SimilarityRule(Rule):
         is_same = same_subject(a.sketch, b.sketch)
         least = self.min_similarity if is_same else 1 - (1 - self.min_similarity) / 4
         estimate = similarity(a.sketch, b.sketch) if distance <= self.candidate_distance else None
-        whole = _at_least(least, estimate)
         if not (a.own and b.own):
-            return whole
+            return _at_least(least, estimate)
         is_equal = equal_subject(a.sketch, b.sketch)
         own_a, own_b = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         kinds = {own_a.kind, own_b.kind}
+        if is_equal and kinds <= _KNOWN and min(own_a.tokens, own_b.tokens) >= LEAST_VERSION:
+            least = 1 - 1.5 * (1 - self.min_similarity)
+        whole = _at_least(least, estimate)
         # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
         if not kinds.isdisjoint((UNKNOWN, DOUBTFUL)) and kinds != {UNKNOWN, WHOLE}:
             if not is_equal and min(own_a.tokens, own_b.tokens) < LONG_TEXT:

@@ -33,8 +33,8 @@ def fingerprint(value: int, shared: int = 1000, subject: str = "night pilots") -
     ("distance", "shared", "subject", "near"),
     [
         (0, 1000, "night pilots", True),
-        (10, 1000, "night pilots", True),
-        (11, 1000, "night pilots", False),  # too far to be a candidate
+        (12, 1000, "night pilots", True),
+        (13, 1000, "night pilots", False),  # too far to be a candidate
         (3, 950, "night pilots", True),
         (3, 700, "night pilots", False),  # near by bits, but not by what they say
         (3, 930, "day pilots", False),  # as alike as siblings are, and of another name
@@ -66,14 +66,14 @@ def test_without_a_sketch_three_bits_decide() -> None:
 
 
 def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
-    assert SimilarityRule().reach == 10
+    assert SimilarityRule().reach == 12
     assert ClassicRule().reach == 3
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (SimilarityRule(), "simhash distance <= 10, similarity >= 0.80"),
+        (SimilarityRule(), "simhash distance <= 12, similarity >= 0.80"),
         (SimilarityRule(16, 0.95), "simhash distance <= 16, similarity >= 0.95"),
         (ClassicRule(2), "simhash distance <= 2"),
     ],
@@ -142,11 +142,20 @@ def elsewhere(own: bytes) -> Fingerprint:
         # Sites that repeat nothing of these pages: all their text.
         (page(whole()), page(whole(), 7, 950), True),
         (page(whole()), page(whole(), 7, 700), False),
+        # Of versions of one page less must agree, if both sites are known and the text is long enough.
+        (page(whole()), page(whole(), 7, 850), True),
+        (page(whole()), page(whole(), 7, 850, CLOSE), False),
+        (page(whole()), page(doubtful(), 7, 850), False),
+        (page(whole()), page(unknown(), 7, 850), False),
+        (page(whole(50)), page(whole(), 7, 850), True),
+        (page(whole(49)), page(whole(), 7, 850), False),
+        (page(own_part()), elsewhere(own_part(850)), True),
+        (page(own_part()), elsewhere(own_part(750)), False),
         (page(whole()), page(whole(), 7, 930, OTHER), False),
         (page(whole()), page(whole(), 7, 995, OTHER), True),
         # Own parts that agree, whatever surrounds them.
         (page(own_part()), elsewhere(own_part(950, 15)), True),
-        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**11 - 1)), False),  # not found by eleven bits
+        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1)), False),  # not found by thirteen bits
         (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to find a copy by
         (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
         (page(whole(), 8), elsewhere(own_part()), True),

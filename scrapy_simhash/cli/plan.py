@@ -20,7 +20,7 @@ from typing import Any
 from scrapy_simhash.cli.arguments import parsed_distance
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.hashes import read_hashes
-from scrapy_simhash.config import Config
+from scrapy_simhash.config import MAX_CANDIDATE_DISTANCE, Config
 from scrapy_simhash.index.plans.cost import (
     CORES,
     LEEWAY,
@@ -45,7 +45,7 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 UNEVEN = 2.0
 MEMORY_UNITS = ("B", "kB", "MB", "GB", "TB")
 #: The plan of ProbingIndex where nobody says how many blocks, which a crawl uses by its default rule.
-BLOCKS_OF_CRAWLS = 4
+BLOCKS_OF_CRAWLS = 5
 OF_CRAWLS = f"probing {BLOCKS_OF_CRAWLS}"
 HEAD = ("plan", "tables", "key bits", "candidates", "bytes a page", "memory", "microseconds")
 
@@ -103,7 +103,7 @@ def run(options: Namespace) -> int:
     warning = warning_of(rows[chosen])
     if options.json:
         facts = {"pages": pages, "distance": distance, "index": core.name, "sample": sample and len(sample)}
-        crawl = OF_CRAWLS if OF_CRAWLS in plans else None
+        crawl = OF_CRAWLS if is_of_crawls(distance, plans) else None
         answer = {**facts, "chosen": chosen, "crawl": crawl, "warning": warning, "plans": list(rows.values())}
         print(json.dumps(answer, indent=2))
         return 0
@@ -123,7 +123,7 @@ def run(options: Namespace) -> int:
 def probing_plans(distance: int, pages: int, core: Core) -> dict[str, ProbingPlan]:
     """Return the plans of ProbingIndex by name: that of a crawl, and the fastest for so many pages.
 
-    None for distances at which a search would take too many probes, or has the tables of 4x16 anyway.
+    None for distances at which a search would take too many probes, or that are no larger than the number of blocks.
     """
     found = {}
     if distance >= BLOCKS_OF_CRAWLS:
@@ -160,10 +160,15 @@ def chosen_of(
     return min(allowed or costs, key=lambda name: costs[name].microseconds)
 
 
+def is_of_crawls(distance: int, plans: Container[str]) -> bool:
+    """Tell whether one of *plans* is that of a crawl with ``SIMHASH_CANDIDATE_DISTANCE`` at *distance*."""
+    return OF_CRAWLS in plans and distance <= MAX_CANDIDATE_DISTANCE
+
+
 def note_of(distance: int, plans: Container[str]) -> str:
     """Return a line that says which index a crawl uses."""
     default = Config.candidate_distance
-    if OF_CRAWLS not in plans:
+    if not is_of_crawls(distance, plans):
         return f"a crawl with the default settings searches within {default} bits: see --distance {default}"
     return f"{OF_CRAWLS}: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = {distance}" + (
         ", the default" if distance == default else ""

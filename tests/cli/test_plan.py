@@ -35,7 +35,7 @@ def hashes_in(path: Path, values: list[int]) -> str:
 def test_every_plan_is_a_line_and_the_chosen_one_is_marked(capsys: Capture) -> None:
     assert cli.main(["plan", "--pages", "10M", "--distance", "3"]) == 0
     title, head, *lines, note = capsys.readouterr().out.splitlines()
-    assert note == "a crawl with the default settings searches within 10 bits: see --distance 10"
+    assert note == "a crawl with the default settings searches within 12 bits: see --distance 12"
     assert title.startswith("10,000,000 pages, near-duplicates differ in up to 3 bits")
     assert head.split() == [
         *("plan", "tables", "key", "bits", "candidates", "bytes", "a", "page", "memory", "microseconds")
@@ -66,7 +66,7 @@ def test_json_has_the_figures_as_they_are(capsys: Capture, distance: str, index:
     assert (answer["sample"], answer["warning"]) == (None, None)
     plans = plans_for(int(distance))
     rows = {row["plan"]: row for row in answer["plans"]}
-    assert answer["crawl"] == ("probing 4" if distance == "6" else None)
+    assert answer["crawl"] == ("probing 5" if distance == "6" else None)
     assert list(rows)[: len(plans)] == list(plans)
     assert [name for name in rows if name not in plans] == [name for name in rows if "probing" in name]
     for name, plan in plans.items():
@@ -88,15 +88,15 @@ def test_json_has_the_figures_as_they_are(capsys: Capture, distance: str, index:
 
 @pytest.mark.parametrize("index", CORES)
 def test_the_index_of_a_crawl_is_a_line_with_what_it_takes(capsys: Capture, index: str) -> None:
-    answer = answer_to(capsys, "--pages", "10M", "--distance", "10", "--index", index)
+    answer = answer_to(capsys, "--pages", "10M", "--distance", "12", "--index", index)
     (row,) = (row for row in answer["plans"] if row["plan"] == answer["crawl"])
-    plan = ProbingPlan.even(10, 4)
+    plan = ProbingPlan.even(12, 5)
     foreseen = probing_cost(plan, 10**7, CORES[index])
     assert row == {
-        "plan": "probing 4",
-        "tables": 4,
-        "key_bits": [16, 16],
-        "probes": 428,
+        "plan": "probing 5",
+        "tables": 5,
+        "key_bits": [12, 13],
+        "probes": 291,
         "candidates": foreseen.candidates,
         "bytes_per_page": foreseen.bytes,
         "bytes": round(foreseen.bytes * 10**7),
@@ -107,11 +107,11 @@ def test_the_index_of_a_crawl_is_a_line_with_what_it_takes(capsys: Capture, inde
 
 def test_what_is_advised_is_within_a_few_bytes_of_the_leanest(capsys: Capture) -> None:
     answer = answer_to(capsys, "--pages", "10M", "--distance", "10", "--index", "native")
-    assert answer["chosen"] == answer["crawl"] == "probing 4"
+    assert (answer["chosen"], answer["crawl"]) == ("probing 4", "probing 5")
     rich = answer_to(capsys, "--pages", "10M", "--distance", "6", "--index", "native", "--max-bytes", "300")
     rows = {row["plan"]: row for row in rich["plans"]}
     assert rows[rich["chosen"]]["bytes_per_page"] > 40
-    assert rows[rich["chosen"]]["microseconds"] < rows["probing 4"]["microseconds"]
+    assert rows[rich["chosen"]]["microseconds"] < rows["probing 5"]["microseconds"]
     lean = answer_to(capsys, "--pages", "10M", "--distance", "10", "--index", "native", "--max-bytes", "36")
     assert lean["chosen"] == "probing 4"
     assert (
@@ -123,21 +123,21 @@ def test_what_is_advised_is_within_a_few_bytes_of_the_leanest(capsys: Capture) -
 
 def test_the_crawl_named_is_that_of_the_settings(capsys: Capture) -> None:
     notes = {}
-    for distance in ("9", "10"):
+    for distance in ("9", "12"):
         assert cli.main(["plan", "--pages", "1M", "--distance", distance]) == 0
         notes[distance] = capsys.readouterr().out.splitlines()[-1]
     assert notes == {
-        "9": "probing 4: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 9",
-        "10": "probing 4: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 10, the default",
+        "9": "probing 5: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 9",
+        "12": "probing 5: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 12, the default",
     }
     index = index_for(header_for(Config()).rule)
     assert isinstance(index, ProbingIndex)
-    assert (index.plan, index.plan.name) == (ProbingPlan.even(10, 4), "probing 4")
+    assert (index.plan, index.plan.name) == (ProbingPlan.even(12, 5), "probing 5")
 
 
 def test_a_small_scope_of_pure_python_takes_half_a_kilobyte_a_page(capsys: Capture) -> None:
-    answer = answer_to(capsys, "--pages", "500", "--distance", "10", "--index", "pure")
-    (row,) = (row for row in answer["plans"] if row["plan"] == "probing 4")
+    answer = answer_to(capsys, "--pages", "500", "--distance", "12", "--index", "pure")
+    (row,) = (row for row in answer["plans"] if row["plan"] == "probing 5")
     assert 400 < row["bytes_per_page"] < 600
 
 

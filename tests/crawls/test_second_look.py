@@ -152,9 +152,9 @@ def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("default", "simhash distance <= 10, similarity >= 0.80, scope"),
+        ("default", "simhash distance <= 12, similarity >= 0.80, scope"),
         ("classic", "simhash distance <= 3, scope"),
-        ("strict", "simhash distance <= 10, similarity >= 0.99, scope"),
+        ("strict", "simhash distance <= 12, similarity >= 0.99, scope"),
         ("narrow", "simhash distance <= 3, similarity >= 0.80, scope"),
     ],
 )

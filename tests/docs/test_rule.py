@@ -55,7 +55,7 @@ def test_a_quarter_of_what_is_missing_may_be_missing_where_subjects_differ(
 def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
     method = words((CONCEPTS / "method.rst").read_text("utf-8"))
     assert f"a *sketch* of {SKETCH_BYTES} bytes" in method
-    plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance, 4))]
+    plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance))]
     pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
     told = words((DOCS / "how-to" / "scope.rst").read_text("utf-8"))
     assert f"up to {pure} pages in pure Python, {round(native, -3):,} with the kernel" in told
