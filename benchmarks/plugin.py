@@ -82,7 +82,6 @@ STAGES: Sequence[tuple[str, Any, str]] = (
     ("stats", consequences, "count_verdict"),
     ("signal and flag of duplicates", consequences.Consequences, "_announce"),
     ("downloader middleware: the rest", SimhashDownloaderMiddleware, "process_response"),
-    ("downloader middleware: the rest", SimhashDownloaderMiddleware, "process_request"),
     ("spider middleware", SimhashSpiderMiddleware, "process_spider_input"),
     ("spider middleware", SimhashSpiderMiddleware, "get_processed_item"),
     ("at the end", consequences.Consequences, "spider_closed"),

@@ -38,12 +38,11 @@ class ClusterReporter:
         Return the URL of its cluster that is to be preferred so far, see :meth:`ClusterBook.note`.
         """
         book = self.book
-        stats = stats_of(self._crawler)
         largest, later = book.largest, book.preferred_later
         try:
             preferred = book.note(verdict, url, canonical)
         except Exception:
-            stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+            stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
             self._warn_once.tell(
                 "Error while updating the cluster of %(about)s: the page is kept, without a preferred URL",
                 url,
@@ -51,9 +50,9 @@ class ClusterReporter:
             return None
         # At once, and not at the end, where others may have read the stats already.
         if book.largest != largest:
-            stats.set_value(names.STAT_LARGEST_CLUSTER, book.largest)
+            stats_of(self._crawler).set_value(names.STAT_LARGEST_CLUSTER, book.largest)
         if book.preferred_later != later:
-            stats.set_value(names.STAT_PREFERRED_LATER, book.preferred_later)
+            stats_of(self._crawler).set_value(names.STAT_PREFERRED_LATER, book.preferred_later)
         return preferred
 
     def spider_closed(self, spider: Spider) -> None:

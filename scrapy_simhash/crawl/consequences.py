@@ -12,7 +12,7 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.depths import Depths
 from scrapy_simhash.crawl.flood_guard import FloodGuard
-from scrapy_simhash.crawl.html import tree_of
+from scrapy_simhash.crawl.html import header_values, tree_of
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import Report
@@ -22,7 +22,7 @@ from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.policy import Case, Decision, Exemption, Policy, is_done
 from scrapy_simhash.signals import near_duplicate_found
-from scrapy_simhash.verdict import Verdict
+from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -58,23 +58,23 @@ class Consequences:
     def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page. Never raises."""
         verdict, reading, _ = checked
-        canonical, decision = None, _NOTHING
+        canonical, decision, url = None, _NOTHING, response.url
         try:
-            self._requested.check(request, response.url)
+            self._requested.check(request, url)
             # Of other pages no more is asked than which page of a cluster is to be preferred one day.
-            if verdict.is_duplicate or is_done(verdict):
-                hints = read_hints(tree_of(response), response.url, _link_headers(response))
+            if verdict.status is not Status.NEW and (verdict.is_duplicate or is_done(verdict)):
+                hints = read_hints(tree_of(response), url, header_values(response, b"Link"))
                 canonical = hints.canonical
                 verdict = _with_evidence(verdict, hints, request, response)
                 decision = self._decide(verdict, hints, request, response)
             elif verdict.cluster is not None and self._clusters.asks_for_canonical:
-                canonical = read_canonical(tree_of(response), response.url, _link_headers(response))
-            if reading is not None:
+                canonical = read_canonical(tree_of(response), url, header_values(response, b"Link"))
+            if reading is not None and self._floods.gives_hints:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
             self._give_up("Error while choosing an action for %(about)s: the page is kept", response)
         try:
-            self._make_known(verdict, decision, canonical, request, response)
+            self._make_known(verdict, decision, canonical, url, request, response)
             self._floods.note_verdict(verdict, reading, request, response)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
@@ -147,14 +147,16 @@ class Consequences:
         verdict: Verdict,
         decision: Decision,
         canonical: str | None,
+        url: str,
         request: Request,
         response: Response,
     ) -> None:
         stats = stats_of(self._crawler)
-        preferred = self._clusters.note_verdict(verdict, response.url, canonical)
+        preferred = self._clusters.note_verdict(verdict, url, canonical)
         write_marks(verdict, decision, request, preferred)
         count_verdict(stats, verdict)
-        count_decision(stats, decision)
+        if decision is not _NOTHING:
+            count_decision(stats, decision)
         if decision.exemption is Exemption.START and not self._has_told_of_start:
             self._has_told_of_start = True
             self._tell_of_start_pages(verdict, response)
@@ -163,7 +165,7 @@ class Consequences:
         if self._report is not None:
             self._report.write(
                 verdict,
-                url=response.url,
+                url=url,
                 preferred=preferred,
                 action=decision.action,
                 exemption=decision.exemption,
@@ -209,10 +211,6 @@ class Consequences:
 
 
 _NOTHING = Decision(None)
-
-
-def _link_headers(response: Response) -> list[str]:
-    return [header.decode("latin-1") for header in response.headers.getlist(b"Link")]
 
 
 def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: Response) -> Verdict:

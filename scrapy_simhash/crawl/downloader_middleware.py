@@ -52,6 +52,9 @@ class SimhashDownloaderMiddleware:
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
+        if self.config.flood_action == "stop_pattern":
+            # Scrapy calls it for every request if it is there.
+            self.process_request = self._refuse_stopped
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -67,7 +70,7 @@ class SimhashDownloaderMiddleware:
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
-    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+    def _refuse_stopped(self, request: Request, spider: Spider | None = None) -> None:
         """Raise IgnoreRequest for URLs that ``SIMHASH_FLOOD_ACTION`` has stopped; the errback, if any, gets it."""
         if self._consequences.refuses(request):
             raise IgnoreRequest(f"{request.url} matches a URL pattern that SIMHASH_FLOOD_ACTION has stopped")
@@ -214,8 +217,6 @@ class SimhashDownloaderMiddleware:
         if checked.key is not None and checked.verdict.status is not Status.SKIPPED:
             stats = stats_of(self.crawler)
             stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-            if checked.has_own_part:
-                stats.inc_value(names.STAT_OWN_PARTS)
             if decision.loses_items:
                 self._session.unsettle(checked.key)
         return response

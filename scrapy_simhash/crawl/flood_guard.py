@@ -56,6 +56,8 @@ class FloodGuard:
         acts = is_crawl(crawler)
         self._watch = FloodWatch(config.flood_size) if acts and config.flood_size else None
         self._not_found = NotFoundPages(crawler, fingerprinter) if acts and config.flood_probe else None
+        #: Whether there may be hints.
+        self.gives_hints = self._not_found is not None
         self._leads = Leads()
         self._redirects: Recent[int, None] = Recent(MOST_REDIRECTS)
         self._begun = int(time.time())
@@ -98,16 +100,22 @@ class FloodGuard:
         To be called for every response but those without a callback, as the last thing that is done about it. Pages
         that were skipped count as well, or what is on them would be lost with the floods beside them.
         """
-        if self._watch is None or request.method != "GET" or not self._is_first_visit(verdict):
+        if self._watch is None or request.method != "GET":
+            return
+        if verdict.status is Status.REVISIT and not self._is_first_visit(verdict):
             return
         try:
+            redirects = request.meta.get("redirect_urls")
+            url = self._asked_for(request, redirects) if redirects else request.url
+            # It begins a cluster, and no flood is a page large.
+            if verdict.status is Status.NEW:
+                self._watch.add_new(url, verdict.cluster)
+                return
             says_nothing = (
                 verdict.reason is Reason.SHORT_TEXT and reading is not None and reading.text_hash is None
             )
-            url = self._url(request)
-            # A new page begins a cluster, and no flood is a page large.
-            if verdict.status is Status.NEW or (verdict.cluster is None and not says_nothing):
-                self._watch.add_new(url, verdict.cluster)
+            if verdict.cluster is None and not says_nothing:
+                self._watch.add_new(url, None)
                 return
             seen = self._watch.add(
                 url,
@@ -148,19 +156,16 @@ class FloodGuard:
         return True
 
     def _is_first_visit(self, verdict: Verdict) -> bool:
-        """Tell whether this crawl has the page for the first time; an earlier one may well have had it."""
-        if verdict.status is not Status.REVISIT:
-            return True
+        """Tell whether this crawl has a revisited page for the first time: an earlier one had it."""
         return verdict.last_seen is not None and verdict.last_seen < self._begun
 
-    def _url(self, request: Request) -> str:
+    def _asked_for(self, request: Request, redirects: list[Any]) -> str:
         """Return the URL that the spider asked for: what is stopped must be stopped before the redirect.
 
         A spider that passes its meta on passes on whence its pages were redirected. So that is believed once, and the
         page that was really redirected always comes before those that its callback asks for.
         """
-        redirects = request.meta.get("redirect_urls")
-        if not redirects or scope_of(redirects[0], "host") != scope_of(request.url, "host"):
+        if scope_of(redirects[0], "host") != scope_of(request.url, "host"):
             return request.url
         asked = str(redirects[0])
         key = hash(asked)

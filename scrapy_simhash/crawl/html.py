@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scrapy.http import HtmlResponse, Response
+    from scrapy.http import Response
 
 
 def tree_of(response: Response) -> Any:
     """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
-    root = cast("HtmlResponse", response).selector.root
+    root = response.selector.root  # type: ignore[attr-defined]  # who asks knows that it is HTML
     return root if hasattr(root, "iter") else None
+
+
+def header_values(response: Response, name: bytes) -> list[str]:
+    """Return the values of an HTTP header; *name* is written as ``Content-Language`` is.
+
+    Read as the dictionary that it is: all names in there are written so, and to ask Scrapy takes ten calls.
+    """
+    values: list[bytes] = dict.get(response.headers, name, [])
+    return [value.decode("latin-1") for value in values] if values else []
 
 
 def language_of(response: Response) -> str:
     """Return the value of ``Content-Language``, empty if there is none."""
-    return (response.headers.get(b"Content-Language") or b"").decode("latin-1")
+    values = header_values(response, b"Content-Language")
+    return values[-1] if values else ""

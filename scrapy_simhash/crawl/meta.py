@@ -19,7 +19,7 @@ def write_marks(verdict: Verdict, decision: Decision, request: Request, preferre
     *preferred* is the URL of the cluster that is to be preferred, as far as is known.
     """
     meta = request.meta
-    meta[names.META_STATUS] = verdict.status.value
+    meta[names.META_STATUS] = _STATUS[verdict.status]
     if verdict.cluster is not None:
         meta[names.META_CLUSTER] = verdict.cluster
     if verdict.fingerprint is not None:
@@ -33,6 +33,10 @@ def write_marks(verdict: Verdict, decision: Decision, request: Request, preferre
         meta[names.META_DONE] = str(decision.action)
     if decision.exemption is not None:
         meta[names.META_EXEMPTION] = decision.exemption.value
+
+
+#: To ask an enumeration for a value takes two calls of Python functions.
+_STATUS = {status: status.value for status in Status}
 
 
 def _more(verdict: Verdict, preferred: str | None) -> dict[str, Any]:

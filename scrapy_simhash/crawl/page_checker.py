@@ -18,7 +18,6 @@ from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -49,12 +48,6 @@ class Checked(NamedTuple):
     key: bytes | None = None
     """Which page the store was asked about; None if it was not asked."""
 
-    @property
-    def has_own_part(self) -> bool:
-        """Whether the page was compared without text of its site."""
-        fingerprint = None if self.reading is None else self.reading.fingerprint
-        return fingerprint is not None and is_part(fingerprint.own)
-
 
 class PageChecker:
     """Runs the detector on responses. Whatever goes wrong costs a stat and a warning, never the page."""
@@ -63,6 +56,7 @@ class PageChecker:
         """*remembers* says whether pages are claimed; else they are only looked up."""
         self._crawler = crawler
         self._detector = detector
+        self._awaits_store = is_async(detector.store)
         self._remembers = remembers
         self._config = detector.config
         self._store_outage = StoreOutage()
@@ -77,17 +71,18 @@ class PageChecker:
             return Reason.OPTED_OUT
         if not 200 <= response.status < 300:
             return Reason.STATUS
-        if not isinstance(response, HtmlResponse) or _FEED.match(response.body[:_FEED_HEAD]):
+        body = response.body
+        if not isinstance(response, HtmlResponse) or _FEED.match(body, 0, _FEED_HEAD):
             return Reason.NOT_HTML
         if not _INCOMPLETE.isdisjoint(response.flags):
             return Reason.TRUNCATED
-        if self._config.maxsize and len(response.body) > self._config.maxsize:
+        if 0 < self._config.maxsize < len(body):
             return Reason.TOO_LARGE
         return None
 
     def must_wait(self, response: Response) -> bool:
         """Tell whether *response* is to be checked with waiting, while the crawl goes on."""
-        return self._is_large(response) or is_async(self._detector.store)
+        return self._awaits_store or self._is_large(response)
 
     def check(self, request: Request, response: Response) -> Checked:
         """Return the verdict on *response*, the answer to *request*."""
@@ -95,7 +90,8 @@ class PageChecker:
             root = tree_of(response)
             if root is None:
                 return _NOT_HTML
-            return self._conclude(self._read(root, response), request, response)
+            url = response.url
+            return self._conclude(self._read(root, url, response), url, request)
         except Exception as error:
             return self._give_up(error, response)
 
@@ -111,19 +107,17 @@ class PageChecker:
             root = tree_of(response)
             if root is None:
                 return _NOT_HTML
+            url = response.url
             if self._is_large(response):
-                reading = await self._read_in_thread(root, response)
+                reading = await self._read_in_thread(root, url, response)
             else:
-                reading = self._read(root, response)
-            if not is_async(self._detector.store):
+                reading = self._read(root, url, response)
+            if not self._awaits_store:
                 # Here again, and to the end without another await: look-up and insert are one step.
-                return self._conclude(reading, request, response)
+                return self._conclude(reading, url, request)
             key = self.key_of(request)
-            verdict = await self._detector.conclude_async(
-                reading, response.url, key=key, remember=self._remembers
-            )
-            self._note_answer(verdict)
-            return Checked(verdict, reading, key)
+            verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
+            return self._answered(verdict, reading, key)
         except Exception as error:
             return self._give_up(error, response)
 
@@ -137,28 +131,28 @@ class PageChecker:
     def _is_large(self, response: Response) -> bool:
         return 0 < self._config.thread_size < len(response.body)
 
-    def _conclude(self, reading: Reading, request: Request, response: Response) -> Checked:
+    def _conclude(self, reading: Reading, url: str, request: Request) -> Checked:
         key = self.key_of(request)
-        verdict = self._detector.conclude(reading, response.url, key=key, remember=self._remembers)
-        self._note_answer(verdict)
+        verdict = self._detector.conclude(reading, url, key=key, remember=self._remembers)
+        return self._answered(verdict, reading, key)
+
+    def _answered(self, verdict: Verdict, reading: Reading, key: bytes) -> Checked:
+        # A page that says nothing asks nothing, whatever the store would answer.
+        if self._store_outage.missed and verdict.status is not Status.SKIPPED:
+            self._store_outage.answered(self._crawler.spider)
         return Checked(verdict, reading, key)
 
-    def _note_answer(self, verdict: Verdict) -> None:
-        # A page that says nothing asks nothing, whatever the store would answer.
-        if verdict.status is not Status.SKIPPED:
-            self._store_outage.answered(self._crawler.spider)
+    def _read(self, root: Any, url: str, response: Response) -> Reading:
+        return self._detector.read(root, url, content_language=language_of(response))
 
-    def _read(self, root: Any, response: Response) -> Reading:
-        return self._detector.read(root, response.url, content_language=language_of(response))
-
-    async def _read_in_thread(self, root: Any, response: Response) -> Reading:
+    async def _read_in_thread(self, root: Any, url: str, response: Response) -> Reading:
         stats_of(self._crawler).inc_value(names.STAT_THREADED)
 
         # asyncio cannot carry each exception out of a thread: of StopIteration it makes a page that never comes,
         # before Python 3.12.
         def read() -> Reading | Exception:
             try:
-                return self._read(root, response)
+                return self._read(root, url, response)
             except Exception as error:
                 return error
 

@@ -55,11 +55,12 @@ class RequestedActions:
 
     def check(self, request: Request, url: str) -> None:
         """Count and warn of meta values of *request* that name no action, whatever the verdict on the page."""
+        meta = request.meta
         for key in (names.META_ACTION, names.META_REVISIT_ACTION):
-            if request.meta.get(key) is not None and self._asked(request, key) is None:
+            if meta.get(key) is not None and self._asked(request, key) is None:
                 self._complain(
                     key,
-                    f"{key} must be one of {', '.join(ACTIONS)}, or a list of them, got {request.meta[key]!r} for"
+                    f"{key} must be one of {', '.join(ACTIONS)}, or a list of them, got {meta[key]!r} for"
                     f" {url}: the setting is used instead",
                 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
+from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -36,16 +37,20 @@ def count_verdict(stats: StatsCollector, verdict: Verdict) -> None:
     if verdict.status is Status.UNKNOWN:
         stats.inc_value(names.STAT_ERRORS if verdict.reason is None else names.STAT_STORE_ERRORS)
         return
-    stats.inc_value(names.STAT_PROCESSED)
-    stats.inc_value(_STAT_OF[verdict.status])
+    # Scrapy calls a function for each look at an attribute of a stats collector.
+    increase = stats.inc_value
+    increase(names.STAT_PROCESSED)
+    increase(_STAT_OF[verdict.status])
+    if verdict.fingerprint is not None and is_part(verdict.fingerprint.own):
+        increase(names.STAT_OWN_PARTS)
     if verdict.status is Status.NEAR_DUPLICATE and verdict.is_exact:
-        stats.inc_value(names.STAT_EXACT)
+        increase(names.STAT_EXACT)
     if verdict.status is Status.REVISIT and verdict.reason is not None:
-        stats.inc_value(f"{names.STAT_REVISITS}/{verdict.reason.value}")
+        increase(f"{names.STAT_REVISITS}/{verdict.reason.value}")
     if verdict.status is Status.REVISIT and verdict.is_duplicate:
-        stats.inc_value(names.STAT_REVISITS_REPEATING)
+        increase(names.STAT_REVISITS_REPEATING)
     if verdict.elsewhere is not None:
-        stats.inc_value(names.STAT_ELSEWHERE)
+        increase(names.STAT_ELSEWHERE)
 
 
 def count_decision(stats: StatsCollector, decision: Decision) -> None:

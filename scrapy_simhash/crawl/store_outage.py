@@ -21,12 +21,13 @@ class StoreOutage:
         """*what* is ``page`` or ``item``; those that are not compared are counted in *stat*."""
         self._what = what
         self._stat = stat
-        self._missed = 0
+        #: Pages or items that were not compared since the store has answered last.
+        self.missed = 0
 
     def failed(self, error: Exception, spider: Spider | None) -> None:
         """Note that the store did not answer for one page or item."""
-        self._missed += 1
-        if self._missed == 1:
+        self.missed += 1
+        if self.missed == 1:
             logger.warning(
                 "%(what)s are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
                 " again: %(error)s",
@@ -36,10 +37,10 @@ class StoreOutage:
 
     def answered(self, spider: Spider | None) -> None:
         """Note an answer."""
-        if self._missed:
+        if self.missed:
             logger.info(
                 "The store answers again; %(missed)s not compared in the meantime",
-                {"missed": counted(self._missed, self._what)},
+                {"missed": counted(self.missed, self._what)},
                 extra={"spider": spider},
             )
-            self._missed = 0
+            self.missed = 0
