@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
@@ -15,6 +16,24 @@ if TYPE_CHECKING:
     from tldextract import TLDExtract
 
 
+#: A URL whose host is written as it is read, as in nearly all. To split one takes ten times as long.
+_PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
+
+
+def host_of(url: str) -> str:
+    """Return the host of *url* in lower case without its port, empty where it has none.
+
+    >>> host_of("https://news.example.co.uk:8443/a"), host_of("mailto:ann@example.com")
+    ('news.example.co.uk', '')
+    """
+    if plain := _PLAIN.match(url):
+        return plain[1]
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:  # "http://[broken"
+        return ""
+
+
 def scope_of(url: str, scope: str) -> str:
     """Return what pages must share to be compared: nothing, the registered domain, or the host of *url*.
 
@@ -26,10 +45,7 @@ def scope_of(url: str, scope: str) -> str:
     """
     if scope == "crawl":
         return ""
-    try:
-        host = (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:  # "http://[broken"
-        return ""
+    host = host_of(url).rstrip(".")
     if scope == "host":
         return host
     return _domain(host)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Config, NearDuplicateDetector, SettingError
 from scrapy_simhash.config import SCOPES
-from scrapy_simhash.scope import scope_function, scope_of
+from scrapy_simhash.scope import host_of, scope_function, scope_of
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,15 @@ def test_scope_of_a_url(url: str, domain: str, host: str) -> None:
 )
 def test_no_url_makes_it_fail(url: str, scope: str) -> None:
     assert isinstance(scope_of(url, scope), str)
+
+
+@given(st.text(st.sampled_from("ab.:/@[]%-?#\\ \t\n1A")).map("https://".__add__))
+def test_the_host_of_a_url_is_what_the_standard_library_reads(url: str) -> None:
+    try:
+        expected = urlsplit(url).hostname or ""
+    except ValueError:
+        expected = ""
+    assert host_of(url) == expected
 
 
 def test_the_public_suffix_list_is_never_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ class SiteProfile:
     @property
     def is_known(self) -> bool:
         """Whether there were pages of enough subjects to tell what the site repeats."""
-        return self.subjects >= LEAST_SUBJECTS
+        return self._subjects.bit_count() >= LEAST_SUBJECTS
 
     @property
     def subjects(self) -> int:

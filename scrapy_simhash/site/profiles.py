@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import lru_cache
 from threading import Lock
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.scope import host_of
 from scrapy_simhash.site.profile import SiteProfile
 
 #: Hosts of which profiles are kept in memory: at most 64 MiB. As many more wait for the store while it does not work.
@@ -96,12 +95,3 @@ class SiteProfiles:
             with suppress(ValueError):
                 return SiteProfile.from_bytes(data)
         return SiteProfile()
-
-
-@lru_cache(maxsize=64)
-def host_of(url: str) -> str:
-    """Return the host of *url* in lower case, empty where it has none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch
+from scrapy_simhash.scope import host_of
 from scrapy_simhash.site import SiteProfile, SiteProfiles, profiles
-from scrapy_simhash.site.profiles import host_of
 from tests.site.tables import packed
 
 #: Some pieces, the last one short.

@@ -44,6 +44,7 @@ _ANY_SCRIPT = re.compile("".join(pattern.pattern for _, pattern in SCRIPTS).repl
 
 # The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
+_SUBTAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 
 
 def primary_subtag(tag: str | None) -> str | None:
@@ -52,7 +53,7 @@ def primary_subtag(tag: str | None) -> str | None:
     >>> primary_subtag(" zh-Hans-CN "), primary_subtag("en, fr"), primary_subtag("x-klingon")
     ('zh', 'en', None)
     """
-    match = re.match(r"\s*([A-Za-z]{2,3})(?![A-Za-z])", tag or "")
+    match = _SUBTAG.match(tag) if tag else None
     return match[1].lower() if match and match[1].lower() not in _NO_LANGUAGE else None
 
 
