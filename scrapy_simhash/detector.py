@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, cast
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import StoreUnavailable
@@ -20,6 +20,9 @@ from scrapy_simhash.scope import scope_function
 from scrapy_simhash.site import SiteProfiles
 from scrapy_simhash.store import AsyncStore, Claim, Header, KeepsSites, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 class NearDuplicateDetector:
@@ -168,7 +171,7 @@ class NearDuplicateDetector:
         store = self._local_store()
         if not remember:
             return store.look(posting)
-        if self._must_tell(posting.key):
+        if self._unsettled and self._must_tell(posting.key):
             self.flush()
         return store.claim(posting)
 
@@ -277,7 +280,7 @@ class NearDuplicateDetector:
             raise TypeError(
                 f"a {type(self.store).__name__} is asked by coroutines: await conclude_async() instead"
             )
-        return cast(Store, self.store)
+        return self.store
 
 
 #: Pages after which the store is told what was learned about their hosts: a kill loses no more than that.
@@ -316,7 +319,7 @@ def header_for(config: Config) -> Header:
     return Header.of(config, SCHEME)
 
 
-def is_async(store: Store | AsyncStore) -> TypeGuard[AsyncStore]:
+def is_async(store: Store | AsyncStore) -> TypeIs[AsyncStore]:
     """Tell whether the methods of *store* are coroutines."""
     return hasattr(store, "__aiter__")
 

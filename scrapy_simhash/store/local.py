@@ -74,6 +74,8 @@ class LocalStore(ABC):
         self._indexes: dict[str, HammingIndex] = {}
         # Asked for after every page; there may be as many indexes as sites.
         self._index_size = 0
+        #: The numbers that the next new page and the next new content will have: the ledger counts on.
+        self._page_end = self._content_end = 0
 
     @property
     def header(self) -> Header:
@@ -87,8 +89,9 @@ class LocalStore(ABC):
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
-        number, claim, joins, nearby = self._decide(posting)
-        is_new_content = claim.content == self._next_content()
+        values = () if posting.is_short else values_of(posting.fingerprint)
+        number, claim, joins, nearby = self._decide(posting, values)
+        is_new_content = claim.content == self._content_end
         former = claim.former
         self._write(
             Entry(
@@ -105,18 +108,18 @@ class LocalStore(ABC):
                 joins,
             )
         )
-        if is_new_content and not posting.is_short:
-            values = values_of(posting.fingerprint)
+        if is_new_content and values:
             if posting.fingerprint.own and nearby >= MOST_NEARBY:
                 values = values[1:]
+            index = self._index(posting.scope)
             for value in values:
-                self._index(posting.scope).add(value, claim.content)
+                index.add(value, claim.content)
             self._index_size += bool(values)
         return claim
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        return self._decide(posting)[1]
+        return self._decide(posting, () if posting.is_short else values_of(posting.fingerprint))[1]
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`."""
@@ -130,18 +133,18 @@ class LocalStore(ABC):
                 self._index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
-    def _decide(self, posting: Posting) -> tuple[int, Claim, int | None, int]:
+    def _decide(self, posting: Posting, values: tuple[int, ...]) -> tuple[int, Claim, int | None, int]:
         """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins.
 
-        And how many contents are within reach.
+        And how many contents are within reach of *values*, by which the page is searched for unless it is short.
         """
         known = self._visit(posting.key)
-        number, former, rank = (self._next_page(), None, 0) if known is None else known
+        number, former, rank = (self._page_end, None, 0) if known is None else known
         kin, nearby = (
-            (self._short_kin(posting), 0) if posting.is_short else self._near_kin(posting, number, former)
+            self._near_kin(posting, values, number, former) if values else (self._short_kin(posting), 0)
         )
         if kin is None or kin.cluster == number:
-            content = self._next_content() if kin is None else kin.content
+            content = self._content_end if kin is None else kin.content
             return number, Claim(former, content, number, None, None, None, rank=0), None, nearby
         original, original_key, joined = self._cluster(kin.cluster)
         is_there = former is not None and (
@@ -156,7 +159,9 @@ class LocalStore(ABC):
         )
         return number, claim, None if is_there else kin.cluster, nearby
 
-    def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> tuple[Kin | None, int]:
+    def _near_kin(
+        self, posting: Posting, values: tuple[int, ...], number: int, former: Visit | None
+    ) -> tuple[Kin | None, int]:
         """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike.
 
         And how many contents are within reach.
@@ -165,7 +170,7 @@ class LocalStore(ABC):
         index = self._index(posting.scope)
         # By the text and by the page's own part of it; the nearer one counts.
         nearest: dict[int, int] = {}
-        for value in values_of(fingerprint):
+        for value in values:
             for match in index.find(value):
                 nearest[match.key] = min(match.distance, nearest.get(match.key, match.distance))
         found = []
@@ -235,14 +240,6 @@ class LocalStore(ABC):
     @abstractmethod
     def abandon(self) -> None:
         """Let go of whatever is held without ending the run."""
-
-    @abstractmethod
-    def _next_page(self) -> int:
-        """Return the number that the next new page will have."""
-
-    @abstractmethod
-    def _next_content(self) -> int:
-        """Return the number that the next new content will have."""
 
     @abstractmethod
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:

@@ -137,12 +137,6 @@ class MemoryStore(LocalStore):
 
     # --- The ledger.
 
-    def _next_page(self) -> int:
-        return self._pages.count
-
-    def _next_content(self) -> int:
-        return self._contents.count
-
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
         number = self._keys.find(key)
         if number is None:
@@ -193,8 +187,10 @@ class MemoryStore(LocalStore):
             self._keys.add(posting.key)
             self._joined.append(0)
             self._urls.append(posting.url)
+            self._page_end += 1
         else:
             self._urls[number] = posting.url
+        self._content_end += entry.is_new_content
 
     def _erase(self, page: Page) -> list[tuple[int, Posting]]:
         key, number = page.posting.key, page.number

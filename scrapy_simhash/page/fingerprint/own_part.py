@@ -72,4 +72,4 @@ def is_own_part(data: bytes) -> bool:
 
 def own_value(own: bytes) -> int:
     """Return the value by which the own part in *own* is searched for, 0 for none."""
-    return int(_VALUE.unpack_from(own, _HEAD.size)[0]) if is_part(own) else 0
+    return int.from_bytes(own[_HEAD.size : _HEAD.size + _VALUE.size], "big")

@@ -96,7 +96,7 @@ class SqliteStore(LocalStore):
         # The claims' turn to write; the checkpoints' when the log is too long.
         self._turn = Lock()
         self._is_patient = True
-        self._run = self._size = self._page_end = self._content_end = 0
+        self._run = self._size = 0
         what = "read" if read_only else "write"
         try:
             with said_at_opening(self._path, what):
@@ -280,12 +280,6 @@ class SqliteStore(LocalStore):
             self._checkpoints.count()
 
     # --- The ledger.
-
-    def _next_page(self) -> int:
-        return self._page_end
-
-    def _next_content(self) -> int:
-        return self._content_end
 
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
         found = self._execute(VISIT, (key,)).fetchall()
