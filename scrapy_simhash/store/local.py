@@ -49,8 +49,8 @@ class Entry(NamedTuple):
 
 #: Candidates that are compared with a page: its own content, then the nearest ones, of equally near ones the oldest.
 MOST_COMPARED = 64
-#: Contents within reach of a new one from which on it can be found by its own part only, if it has one: the next pages
-#: would find them all, in a microsecond or two each.
+#: Contents within reach of a new one from which on it can be found by its own part only, if it has one: else the
+#: next pages would find them all, in a microsecond or two each.
 MOST_NEARBY = 1_000
 
 
