@@ -20,9 +20,9 @@ VARIABLE = "SCRAPY_SIMHASH_BUILD"
 MODES = ("auto", "require", "pure")
 MODE = os.environ.get(VARIABLE) or "auto"
 KERNEL = Path("scrapy_simhash", "kernel")
-#: Where the types are of Python modules that are compiled as well: the kernel runs their code too.
+#: Python modules that are compiled as well, since the kernel runs their code too; their types are in this folder.
 COMPILED = Path("scrapy_simhash", "page", "compiled")
-FILTERS = Path("scrapy_simhash", "page", "text", "main_text.py")
+RULES = {"_main_text": "text/main_text.py", "_language": "language/choose.py"}
 #: The least Python whose stable interface has all that the kernel calls: one wheel then serves every later one.
 LEAST = (3, 10)
 #: An interpreter without the global lock has no stable interface, and gets a wheel of its own.
@@ -102,7 +102,7 @@ if MODE not in MODES:
 EXTENSIONS = [
     door("_native", "c"),
     door("_hamming", "hamming"),
-    extension("page.compiled._main_text", [FILTERS], "c"),
+    *(extension(f"page.compiled.{name}", [COMPILED.parent / file], "c") for name, file in RULES.items()),
 ]
 setup(
     ext_modules=[] if MODE == "pure" else EXTENSIONS,

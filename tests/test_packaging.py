@@ -23,7 +23,8 @@ ROOT = Path(__file__).parents[1]
 NAME = f"scrapy_simhash-{__version__}"
 KERNEL = "scrapy_simhash/kernel"
 DOORS = ["_hamming", "_native"]
-FILTERS = "scrapy_simhash/page/compiled/_main_text"
+COMPILED = "scrapy_simhash/page/compiled"
+RULES = [path.stem for path in (ROOT / COMPILED).glob("*.pxd")]
 IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
 
@@ -110,10 +111,10 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
         for path in (ROOT / KERNEL).rglob(kind)
     }
     assert {f"{KERNEL}/{door}.pyx" for door in DOORS} < kernel
-    assert f"{FILTERS}.pxd" in files
+    assert {f"{COMPILED}/{name}.pxd" for name in RULES} <= set(files)
     assert files > kernel | python_files() | {"setup.py", "pyproject.toml", "LICENSE"}
     assert files > {"Makefile", "tests/test_packaging.py", "docs/conf.py", "example_project/demo.py"}
-    made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c")
+    made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c", "/choose.c")
     assert [name for name in files if name.endswith(made)] == []
 
 
@@ -129,7 +130,7 @@ def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of
     assert build.is_built, build.said
     compiled = sorted(build.files - python_files())
     assert [name.split(".")[0] for name in compiled] == sorted(
-        [FILTERS, *(f"{KERNEL}/{door}" for door in DOORS)]
+        [*(f"{COMPILED}/{name}" for name in RULES), *(f"{KERNEL}/{door}" for door in DOORS)]
     )
     assert build.files > python_files()
     assert build.tag.startswith("cp310-abi3-") == IS_STABLE

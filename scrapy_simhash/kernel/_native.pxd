@@ -22,12 +22,18 @@ cdef extern from "page.h" nogil:
         int (*load)(void *of, uint32_t block) noexcept nogil
         void *of
 
+    ctypedef struct counts:
+        int64_t tokens, characters
+        int64_t scripts[7]
+        int64_t votes[64]
+        int lists, declared
+        bint is_declared, is_han
     ctypedef struct rules:
         lexicon tags, roles, names, stopwords
         char_table chars
         int languages
         int scripts[7]
-        double linked, script_share, vote_floor, borne_out
+        double linked
         uint64_t unnamed_reasons
         int64_t sample, least_prose, least_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece
@@ -37,6 +43,7 @@ cdef extern from "page.h" nogil:
         uint64_t tie_mask, occurrence_scatter
         uint64_t seeds[2]
         uint32_t mark_scatter
+        int (*choose_language)(const counts *of) noexcept nogil
         void *python
         char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n) noexcept nogil
         int64_t (*weight)(void *python, int zone, bint is_word, int64_t count) noexcept nogil
@@ -81,7 +88,7 @@ cdef extern from "page.h" nogil:
     ctypedef struct page:
         uint32_t title, title_n
         heading subject
-        int language, language_source, language_place
+        int language, chosen_language
         columns columns
     ctypedef struct head_link:
         bint is_base
@@ -102,7 +109,7 @@ cdef extern from "page.h" nogil:
         uint64_t value
         uint8_t sketch[128]
     int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_WORDS, CHAR_BLOCKS
-    int LANGUAGE_DECLARED, LANGUAGE_VOTED, ZONE_OFFER
+    int ZONE_OFFER
 
     page *page_new(rules *of)
     void page_free(page *p)

@@ -2,6 +2,7 @@
 """The door to the C files beside it: Python's values in, Python's values out, and nothing decided here."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -58,6 +59,7 @@ cdef class Rules:
         self.c.python = <void *>self
         self.c.normalize = normalize_word
         self.c.weight = weight_of
+        self.c.choose_language = <int (*)(const counts *) noexcept nogil>function_of(definition.choose_language)
 
     def __dealloc__(self):
         cdef int i
@@ -93,14 +95,17 @@ cdef class Rules:
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.unnamed_reasons = definition.linked, definition.unnamed_reasons
-        c.script_share, c.vote_floor = definition.script_share, definition.vote_floor
-        c.borne_out, c.sample = definition.borne_out, definition.sample
-        c.least_prose, c.least_tokens = definition.least_prose, definition.least_tokens
+        c.sample, c.least_prose, c.least_tokens = definition.sample, definition.least_prose, definition.least_tokens
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
         c.tie_mask = definition.tie_mask
         c.seeds[0], c.seeds[1] = definition.seeds
         c.occurrence_scatter, c.mark_scatter = definition.occurrence_scatter, definition.mark_scatter
+
+
+cdef void *function_of(capsule) except NULL:
+    """Return the function that Cython compiled from Python, as the module of that function exports it."""
+    return PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule))
 
 
 cdef check_room(str what, size_t n, size_t most):
@@ -249,7 +254,7 @@ cdef class Reader:
     def extract(self, _Element root not None, str language):
         """Return (title, language, subject, paragraphs) of a page.
 
-        The language is (declared code, where it was taken from, place there). A paragraph is (text, tokens, zone, path,
+        The language is (declared code, what choose() answered). A paragraph is (text, tokens, zone, path,
         link density, stopword density, reason), zone and reason as numbers.
         """
         cdef page *p = self._take()
@@ -384,4 +389,4 @@ cdef tuple document_of(page *p, str declared):
                            b.link_length / <double>b.length, b.density, b.reason))
     title = string_of(page_text(p) + p.title, p.title_n)
     subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])
-    return title, (declared or None, p.language_source, p.language_place), subject, paragraphs
+    return title, (declared or None, p.chosen_language), subject, paragraphs

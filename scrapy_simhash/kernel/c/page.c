@@ -121,11 +121,11 @@ outcome page_may_have_price(page *p, size_t i, int *answer) { TRY(*answer = may_
 static void prepare_text(page *p, declaration declared, bool detects)
 {
     p->declared = declared;
-    p->language = declared.list;
-    p->language_source = LANGUAGE_DECLARED;
     find_tokens(p);
     if (detects)
         detect_language(p, false);
+    else
+        choose_language(p, -1); /* the declared one */
 }
 
 outcome page_prepare_text(page *p, declaration declared, bool detects) { TRY(prepare_text(p, declared, detects)); }

@@ -5,7 +5,7 @@
  *     outline.c, regions.c   tree  -> blocks and spans
  *     plain.c                text  -> blocks                  (both through folding.c)
  *     words.c                blocks -> tokens, distinct ones numbered
- *     language.c             tokens -> language
+ *     language.c             tokens -> counts, by which page/language/choose.py tells the language
  *     columns.c              blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C
  *     subject.c              title and headings -> what the page is about
  *     features.c, fold.c     main text -> fingerprint and sketch
@@ -25,8 +25,7 @@
 #include "utf8.h"
 
 enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
-/* The scripts that name a language, as page/language/detect.py has them. */
-enum { SCRIPT_JA, SCRIPT_TH, SCRIPT_LO, SCRIPT_MY, SCRIPT_KM, SCRIPT_ZH, SCRIPT_KO, SCRIPTS };
+enum { SCRIPTS = 7 }; /* that name a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_HIDDEN };
 enum { KEPT }; /* why a block is no main text: any other number is a reason of page/text/main_text.py */
@@ -53,6 +52,15 @@ enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8 };
 /* Above those bits the place of a word that names chrome. In a claim it stands above the region. */
 enum { WORD_SHIFT = 4, CLAIM_REGION = 7, CLAIM_WORD = 3 };
 
+/* What is counted in a sample of tokens: see page/language/detect.py. */
+typedef struct {
+    int64_t tokens, characters;
+    int64_t scripts[SCRIPTS];
+    int64_t votes[MOST_LANGUAGES];
+    int lists, declared;
+    bool is_declared, is_han;
+} counts;
+
 /* The rules, as the pure Python modules state them. Read only once it is made. */
 typedef struct {
     lexicon tags, roles, names;
@@ -60,7 +68,7 @@ typedef struct {
     char_table chars;
     int languages;
     int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
-    double linked, script_share, vote_floor, borne_out;
+    double linked;
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     int64_t sample, least_prose, least_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece;
@@ -70,6 +78,8 @@ typedef struct {
     uint64_t tie_mask, occurrence_scatter;
     uint64_t seeds[2]; /* drawn anew in each process: nobody can write a page whose words crowd one place */
     uint32_t mark_scatter;
+    /* Decisions that are compiled from Python, and run without the GIL: page/language/choose.py. */
+    int (*choose_language)(const counts *of);
 
     /* The two questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
     void *python;
@@ -156,9 +166,6 @@ typedef struct {
     int list;            /* the number of its stopword list, -1 for none */
 } declaration;
 
-/* Where the language was taken from; the place is the number of the list, or of the script. */
-enum { LANGUAGE_DECLARED, LANGUAGE_VOTED, LANGUAGE_OF_SCRIPT };
-
 /* What a class attribute claimed when it was last seen, on this page or an earlier one. */
 enum { NAMES_REMEMBERED = 256, LONGEST_REMEMBERED = 53 };
 typedef struct {
@@ -197,7 +204,7 @@ typedef struct {
     VEC(uint8_t) inside;
 
     int language; /* number of its list, -1 when it has none */
-    int language_source, language_place;
+    int chosen_language; /* what choose_language() answered */
 
     heading subject; /* unless the page makes an offer, which is its subject */
     VEC(heading) headings;
@@ -273,6 +280,7 @@ int claim_of(page *p, const void *element, uint64_t tag);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
 void detect_language(page *p, bool main_only);
+void choose_language(page *p, int chosen);
 void make_columns(page *p);
 void take_columns(page *p);
 bool ends_in_letter(page *p, const block *b);

@@ -15,19 +15,19 @@ from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
 from scrapy_simhash.page.language import languages, normalize, stopwords
-from scrapy_simhash.page.language.detect import BORNE_OUT, SAMPLE, SCRIPT_SHARE, SCRIPTS, VOTE_FLOOR
+from scrapy_simhash.page.language.choose import SCRIPTS
+from scrapy_simhash.page.language.detect import SAMPLE
 from scrapy_simhash.page.language.tokens import MOST_MARKS
 from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, is_doubtful
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
-#: text/main_text.py, compiled.
+#: Where text/main_text.py and language/choose.py are, compiled.
 FILTERS = "scrapy_simhash.page.compiled._main_text"
+LANGUAGE = "scrapy_simhash.page.compiled._language"
 #: The stopword lists, by the number the kernel knows them by. In the order that settles a tie.
-LANGUAGES = tuple(sorted(languages()))
-#: The languages that a script names, by number.
-SCRIPT_LANGUAGES = tuple(code for code, _ in SCRIPTS)
+LANGUAGES = languages()
 #: Zones, by number.
 ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
 
@@ -64,6 +64,7 @@ def definition() -> SimpleNamespace:
         # The kernel asks for no text without a digit.
         has_price=lambda text: offer.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
+        choose_language=import_module(LANGUAGE).__pyx_capi__["choose"],
         weight=lambda zone, is_word, count: weight(ZONES[zone], count, is_word),
         tags=_bits(
             {
@@ -97,7 +98,7 @@ def definition() -> SimpleNamespace:
         ),
         stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
         languages=len(LANGUAGES),
-        scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPT_LANGUAGES],
+        scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPTS],
         sentence_marks=sorted(columns.SENTENCE_MARKS),
         chrome_names=len(tags.CHROME_NAMES),
         linked=main_text.LINKED,
@@ -105,9 +106,6 @@ def definition() -> SimpleNamespace:
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,
         sample=SAMPLE,
-        script_share=SCRIPT_SHARE,
-        vote_floor=VOTE_FLOOR,
-        borne_out=BORNE_OUT,
         least_prose=LEAST_PROSE,
         cut=CUT,
         is_doubtful=is_doubtful,

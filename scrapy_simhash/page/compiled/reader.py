@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from scrapy_simhash.page.compiled.definition import LANGUAGES, SCRIPT_LANGUAGES, ZONES, definition
+from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.fingerprint import OwnPart
+from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
@@ -53,13 +54,13 @@ class CompiledReader:
         found = self._reader.extract(root, language)
         if found is None:
             return None
-        title, (declared, source, place), subject, rows = found
+        title, (declared, chosen), subject, rows = found
         paragraphs = tuple(
             Paragraph(text, tokens, ZONES[zone], path, links, stopwords, REASONS[reason])
             for text, tokens, zone, path, links, stopwords, reason in rows
         )
         offer = tuple(" ".join(paragraph.tokens) for paragraph in paragraphs if paragraph.zone == "offer")
-        named = declared if source == 0 else (LANGUAGES, SCRIPT_LANGUAGES)[source - 1][place]
+        named = declared if chosen == DECLARED else (*LANGUAGES, *SCRIPTS)[chosen]
         return Document(title, named, offer or subject, paragraphs)
 
     def read(

@@ -1,50 +1,58 @@
-"""Which language a page is written in: what it declares, unless its words say otherwise.
-
-Templates lie: untranslated pages keep the ``lang`` of the site, Chinese pages are served as ``en``. The
-declaration is therefore believed only as far as the text bears it out, and where nothing is declared the
-stopwords vote. A language without a stopword list is told by its script alone.
-"""
+"""Counts the words and characters of a text by language; :mod:`~scrapy_simhash.page.language.choose` decides."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
+from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS, choose
 from scrapy_simhash.page.language.stopwords import languages, stopwords
 
 #: Tokens looked at; a page does not change its language after the first screens.
 SAMPLE = 1_000
-#: A declaration is borne out when its list covers this share of what the winner's list covers. Related
-#: languages share a third of their function words, so a fixed share of the text would not tell them apart.
-BORNE_OUT = 0.9
-#: Below this share of the tokens no language wins the vote: tables, code, names.
-VOTE_FLOOR = 0.08
 
-#: Share of the characters from which a script names the language: a Chinese manual may be four fifths code.
-SCRIPT_SHARE = 0.2
-
-# Which script names which language, in the order they are asked: Japanese mixes kana into Han.
-SCRIPTS = (
-    ("ja", re.compile("[\u3041-\u30ff]")),
-    ("th", re.compile("[\u0e01-\u0e4e]")),
-    ("lo", re.compile("[\u0e81-\u0edf]")),
-    ("my", re.compile("[\u1000-\u109f]")),
-    ("km", re.compile("[\u1780-\u17dd]")),
-    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f]")),
-    ("ko", re.compile("[\uac00-\ud7a3]")),
-)
+#: The characters of the scripts that name a language: of those of Japanese the kana, it mixes them into Han.
+CHARACTERS = {
+    "ja": re.compile("[\u3041-\u30ff]"),
+    "th": re.compile("[\u0e01-\u0e4e]"),
+    "lo": re.compile("[\u0e81-\u0edf]"),
+    "my": re.compile("[\u1000-\u109f]"),
+    "km": re.compile("[\u1780-\u17dd]"),
+    "zh": re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003134f]"),
+    "ko": re.compile("[\uac00-\ud7a3]"),
+}
 
 #: Languages that may be written in Han alone: a page that declares one of them is believed.
 WRITTEN_IN_HAN = frozenset(("ja", "yue", "zh"))
 
 # Which texts hold one of them at all: most do not, and need not be counted.
-_ANY_SCRIPT = re.compile("".join(pattern.pattern for _, pattern in SCRIPTS).replace("][", ""))
+_ANY_SCRIPT = re.compile("".join(pattern.pattern for pattern in CHARACTERS.values()).replace("][", ""))
 
 # The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
 _SUBTAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
+
+
+class Counts(NamedTuple):
+    """What is counted in a sample of the tokens of a text."""
+
+    tokens: int
+    characters: int
+    scripts: list[int]
+    """Characters of each script in :data:`~scrapy_simhash.page.language.choose.SCRIPTS`."""
+    lists: int
+    """How many stopword lists there are."""
+    votes: list[int]
+    """For each list the tokens that are in it."""
+    is_declared: bool
+    """Whether a language is declared."""
+    is_han: bool
+    """Whether that may be written in Han alone."""
+    declared: int
+    """The number of its list, -1 for none."""
 
 
 def primary_subtag(tag: str | None) -> str | None:
@@ -60,7 +68,7 @@ def primary_subtag(tag: str | None) -> str | None:
 def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
     """Return the ISO 639-1 code of the language of *tokens*, or None when nothing tells.
 
-    *declared* (a primary subtag) wins when the text bears it out, and also when the text tells nothing.
+    *declared* (a primary subtag) wins when the text agrees with it, and also when the text tells nothing.
     O(min(len(tokens), SAMPLE)).
 
     >>> detect("the cat sat on the mat and it was not a dog".split())
@@ -69,49 +77,31 @@ def detect(tokens: Sequence[str], declared: str | None = None) -> str | None:
     'es'
     """
     sample = tokens[:SAMPLE]
-    if not sample:
-        return declared
-    script = _script_language(sample)
-    if script is not None:
-        # Han alone does not tell Chinese from a Japanese page that declares itself.
-        return declared if script == "zh" and declared in WRITTEN_IN_HAN else script
-    votes: defaultdict[str, int] = defaultdict(int)
-    voters = _voters()
-    counts = Counter(sample)
-    for word in counts.keys() & voters.keys():
-        for language in voters[word]:
-            votes[language] += counts[word]
-    if not votes:
-        return declared
-    # The alphabet settles a tie: the answer never depends on the order of the words.
-    winner = min(votes, key=lambda code: (-votes[code], code))
-    if votes[winner] < VOTE_FLOOR * len(sample) or (
-        declared and votes[declared] >= BORNE_OUT * votes[winner]
-    ):
-        return declared
-    return winner
-
-
-def _script_language(sample: Sequence[str]) -> str | None:
-    """Return the language that the script of the characters names, None for a script that many share."""
     text = "".join(sample)
-    if text.isascii() or _ANY_SCRIPT.search(text) is None:
-        return None
-    counts = {code: len(pattern.findall(text)) for code, pattern in SCRIPTS}
-    if sum(counts.values()) < SCRIPT_SHARE * len(text):
-        return None
-    # Kana are a third or more of Japanese and absent from Chinese.
-    if counts["ja"] * 10 > counts["zh"] and counts["ja"]:
-        return "ja"
-    return max(counts, key=lambda code: counts[code])
+    scripts = [0] * len(SCRIPTS)
+    if not text.isascii() and _ANY_SCRIPT.search(text) is not None:
+        scripts = [len(CHARACTERS[code].findall(text)) for code in SCRIPTS]
+    listed = languages()
+    votes = [0] * len(listed)
+    voters = _voters()
+    words = Counter(sample)
+    for word in words.keys() & voters.keys():
+        for number in voters[word]:
+            votes[number] += words[word]
+    number = listed.index(declared) if declared in listed else -1
+    is_han = declared in WRITTEN_IN_HAN
+    chosen = choose(
+        Counts(len(sample), len(text), scripts, len(listed), votes, bool(declared), is_han, number)
+    )
+    return declared if chosen == DECLARED else (*listed, *SCRIPTS)[chosen]
 
 
 @cache
-def _voters() -> dict[str, tuple[str, ...]]:
-    """Return, for each stopword of any language, the languages it votes for."""
-    voters: dict[str, tuple[str, ...]] = {}
-    for language in languages():
+def _voters() -> dict[str, tuple[int, ...]]:
+    """Return, for each stopword of any language, the numbers of those that it votes for."""
+    voters: dict[str, tuple[int, ...]] = {}
+    for number, language in enumerate(languages()):
         # Single letters are elisions (l', d') in one language and list markers or variables in all.
         for word in (word for word in stopwords(language) if len(word) > 1):
-            voters[word] = (*voters.get(word, ()), language)
+            voters[word] = (*voters.get(word, ()), number)
     return voters

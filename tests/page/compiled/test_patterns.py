@@ -11,7 +11,7 @@ from unicodedata import category
 import pytest
 
 from scrapy_simhash.page.compiled import CompiledReader
-from scrapy_simhash.page.language.detect import SCRIPTS
+from scrapy_simhash.page.language.detect import CHARACTERS
 from scrapy_simhash.page.text import extract, parse
 
 
@@ -44,7 +44,7 @@ def test_scripts_begin_and_end_at_the_same_characters(reader: CompiledReader) ->
     text = "".join(map(chr, range(sys.maxunicode + 1)))
     edges = {
         code
-        for _, pattern in SCRIPTS
+        for pattern in CHARACTERS.values()
         for run in re.finditer(f"(?:{pattern.pattern})+", text)
         for code in (run.start() - 1, run.start(), run.end() - 1, run.end())
     }
