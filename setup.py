@@ -22,7 +22,11 @@ MODE = os.environ.get(VARIABLE) or "auto"
 KERNEL = Path("scrapy_simhash", "kernel")
 #: Python modules that are compiled as well, since the kernel runs their code too; their types are in this folder.
 COMPILED = Path("scrapy_simhash", "page", "compiled")
-RULES = {"_main_text": "text/main_text.py", "_language": "language/choose.py"}
+RULES = {
+    "_main_text": "text/main_text.py",
+    "_language": "language/choose.py",
+    "_shingles": "features/shingles.py",
+}
 #: The least Python whose stable interface has all that the kernel calls: one wheel then serves every later one.
 LEAST = (3, 10)
 #: An interpreter without the global lock has no stable interface, and gets a wheel of its own.

@@ -114,7 +114,7 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
     assert {f"{COMPILED}/{name}.pxd" for name in RULES} <= set(files)
     assert files > kernel | python_files() | {"setup.py", "pyproject.toml", "LICENSE"}
     assert files > {"Makefile", "tests/test_packaging.py", "docs/conf.py", "example_project/demo.py"}
-    made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c", "/choose.c")
+    made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c", "/choose.c", "/shingles.c")
     assert [name for name in files if name.endswith(made)] == []
 
 

@@ -35,7 +35,7 @@ cdef extern from "page.h" nogil:
         int scripts[7]
         double linked
         uint64_t unnamed_reasons
-        int64_t sample, least_prose, least_tokens, max_path_depth, most_marks
+        int64_t sample, least_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
@@ -44,6 +44,7 @@ cdef extern from "page.h" nogil:
         uint64_t seeds[2]
         uint32_t mark_scatter
         int (*choose_language)(const counts *of) noexcept nogil
+        int (*selects_prose)(int has_list, int has_offer, int64_t size, int64_t found) noexcept nogil
         void *python
         char *(*normalize)(void *python, const char *text, size_t n, size_t *result_n) noexcept nogil
         int64_t (*weight)(void *python, int zone, bint is_word, int64_t count) noexcept nogil

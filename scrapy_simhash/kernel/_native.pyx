@@ -60,6 +60,7 @@ cdef class Rules:
         self.c.normalize = normalize_word
         self.c.weight = weight_of
         self.c.choose_language = <int (*)(const counts *) noexcept nogil>function_of(definition.choose_language)
+        self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>function_of(definition.selects_prose)
 
     def __dealloc__(self):
         cdef int i
@@ -95,7 +96,7 @@ cdef class Rules:
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.unnamed_reasons = definition.linked, definition.unnamed_reasons
-        c.sample, c.least_prose, c.least_tokens = definition.sample, definition.least_prose, definition.least_tokens
+        c.sample, c.least_tokens = definition.sample, definition.least_tokens
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks
         c.tie_mask = definition.tie_mask

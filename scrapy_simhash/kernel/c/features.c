@@ -215,13 +215,6 @@ static bool has_offer(const page *p)
     return false;
 }
 
-/* Tells whether only shingles with a stopword are features. */
-static bool selects_by_stopword(const page *p, const fold_settings *settings)
-{
-    return p->language >= 0 && settings->shingle_size > 1 && !has_offer(p) &&
-           (int64_t)p->shingles_with_stopword >= p->rules->least_prose;
-}
-
 /* Leaves in p->rows the numbers of the sequences that are features; no branch, for nobody foresees which. */
 static void find_features(page *p, bool selects)
 {
@@ -250,7 +243,8 @@ void take_main_text(page *p)
 bool fold_features(page *p, const fold_settings *settings, reading *result)
 {
     count_all(p, settings);
-    bool selects = selects_by_stopword(p, settings);
+    bool selects = p->rules->selects_prose(p->language >= 0, has_offer(p), settings->shingle_size,
+                                           (int64_t)p->shingles_with_stopword);
     size_t n = selects ? p->shingles_with_stopword : p->shingles;
     if (n == 0 || (int64_t)n < settings->min_shingles)
         return false;

@@ -70,7 +70,7 @@ typedef struct {
     int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
     double linked;
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
-    int64_t sample, least_prose, least_tokens, max_path_depth, most_marks;
+    int64_t sample, least_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
@@ -78,8 +78,9 @@ typedef struct {
     uint64_t tie_mask, occurrence_scatter;
     uint64_t seeds[2]; /* drawn anew in each process: nobody can write a page whose words crowd one place */
     uint32_t mark_scatter;
-    /* Decisions that are compiled from Python, and run without the GIL: page/language/choose.py. */
+    /* Decisions that are compiled from Python, and run without the GIL: page/language/choose.py, page/features/shingles.py. */
     int (*choose_language)(const counts *of);
+    int (*selects_prose)(int has_list, int has_offer, int64_t size, int64_t found);
 
     /* The two questions only Python answers; each takes the GIL. -1 (NULL): a Python exception is set. */
     void *python;

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 from scrapy_simhash.page.compiled.characters import char_block
 from scrapy_simhash.page.features import weight
-from scrapy_simhash.page.features.extract import LEAST_PROSE
 from scrapy_simhash.page.features.text import LEAST_TOKENS
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
 from scrapy_simhash.page.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
@@ -23,9 +22,10 @@ from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
-#: Where text/main_text.py and language/choose.py are, compiled.
+#: What is compiled of text/main_text.py, language/choose.py and features/shingles.py.
 FILTERS = "scrapy_simhash.page.compiled._main_text"
 LANGUAGE = "scrapy_simhash.page.compiled._language"
+SHINGLES = "scrapy_simhash.page.compiled._shingles"
 #: The stopword lists, by the number the kernel knows them by. In the order that settles a tie.
 LANGUAGES = languages()
 #: Zones, by number.
@@ -65,6 +65,7 @@ def definition() -> SimpleNamespace:
         has_price=lambda text: offer.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
         choose_language=import_module(LANGUAGE).__pyx_capi__["choose"],
+        selects_prose=import_module(SHINGLES).__pyx_capi__["selects_prose"],
         weight=lambda zone, is_word, count: weight(ZONES[zone], count, is_word),
         tags=_bits(
             {
@@ -106,7 +107,6 @@ def definition() -> SimpleNamespace:
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,
         sample=SAMPLE,
-        least_prose=LEAST_PROSE,
         cut=CUT,
         is_doubtful=is_doubtful,
         least_piece=LEAST_PIECE,

@@ -6,14 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from scrapy_simhash.page.features.shingles import shingle, with_stopword
+from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
 from scrapy_simhash.page.features.weights import weight
 from scrapy_simhash.page.language import stopwords
 from scrapy_simhash.page.text import Document
-
-#: Shingles with a stopword below which all shingles are features: a short page needs every piece it has to be told
-#: from its like, and a list or a table has hardly any sentence.
-LEAST_PROSE = 30
 
 
 def features(
@@ -21,18 +17,15 @@ def features(
 ) -> dict[str, int]:
     """Return the weight of every feature of *document*; empty when it has fewer than *min_shingles*.
 
-    Features are the shingles of *shingle_size* tokens inside one paragraph, and the words by themselves. Where the
-    language has a stopword list only shingles with a stopword are kept, with two exceptions in which all are: when
-    that leaves fewer than ``LEAST_PROSE``, and on a page that makes an offer, whose facts stand outside
-    sentences. With *mask_digits* all numbers are one. The order of the dictionary is that of the text and means
-    nothing. O(tokens).
+    Features are the shingles of *shingle_size* tokens inside one paragraph, those that ``selects_prose`` leaves, and
+    the words by themselves. With *mask_digits* all numbers are one. The order of the dictionary is that of the text
+    and means nothing. O(tokens).
     """
     runs = _runs(document, mask_digits)
     known = stopwords(document.language)
-    counts = {}
-    if known and shingle_size > 1 and all(zone != "offer" for zone, _ in runs):
-        counts = _count(runs, lambda tokens: with_stopword(tokens, shingle_size, known))
-    if _distinct(counts) < LEAST_PROSE:
+    has_offer = any(zone == "offer" for zone, _ in runs)
+    counts = _count(runs, lambda tokens: with_stopword(tokens, shingle_size, known)) if known else {}
+    if not selects_prose(bool(known), has_offer, shingle_size, _distinct(counts)):
         counts = _count(runs, lambda tokens: shingle(tokens, shingle_size))
     if _distinct(counts) < min_shingles:
         return {}

@@ -1,8 +1,23 @@
+# cython: language_level=3, annotation_typing=False
 """Tokens to shingles, and which of them are kept: those that read like prose."""
 
+# Cython compiles this file too, with the types in compiled/_shingles.pxd.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+
+#: Shingles with a stopword below which all shingles are features: a short page needs every piece it has to be told
+#: from its like, and a list or a table has hardly any sentence.
+LEAST_PROSE = 30
+
+
+def selects_prose(has_list: bool, has_offer: bool, size: int, found: int) -> bool:
+    """Tell whether only shingles with a stopword are features: not without a list, and not single words.
+
+    *found* is the number of distinct shingles with a stopword. On a page that makes an offer all shingles are
+    features: its facts stand outside sentences.
+    """
+    return has_list and size > 1 and not has_offer and found >= LEAST_PROSE
 
 
 def shingle(tokens: Sequence[str], size: int) -> list[str]:
