@@ -12,8 +12,8 @@ from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
-#: Of the tables. A file of another one is left to the release that wrote it.
-VERSION = 3
+#: Of the tables: raise it with every change of them. A file of another version is left to the release that wrote it.
+VERSION = 4
 
 TABLES = (
     """CREATE TABLE header (

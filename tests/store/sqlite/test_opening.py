@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -306,6 +307,12 @@ def only_the_log(path: Path) -> None:
 def of_another_program(path: Path) -> None:
     with connected(path) as connection:
         connection.executescript("PRAGMA application_id = 1; CREATE TABLE notes (text)")
+
+
+def test_other_tables_are_another_version() -> None:
+    # A file with the same version and other tables would be taken for a damaged one.
+    tables = hashlib.sha256(repr(schema.TABLES).encode()).hexdigest()[:16]
+    assert (schema.VERSION, tables) == (4, "8fac97c61bc6ae43")
 
 
 DAMAGE = "is damaged, or is not a store: "
