@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scrapy_simhash import NearDuplicateDetector
-from scrapy_simhash.page.fingerprint import OwnPart
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
+from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.rule import SimilarityRule
 from scrapy_simhash.site import SiteProfile, profiles
+from scrapy_simhash.store import MemoryStore
+from scrapy_simhash.store.local import MOST_COMPARED, MOST_NEARBY
 from scrapy_simhash.store.sqlite import SqliteStore
 
+#: Bytes: 64 KiB of pieces, and what stands before them.
+MOST_PROFILE = 64 * 1024 + 12
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
+TITLES = (
+    "Nurse",
+    "Cook",
+    "Driver",
+    "Clerk",
+    "Baker",
+    "Gardener",
+    "Tailor",
+    "Florist",
+    "Roofer",
+    "Joiner",
+    "Potter",
+    "Miller",
+)
 SHARED = " ".join(
     f"<p>All prices of the {a} and the {b} are in euros and contain the {c} tax, unless the {d} tells you of it.</p>"
     for a, b, c, d in [random.Random(n).choices(SYLLABLES, k=4) for n in range(8)]
@@ -36,6 +62,133 @@ def own_of(detector: NearDuplicateDetector, page: str, url: str) -> OwnPart:
     fingerprint = detector.read(page, url).fingerprint
     assert fingerprint is not None
     return OwnPart.from_bytes(fingerprint.own)
+
+
+class Work(MemoryStore):
+    """A store that counts the candidates of each page."""
+
+    most_found = 0
+
+    def _near_kin(self, *arguments: Any) -> Any:
+        kin, found = super()._near_kin(*arguments)
+        self.most_found = max(self.most_found, found)
+        return kin, found
+
+
+class Site:
+    """Pages of one host, through one detector; counts what that costs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.store = Work()
+        self.detector = NearDuplicateDetector(store=self.store)
+        self.statuses: Counter[str] = Counter()
+        self.kinds: Counter[int] = Counter()
+        self.most_compared = self._compared = 0
+        similarity = SimilarityRule.similarity
+
+        def counted(rule: SimilarityRule, a: Fingerprint, b: Fingerprint) -> float | None:
+            self._compared += 1
+            return similarity(rule, a, b)
+
+        monkeypatch.setattr(SimilarityRule, "similarity", counted)
+
+    def crawl(self, pages: int, page_of: Callable[[random.Random, int], str]) -> None:
+        draw = random.Random(1)
+        for number in range(pages):
+            url = f"https://site.example/{number}"
+            reading = self.detector.read(page_of(draw, number), url)
+            assert reading.fingerprint is not None
+            self.kinds[OwnPart.from_bytes(reading.fingerprint.own).kind] += 1
+            self._compared = 0
+            self.statuses[self.detector.conclude(reading, url).status.value] += 1
+            self.most_compared = max(self.most_compared, self._compared)
+
+    @property
+    def profile(self) -> SiteProfile:
+        return profile_of(self.detector, "https://site.example/")
+
+
+SIZES = [300, pytest.param(10_000, marks=pytest.mark.slow("it reads 10,000 pages"))]
+
+
+@pytest.mark.parametrize("pages", SIZES)
+@pytest.mark.parametrize("own_words", [3, 40])
+def test_near_equal_pages_with_different_titles_are_new_and_cost_bounded_work(
+    own_words: int, pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(monkeypatch)
+    site.crawl(
+        pages,
+        lambda draw, number: html(
+            words(draw, 3),
+            f"{SHARED}<p>In the end the {words(draw, own_words)} is of all that there is.</p>",
+        ),
+    )
+    assert site.statuses == {"new": pages}
+    # The first pages of six subjects teach, of which two may count as one by chance; a few more are needed until an
+    # own part is not in doubt.
+    assert 6 <= site.kinds[UNKNOWN] <= 8
+    assert site.kinds[WHOLE] == 0
+    assert site.kinds[DOUBTFUL] < pages / 10
+    assert site.kinds[PART] == pages - site.kinds[UNKNOWN] - site.kinds[DOUBTFUL]
+    assert site.most_compared <= MOST_COMPARED
+    # By the shared text; and those whose own part is within reach by chance.
+    assert site.store.most_found <= 1.1 * MOST_NEARBY
+    assert len(site.profile.to_bytes()) <= MOST_PROFILE
+
+
+@pytest.mark.parametrize("pages", SIZES)
+def test_near_equal_pages_with_one_title_are_copies_of_the_first_and_their_host_is_never_known(
+    pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(monkeypatch)
+    site.crawl(
+        pages, lambda draw, number: html("All our prices", f"{SHARED}<p>This is page {number} of them.</p>")
+    )
+    assert site.statuses == {"new": 1, "near_duplicate": pages - 1}
+    assert site.kinds == {UNKNOWN: pages}
+    assert site.most_compared == 1
+    assert (site.profile.subjects, site.profile.is_known, site.profile.pages) == (1, False, pages)
+
+
+@pytest.mark.parametrize(
+    "title", ["All our prices", ""], ids=["one subject on all pages", "no subject on any page"]
+)
+def test_a_site_of_one_subject_or_none_is_never_known_and_compared_by_all_text(
+    title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def page(draw: random.Random, number: int) -> str:
+        # Page after page comes again with a few other words.
+        draw = random.Random(number // 2)
+        text = f"<p>{words(draw, 40)} the of and a.</p><p>{words(draw, 40)} in to is it.</p>"
+        return (html(title, text) if title else f"<main>{text}</main>").replace("in to", f"in {number} to")
+
+    site = Site(monkeypatch)
+    site.crawl(200, page)
+    assert site.statuses == {"new": 100, "near_duplicate": 100}
+    assert site.kinds == {UNKNOWN: 200}
+    assert (site.profile.subjects, site.profile.is_known, site.profile.known()) == (1, False, [])
+    assert site.detector.sites is not None
+    assert site.detector.sites.known == 0
+
+
+@pytest.mark.parametrize("pages", [300, pytest.param(3_000, marks=pytest.mark.slow("it reads 3,000 pages"))])
+def test_of_random_words_nothing_is_taken_out_and_the_profile_stays_small(
+    pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(monkeypatch)
+    site.crawl(
+        pages,
+        lambda draw, number: html(words(draw, 3), "".join(f"<p>{words(draw, 30)}.</p>" for _ in range(10))),
+    )
+    assert site.statuses == {"new": pages}
+    assert 6 <= site.kinds[UNKNOWN] <= 8
+    assert site.kinds[WHOLE] == pages - site.kinds[UNKNOWN]
+    assert site.profile.is_known
+    assert site.profile.known() == []
+    # Each page has some thirty pieces that never come again; the table is full after 150 pages.
+    assert MOST_PROFILE - 1024 < len(site.profile.to_bytes()) <= MOST_PROFILE
+    assert site.most_compared <= MOST_COMPARED
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "file"])
@@ -65,20 +218,69 @@ def test_twenty_thousand_hosts_of_a_page_each_keep_no_more_than_a_thousand_profi
         store.close()
 
 
-def test_a_hostile_site_does_not_get_the_pages_of_another_one_unlearned() -> None:
-    """It repeats the sentences of that site on a hundred pages of its own."""
-    detector, alone = NearDuplicateDetector(), NearDuplicateDetector()
+@pytest.mark.parametrize(
+    "hosts", [1_200, pytest.param(5_000, marks=pytest.mark.slow("it learns 35,000 pages"))]
+)
+def test_hosts_that_are_more_than_fit_in_memory_become_known_with_a_file_and_never_without(
+    hosts: int, tmp_path: Path
+) -> None:
+    """Page after page from another host, so that each profile has gone from memory when it is needed again."""
+    with closing(SqliteStore(tmp_path / "pages.sqlite")) as store:
+        kept, forgotten = NearDuplicateDetector(store=store), NearDuplicateDetector()
+        for title in TITLES:
+            reading = kept.read(html(f"{title} in Kiel", SHARED), "https://0.example/")
+            assert reading.fingerprint is not None
+            for detector in (kept, forgotten):
+                sites = detector.sites
+                assert sites is not None
+                for number in range(hosts):
+                    sites.learn(f"https://{number}.example/", reading.pieces, reading.fingerprint.sketch)
+                    if number % 500 == 499:
+                        sites.keep()
+                    assert len(sites._profiles) <= profiles.MOST_HOSTS
+                    assert len(sites._changed) <= 500
+                sites.keep()
+        page = html("Painter in Kiel", f"{SHARED}<p>{words(random.Random(3), 60)} the and of a.</p>")
+        for number in (0, hosts // 2, hosts - 1):
+            url = f"https://{number}.example/"
+            assert profile_of(kept, url).pages == len(TITLES)
+            assert profile_of(forgotten, url).pages <= 1
+            assert (own_of(kept, page, url).kind, own_of(forgotten, page, url).kind) == (PART, UNKNOWN)
+        assert sum(1 for _ in store.sites()) == hosts
+
+
+@pytest.mark.parametrize(
+    ("scope", "stolen"),
+    [
+        pytest.param("crawl", None, id="all sentences on each page"),
+        # A page with one sentence that is not on other pages of the hostile site may be a copy of the page with it.
+        pytest.param("host", 12, id="twelve sentences on each page, scope host"),
+    ],
+)
+def test_a_hostile_site_does_not_change_what_is_said_of_the_pages_of_another_one(
+    scope: str, stolen: int | None
+) -> None:
+    """Between the pages of a job board come those of a site that repeats its sentences, under titles of its own."""
+    board = make_site(PLANS[0], 0)
+    lines = [line for page in board.pages for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
+    config = Config(scope=scope)
+    attacked, alone = NearDuplicateDetector(config), NearDuplicateDetector(config)
     draw = random.Random(5)
-    victim = [
-        html(words(draw, 3), f"<p>{words(draw, 80)} the and of.</p><p>{words(draw, 80)} to a in.</p>")
-        for _ in range(20)
-    ]
-    stolen = "".join(page.partition("</h1>")[2].partition("</main>")[0] for page in victim)
-    for number in range(100):
-        page = html(words(draw, 3), stolen)
-        detector.check(page, f"https://hostile.example/{number}")
-    for number, page in enumerate(victim):
-        url = f"https://victim.example/{number}"
-        assert own_of(detector, page, url) == own_of(alone, page, url)
-        assert detector.check(page, url).status is alone.check(page, url).status
-    assert profile_of(detector, "https://victim.example/").known() == []
+    for number, page in enumerate(board.pages):
+        for copy in range(5):
+            text = "".join(draw.sample(lines, stolen) if stolen else lines)
+            attacked.check(html(words(draw, 3), text), f"https://hostile.example/{number}/{copy}")
+        found, expected = (said_of(detector, page.html, page.url) for detector in (attacked, alone))
+        assert found == expected
+    hostile = profile_of(attacked, "https://hostile.example/")
+    profile, undisturbed = (profile_of(detector, board.pages[0].url) for detector in (attacked, alone))
+    assert profile.to_bytes() == undisturbed.to_bytes()
+    # Both have learned: the hostile site has the sentences of single pages of the other one in its profile.
+    assert len(hostile.known()) > len(profile.known()) > 0
+
+
+def said_of(detector: NearDuplicateDetector, page: str, url: str) -> tuple[object, ...]:
+    """Return all that a verdict says but the number of the cluster, which counts the pages of all hosts."""
+    verdict = detector.check(page, url)
+    own = verdict.fingerprint and verdict.fingerprint.own
+    return replace(verdict, cluster=None), verdict.fingerprint, own
