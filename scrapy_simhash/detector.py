@@ -343,6 +343,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             short,
             is_exact=claim.is_same_text,
             rank=claim.rank,
+            is_by_learning=claim.is_by_learning,
         )
     distance = claim.distance
     if not posting.is_short:
@@ -360,6 +361,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         former.is_settled,
         claim.is_same_text,
         claim.rank,
+        is_by_learning=claim.is_by_learning,
     )
 
 

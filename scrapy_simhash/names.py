@@ -25,6 +25,7 @@ META_RANK = "simhash_rank"
 META_HINTS = "simhash_hints"
 META_ELSEWHERE = "simhash_elsewhere"
 META_PREFERRED = "simhash_preferred"
+META_BY_LEARNING = "simhash_by_learning"
 META_DONE = "simhash_done"
 META_EXEMPTION = "simhash_exemption"
 META_OUT = frozenset(
@@ -43,6 +44,7 @@ META_OUT = frozenset(
         META_HINTS,
         META_ELSEWHERE,
         META_PREFERRED,
+        META_BY_LEARNING,
         META_DONE,
         META_EXEMPTION,
     )
@@ -77,6 +79,8 @@ STAT_NOT_FOUND = "simhash/not_found"
 STAT_REPORT_ERRORS = "simhash/report_errors"
 STAT_HOSTS_KNOWN = "simhash/site/hosts_known"
 STAT_OWN_PARTS = "simhash/site/own_parts"
+STAT_SITE_NEW = "simhash/site/new"
+STAT_SITE_NEAR_DUPLICATES = "simhash/site/near_duplicates"
 
 # Of items that are compared by their fields.
 STAT_ITEM_NEW = "simhash/items/new"

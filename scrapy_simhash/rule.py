@@ -61,6 +61,11 @@ class Rule(ABC):
         Symmetric. A few microseconds.
         """
 
+    def compare(self, a: Fingerprint, b: Fingerprint) -> tuple[float | None, float | None]:
+        """Return what similarity() returns, and what it would return without own parts, by all text of both pages."""
+        found = self.similarity(a, b)
+        return found, found
+
     @abstractmethod
     def __str__(self) -> str:
         """Return the rule as the log shows it."""
@@ -100,14 +105,20 @@ class SimilarityRule(Rule):
         If one of the two has no sketch: 1 minus the share of differing bits, within `BARE_DISTANCE`. Where something
         was learned about both sites, the own parts of the two pages decide.
         """
+        return self.compare(a, b)[0]
+
+    def compare(self, a: Fingerprint, b: Fingerprint) -> tuple[float | None, float | None]:
+        """Return what similarity() returns, and what it would return without own parts, by all text of both pages."""
         distance = hamming_distance(a.value, b.value)
         if not (a.sketch and b.sketch):
-            return _by_bits(distance) if distance <= min(BARE_DISTANCE, self.candidate_distance) else None
+            bare = _by_bits(distance) if distance <= min(BARE_DISTANCE, self.candidate_distance) else None
+            return bare, bare
         is_same = same_subject(a.sketch, b.sketch)
         least = self.min_similarity if is_same else 1 - (1 - self.min_similarity) / 4
         estimate = similarity(a.sketch, b.sketch) if distance <= self.candidate_distance else None
+        by_text = _at_least(least, estimate)
         if not (a.own and b.own):
-            return _at_least(least, estimate)
+            return by_text, by_text
         is_equal = equal_subject(a.sketch, b.sketch)
         own_a, own_b = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         kinds = {own_a.kind, own_b.kind}
@@ -119,11 +130,11 @@ class SimilarityRule(Rule):
             if not is_equal and min(own_a.tokens, own_b.tokens) < LONG_TEXT:
                 whole = _at_least(EQUAL_SIMILARITY, estimate) if is_same else None
             if whole is not None:
-                return whole
+                return whole, by_text
             # Under the template of a site that is known, it may be a copy all the same.
         if PART not in kinds:
-            return whole
-        return self._of_own_parts(_Own.of(a, own_a), _Own.of(b, own_b), is_equal, least, whole)
+            return whole, by_text
+        return self._of_own_parts(_Own.of(a, own_a), _Own.of(b, own_b), is_equal, least, whole), by_text
 
     def _of_own_parts(
         self, a: _Own, b: _Own, is_equal: bool, least: float, whole: float | None

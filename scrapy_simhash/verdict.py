@@ -85,6 +85,9 @@ class Verdict:
     """Hints in markup and URLs that connect this page with ``duplicate_of``; they do not change the verdict."""
     elsewhere: str | None = None
     """URL of the page of another scope that it repeats; see ``SIMHASH_ACROSS_SCOPES``."""
+    is_by_learning: bool = False
+    """Whether ``SIMHASH_SITE_LEARNING`` made the difference: by all its text the page would be ``new`` instead of a
+    near-duplicate, or the other way round."""
 
     @property
     def is_duplicate(self) -> bool:

@@ -222,6 +222,7 @@ def test_which_page_came_first_does_not_matter(a: Fingerprint, b: Fingerprint, r
     # Where one has no own part, all is as if neither had.
     bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
     assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
+    assert rule.compare(a, b) == (found, bare)
 
 
 @given(PAGES)

@@ -89,6 +89,11 @@ def _verdict(page: Mapping[str, Any]) -> str:
         if reason == "status" and page.get("http_status") is not None:
             return f"was not compared: its HTTP status is {shown(page['http_status'])}"
         return f"was not compared: {SKIPPED.get(str(reason), shown(reason))}"
+    if status == "new" and page.get("by_learning"):
+        return (
+            "was new: an earlier page had nearly the same text, but not without the text that the site repeats, or"
+            " too little was known about the site"
+        )
     if status == "new":
         return "was new: no earlier page had nearly the same text"
     if status == "unknown":
@@ -102,6 +107,8 @@ def _original(page: Mapping[str, Any]) -> str:
     if page.get("reason") == "short_text":
         return f"{original}: both have too little text for a fingerprint, and exactly the same text"
     how = "title and main text are identical" if page.get("exact") else "the texts are nearly the same"
+    if page.get("by_learning"):
+        how += " without the text that the site repeats"
     figures = []
     # The distance of a revisit is that from its own former self.
     if page.get("distance") is not None and page["status"] != "revisit":

@@ -29,6 +29,8 @@ def write_marks(verdict: Verdict, decision: Decision, request: Request, preferre
     # Most pages are new and have no more to say.
     if verdict.status is not Status.NEW or verdict.hints or verdict.elsewhere or preferred:
         meta.update({name: value for name, value in _more(verdict, preferred).items() if value is not None})
+    if verdict.is_by_learning:
+        meta[names.META_BY_LEARNING] = True
     if decision.action is not None:
         meta[names.META_DONE] = str(decision.action)
     if decision.exemption is not None:

@@ -19,6 +19,10 @@ _STAT_OF = {
     Status.NEAR_DUPLICATE: names.STAT_NEAR_DUPLICATES,
     Status.REVISIT: names.STAT_REVISITS,
 }
+_STAT_BY_LEARNING = {
+    Status.NEW: names.STAT_SITE_NEW,
+    Status.NEAR_DUPLICATE: names.STAT_SITE_NEAR_DUPLICATES,
+}
 
 
 def stats_of(crawler: Crawler) -> StatsCollector:
@@ -43,6 +47,8 @@ def count_verdict(stats: StatsCollector, verdict: Verdict) -> None:
     increase(_STAT_OF[verdict.status])
     if verdict.fingerprint is not None and is_part(verdict.fingerprint.own):
         increase(names.STAT_OWN_PARTS)
+    if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
+        increase(_STAT_BY_LEARNING[verdict.status])
     if verdict.status is Status.NEAR_DUPLICATE and verdict.is_exact:
         increase(names.STAT_EXACT)
     if verdict.status is Status.REVISIT and verdict.reason is not None:

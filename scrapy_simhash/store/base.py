@@ -88,6 +88,10 @@ class Claim(NamedTuple):
     twice. None from a store that does not count."""
     original_key: bytes | None = None
     """Key of the page in *original*, None when it is the page itself, or from a store that does not tell."""
+    is_by_learning: bool = False
+    """Whether own parts made the difference: by all its text the page would repeat none of the pages that it was
+    compared with, although it does, or would repeat one, although it does not. False from a store that does not
+    tell."""
 
 
 class Page(NamedTuple):

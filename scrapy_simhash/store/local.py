@@ -23,6 +23,16 @@ class Kin(NamedTuple):
     is_same_text: bool
 
 
+class Found(NamedTuple):
+    """What a search has found for a page."""
+
+    kin: Kin | None
+    nearby: int = 0
+    """How many contents are within reach."""
+    is_by_learning: bool = False
+    """See `Claim`."""
+
+
 class Entry(NamedTuple):
     """What is to be written about a page: all that a claim changes."""
 
@@ -140,12 +150,13 @@ class LocalStore(ABC):
         """
         known = self._visit(posting.key)
         number, former, rank = (self._page_end, None, 0) if known is None else known
-        kin, nearby = (
-            self._near_kin(posting, values, number, former) if values else (self._short_kin(posting), 0)
+        kin, nearby, is_by_learning = (
+            self._near_kin(posting, values, number, former) if values else Found(self._short_kin(posting))
         )
         if kin is None or kin.cluster == number:
             content = self._content_end if kin is None else kin.content
-            return number, Claim(former, content, number, None, None, None, rank=0), None, nearby
+            claim = Claim(former, content, number, None, None, None, rank=0, is_by_learning=is_by_learning)
+            return number, claim, None, nearby
         original, original_key, joined = self._cluster(kin.cluster)
         is_there = former is not None and (
             former.content == kin.content or self._content(former.content)[0] == kin.cluster
@@ -156,16 +167,14 @@ class LocalStore(ABC):
             *(former, kin.content, kin.cluster, original, kin.distance, kin.similarity, kin.is_same_text),
             rank,
             original_key,
+            is_by_learning,
         )
         return number, claim, None if is_there else kin.cluster, nearby
 
     def _near_kin(
         self, posting: Posting, values: tuple[int, ...], number: int, former: Visit | None
-    ) -> tuple[Kin | None, int]:
-        """Return the content that *posting* repeats: the page's own, else its cluster's, else the most alike.
-
-        And how many contents are within reach.
-        """
+    ) -> Found:
+        """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint = posting.fingerprint
         index = self._index(posting.scope)
         # By the text and by the page's own part of it; the nearer one counts.
@@ -173,7 +182,7 @@ class LocalStore(ABC):
         for value in values:
             for match in index.find(value):
                 nearest[match.key] = min(match.distance, nearest.get(match.key, match.distance))
-        found = []
+        found, agrees = [], False
         candidates: Iterable[tuple[int, int]] = nearest.items()
         if fingerprint.own and len(nearest) > MOST_COMPARED:
             latest = None if former is None else former.content
@@ -182,15 +191,17 @@ class LocalStore(ABC):
             ]
         for content, distance in candidates:
             cluster, its, text_hash = self._content(content)
-            similarity = self._rule.similarity(fingerprint, its)
+            similarity, by_text = self._rule.compare(fingerprint, its)
+            agrees = agrees or by_text is not None
             if similarity is not None:
                 is_same_text = text_hash is not None and text_hash == posting.text_hash
                 found.append(Kin(content, cluster, distance, similarity, is_same_text))
+        is_by_learning = agrees != bool(found)
         if len(found) < 2:
-            return found[0] if found else None, len(nearest)
+            return Found(found[0] if found else None, len(nearest), is_by_learning)
         own = (number, None if former is None else self._content(former.content)[0])
         best = min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
-        return best, len(nearest)
+        return Found(best, len(nearest), is_by_learning)
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)

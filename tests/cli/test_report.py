@@ -296,6 +296,15 @@ EXPLANATIONS = [
         " repeats http://a.example/, which was seen first: the texts are nearly the same (similarity 0.9).",
     ),
     (
+        {**ORIGINAL, "by_learning": True},
+        f"{REPEATS}the texts are nearly the same without the text that the site repeats.",
+    ),
+    (
+        {"url": "http://a.example/", "status": "new", "by_learning": True},
+        "http://a.example/ was new: an earlier page had nearly the same text, but not without the text that the site"
+        " repeats, or too little was known about the site.",
+    ),
+    (
         {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},
         "http://a.example/ was new: no earlier page had nearly the same text. It also repeats"
         " http://b.example/, a page of another scope.",

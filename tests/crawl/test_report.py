@@ -77,6 +77,7 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
         "hints": ["canonical", "address"],
         "elsewhere": None,
         "preferred": "https://example.com/a",
+        "by_learning": None,
         "action": "drop_items,drop_links",
         "exemption": "start",
         "last_seen": None,
@@ -99,6 +100,7 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
             ),
             {"status": "revisit", "reason": "unchanged", "distance": 0, "last_seen": "2026-09-21T14:13:20Z"},
         ),
+        (Verdict(Status.NEW, is_by_learning=True), {"status": "new", "by_learning": True}),
         (
             Verdict(Status.NEW, elsewhere="https://example.org/a"),
             {"status": "new", "elsewhere": "https://example.org/a"},

@@ -112,6 +112,7 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
             ours = marks[line["url"]]
             assert {key: line[key] for key in MARKS} == {key: ours.get(key) for key in MARKS}
             assert line["preferred"] == ours.get("preferred")
+            assert line["by_learning"] == ours.get("by_learning")
             assert line["action"] == ours.get("done")
             assert line["exemption"] == ours.get("exemption")
 

@@ -1,5 +1,6 @@
 """What a crawl counts of the sites that it learns from."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,24 @@ def test_pages_that_were_compared_by_their_own_part_are_counted(crawls: dict[str
     assert 5 < compared["all"] < PAGES
     assert compared["all"] <= crawls["all"].stats.get(names.STAT_PROCESSED)
     assert (compared["three"], compared["off"], compared["again"]) == (None, None, 2)
+
+
+def test_pages_whose_status_is_another_one_because_of_learning_are_marked_and_counted(
+    crawls: dict[str, Crawl],
+) -> None:
+    done, off = crawls["all"], crawls["off"]
+    changed = {page.path for page in done.pages if page.marks.get("by_learning")}
+    statuses = Counter(done.verdicts[path] for path in changed)
+    counted = {
+        status: done.stats.get(stat, 0)
+        for status, stat in (
+            ("new", names.STAT_SITE_NEW),
+            ("near_duplicate", names.STAT_SITE_NEAR_DUPLICATES),
+        )
+    }
+    assert {**Counter(new=0, near_duplicate=0), **statuses} == counted
+    differing = {path for path in done.verdicts if done.verdicts[path] != off.verdicts[path]}
+    # Without learning there are fewer pages that a later one can repeat.
+    assert set() < differing <= changed
+    assert counted["new"] > 0
+    assert not any(page.marks.get("by_learning") for page in off.pages)

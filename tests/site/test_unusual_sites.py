@@ -70,9 +70,9 @@ class Work(MemoryStore):
     most_found = 0
 
     def _near_kin(self, *arguments: Any) -> Any:
-        kin, found = super()._near_kin(*arguments)
-        self.most_found = max(self.most_found, found)
-        return kin, found
+        found = super()._near_kin(*arguments)
+        self.most_found = max(self.most_found, found.nearby)
+        return found
 
 
 class Site:
@@ -84,13 +84,13 @@ class Site:
         self.statuses: Counter[str] = Counter()
         self.kinds: Counter[int] = Counter()
         self.most_compared = self._compared = 0
-        similarity = SimilarityRule.similarity
+        compare = SimilarityRule.compare
 
-        def counted(rule: SimilarityRule, a: Fingerprint, b: Fingerprint) -> float | None:
+        def counted(rule: SimilarityRule, *pages: Fingerprint) -> tuple[float | None, float | None]:
             self._compared += 1
-            return similarity(rule, a, b)
+            return compare(rule, *pages)
 
-        monkeypatch.setattr(SimilarityRule, "similarity", counted)
+        monkeypatch.setattr(SimilarityRule, "compare", counted)
 
     def crawl(self, pages: int, page_of: Callable[[random.Random, int], str]) -> None:
         draw = random.Random(1)

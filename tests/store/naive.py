@@ -58,6 +58,9 @@ class NaiveStore:
         )
 
     def look(self, posting: Posting) -> Claim:
+        return self.answer(posting)._replace(is_by_learning=self.is_by_learning(posting))
+
+    def answer(self, posting: Posting) -> Claim:
         number = self.number(posting.key)
         page = len(self.pages) if number is None else number
         former = None if number is None else self.visit(number)
@@ -109,6 +112,14 @@ class NaiveStore:
             number = self.number(key)
             if number is not None and self.first_run[number] == self.run:
                 self.first_run[number] = 0
+
+    def is_by_learning(self, posting: Posting) -> bool:
+        agrees = not posting.is_short and any(
+            self.rule.compare(posting.fingerprint, other.fingerprint)[1] is not None
+            for other, page in self.originals
+            if self.pages[page] is not None and (other.scope, other.is_short) == (posting.scope, False)
+        )
+        return not posting.is_short and agrees != bool(self.kin(posting))
 
     def kin(self, posting: Posting) -> list[tuple[float, int, int, int]]:
         """Return minus the similarity, the distance, the number and the page of every content that will do."""

@@ -91,18 +91,19 @@ def test_a_copy_under_another_template_is_found_by_its_own_part(store: Store) ->
     assert (a.value ^ b.value).bit_count() > 10
     store.claim(posting("a", a))
     claim = store.claim(posting("b", b))
-    assert (claim.original, claim.distance) == (url("a"), 3)
+    assert (claim.original, claim.distance, claim.is_by_learning) == (url("a"), 3, True)
     assert claim.similarity == SECOND_LOOK.similarity(a, b)
     assert store.claim(posting("c", page(3, own(0b1111_0000 ^ 2**13 - 1)))).original is None, "too far"
     assert store.claim(posting("d", page(4, own(0b1111_0000, text="other")))).original is None
     # Without own parts they have nothing in common.
-    assert store.look(posting("e", replace(b, own=b""))).original == None  # noqa: E711
+    assert store.look(posting("e", replace(b, own=b"")))[3:] == (*3 * (None,), False, 0, None, False)
     assert (len(store), store.index_size) == (4, 3)
 
 
 def test_of_its_text_and_its_own_part_the_nearer_one_counts(store: Store) -> None:
     store.claim(posting("a", page(1, own(0b1111_0000))))
-    assert store.claim(posting("b", page(1, own(0b1111_0111)))).distance == 0
+    claim = store.claim(posting("b", page(1, own(0b1111_0111))))
+    assert (claim.distance, claim.is_by_learning) == (0, False)
     far = replace(page(1, own(0b1111_0000)), value=page(1, b"").value ^ 0b111)
     assert store.claim(posting("c", far)).distance == 0
 
@@ -117,7 +118,7 @@ def test_the_text_of_one_page_is_found_as_the_own_part_of_another(store: Store) 
 def test_what_agrees_in_the_text_of_the_site_only_is_new(store: Store) -> None:
     store.claim(posting("a", page(1, own(0b1111_0000))))
     claim = store.claim(posting("b", page(1, own(2**40 - 1, text="other"), "day pilots")))
-    assert (claim.original, claim.cluster) == (None, 1)
+    assert (claim.original, claim.cluster, claim.is_by_learning) == (None, 1, True)
 
 
 def test_a_page_that_was_removed_is_found_by_neither_of_its_values(store: Store) -> None:
