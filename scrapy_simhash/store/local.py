@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex
-from scrapy_simhash.page.fingerprint import Fingerprint, own_value
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.candidates import values_of
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS, index_for
 
@@ -27,8 +29,8 @@ class Found(NamedTuple):
     """What a search has found for a page."""
 
     kin: Kin | None
-    nearby: int = 0
-    """How many contents are within reach."""
+    is_crowded: bool = False
+    """Whether the page can be found by its own part only, from now on."""
     is_by_learning: bool = False
     """See `Claim`."""
 
@@ -52,22 +54,6 @@ class Entry(NamedTuple):
     joins: int | None
     """The cluster that it joins by this: from now on so many as *rank* says have joined it. None when it was in there
     before, or is its first."""
-
-
-# Only with learning are pages new that share most of their text, so that there may be as many candidates as pages.
-# Without it, that is for fingerprints without an own part, neither of these bounds holds.
-
-#: Candidates that are compared with a page: its own content, then the nearest ones, of equally near ones the oldest.
-MOST_COMPARED = 64
-#: Contents within reach of a new one from which on it can be found by its own part only, if it has one: else the
-#: next pages would find them all, in a microsecond or two each.
-MOST_NEARBY = 1_000
-
-
-def values_of(fingerprint: Fingerprint) -> tuple[int, ...]:
-    """Return the values by which a page is searched for and found: the text, and its own part."""
-    own = own_value(fingerprint.own)
-    return (fingerprint.value, own) if own else (fingerprint.value,)
 
 
 class LocalStore(ABC):
@@ -100,7 +86,7 @@ class LocalStore(ABC):
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
         values = () if posting.is_short else values_of(posting.fingerprint)
-        number, claim, joins, nearby = self._decide(posting, values)
+        number, claim, joins, is_crowded = self._decide(posting, values)
         is_new_content = claim.content == self._content_end
         former = claim.former
         self._write(
@@ -119,8 +105,7 @@ class LocalStore(ABC):
             )
         )
         if is_new_content and values:
-            if posting.fingerprint.own and nearby >= MOST_NEARBY:
-                values = values[1:]
+            values = values[is_crowded:]
             index = self._index(posting.scope)
             for value in values:
                 index.add(value, claim.content)
@@ -143,20 +128,20 @@ class LocalStore(ABC):
                 self._index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
-    def _decide(self, posting: Posting, values: tuple[int, ...]) -> tuple[int, Claim, int | None, int]:
+    def _decide(self, posting: Posting, values: tuple[int, ...]) -> tuple[int, Claim, int | None, bool]:
         """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins.
 
-        And how many contents are within reach of *values*, by which the page is searched for unless it is short.
+        And whether it can be found by its own part only. It is searched for by *values*, none if it is short.
         """
         known = self._visit(posting.key)
         number, former, rank = (self._page_end, None, 0) if known is None else known
-        kin, nearby, is_by_learning = (
+        kin, is_crowded, is_by_learning = (
             self._near_kin(posting, values, number, former) if values else Found(self._short_kin(posting))
         )
         if kin is None or kin.cluster == number:
             content = self._content_end if kin is None else kin.content
             claim = Claim(former, content, number, None, None, None, rank=0, is_by_learning=is_by_learning)
-            return number, claim, None, nearby
+            return number, claim, None, is_crowded
         original, original_key, joined = self._cluster(kin.cluster)
         is_there = former is not None and (
             former.content == kin.content or self._content(former.content)[0] == kin.cluster
@@ -169,39 +154,31 @@ class LocalStore(ABC):
             original_key,
             is_by_learning,
         )
-        return number, claim, None if is_there else kin.cluster, nearby
+        return number, claim, None if is_there else kin.cluster, is_crowded
 
     def _near_kin(
         self, posting: Posting, values: tuple[int, ...], number: int, former: Visit | None
     ) -> Found:
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint = posting.fingerprint
-        index = self._index(posting.scope)
-        # By the text and by the page's own part of it; the nearer one counts.
-        nearest: dict[int, int] = {}
-        for value in values:
-            for match in index.find(value):
-                nearest[match.key] = min(match.distance, nearest.get(match.key, match.distance))
+        matches = candidates.nearest(self._index(posting.scope), values)
+        is_crowded = candidates.is_crowded(fingerprint, matches)
+        if candidates.has_many(fingerprint, matches):
+            matches = candidates.compared(matches, None if former is None else former.content)
         found, agrees = [], False
-        candidates: Iterable[tuple[int, int]] = nearest.items()
-        if fingerprint.own and len(nearest) > MOST_COMPARED:
-            latest = None if former is None else former.content
-            candidates = sorted(candidates, key=lambda one: (one[0] != latest, one[1], one[0]))[
-                :MOST_COMPARED
-            ]
-        for content, distance in candidates:
-            cluster, its, text_hash = self._content(content)
+        for match in matches:
+            cluster, its, text_hash = self._content(match.key)
             similarity, by_text = self._rule.compare(fingerprint, its)
             agrees = agrees or by_text is not None
             if similarity is not None:
                 is_same_text = text_hash is not None and text_hash == posting.text_hash
-                found.append(Kin(content, cluster, distance, similarity, is_same_text))
+                found.append(Kin(match.key, cluster, match.distance, similarity, is_same_text))
         is_by_learning = agrees != bool(found)
         if len(found) < 2:
-            return Found(found[0] if found else None, len(nearest), is_by_learning)
+            return Found(found[0] if found else None, is_crowded, is_by_learning)
         own = (number, None if former is None else self._content(former.content)[0])
         best = min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
-        return Found(best, len(nearest), is_by_learning)
+        return Found(best, is_crowded, is_by_learning)
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)

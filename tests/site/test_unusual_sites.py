@@ -18,8 +18,8 @@ from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.rule import SimilarityRule
 from scrapy_simhash.site import SiteProfile, profiles
-from scrapy_simhash.store import MemoryStore
-from scrapy_simhash.store.local import MOST_COMPARED, MOST_NEARBY
+from scrapy_simhash.store import MemoryStore, Posting
+from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY, nearest
 from scrapy_simhash.store.sqlite import SqliteStore
 
 #: Bytes: 64 KiB of pieces, and what stands before them.
@@ -69,10 +69,10 @@ class Work(MemoryStore):
 
     most_found = 0
 
-    def _near_kin(self, *arguments: Any) -> Any:
-        found = super()._near_kin(*arguments)
-        self.most_found = max(self.most_found, found.nearby)
-        return found
+    def _near_kin(self, posting: Posting, values: tuple[int, ...], *arguments: Any) -> Any:
+        found = nearest(self._index(posting.scope), values)
+        self.most_found = max(self.most_found, len(found))
+        return super()._near_kin(posting, values, *arguments)
 
 
 class Site:

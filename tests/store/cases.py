@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.page.fingerprint import digest, sketch
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Posting, Store
 
@@ -34,6 +34,12 @@ def content(value: int, edited: int = 0, subject: str = "night pilots", text: st
     return Fingerprint(value, sketch=sketch(shingles, subject.split()))
 
 
+@cache
+def own_part(value: int, edited: int = 0, text: str = "own", tokens: int = 100) -> bytes:
+    """Return an own part of 400 shingles of *text*, see content()."""
+    return OwnPart(PART, tokens, value, content(0, edited, text=text).sketch[:MINHASH_BYTES]).to_bytes()
+
+
 def posting(
     key: str,
     what: int | Fingerprint,
@@ -50,7 +56,7 @@ def posting(
 
 def whole(posting: Posting) -> tuple[object, ...]:
     """Return all that a store keeps of *posting*: fingerprints are equal when their values are."""
-    return (*posting, posting.fingerprint.sketch)
+    return (*posting, posting.fingerprint.sketch, posting.fingerprint.own)
 
 
 def url(key: str) -> str:

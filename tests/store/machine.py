@@ -5,18 +5,29 @@ store keeps what it is told, ``PersistentMachine``.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from scrapy_simhash import Fingerprint
+from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Part, Store
-from tests.store.cases import content, header, posting, whole
+from tests.store.cases import content, header, own_part, posting, whole
 from tests.store.naive import NaiveStore
 
 PARTS = st.sampled_from(
     [(), (), (Part("links", 1, b"/a /b"),), (Part("own", 2, b""), Part("x", 65_535, bytes(300)))]
+)
+#: Own parts of few texts, near each other and far, and near the values of pages.
+OWN_PARTS = st.sampled_from(
+    [
+        *[OwnPart(kind, tokens).to_bytes() for kind in (UNKNOWN, WHOLE, DOUBTFUL) for tokens in (20, 2_000)],
+        *[own_part(value, edited) for value in (1, 0xFF, 0xF0F0 << 32) for edited in (0, 30, 200)],
+        own_part(0, tokens=5),
+        own_part(3, tokens=5),
+    ]
 )
 
 
@@ -106,6 +117,21 @@ class StoreMachine(RuleBasedStateMachine):
         value = like.value ^ sum(1 << bit for bit in bits)
         what = Fingerprint(value) if edited is None else content(value, edited, subject)
         return self.claim(key, scope, what, text_hash, parts=parts)
+
+    @rule(
+        target=seen,
+        key=st.sampled_from("abcdefgh"),
+        like=seen,
+        bits=st.sets(st.integers(0, 40), max_size=20),
+        edited=st.sampled_from([0, 10, 90]),
+        text=st.sampled_from(["", "", "x"]),
+        own=OWN_PARTS,
+    )
+    def visit_with_an_own_part(
+        self, key: str, like: Fingerprint, bits: set[int], edited: int, text: str, own: bytes
+    ) -> Fingerprint:
+        value = like.value ^ sum(1 << bit for bit in bits)
+        return self.claim(key, "", replace(content(value, edited, text=text), own=own))
 
     @rule(key=st.sampled_from("abcdefgh"), scope=st.sampled_from(["", "x"]), value=st.integers(0, 3))
     def visit_with_a_short_text(self, key: str, scope: str, value: int) -> None:

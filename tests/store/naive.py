@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Claim, Page, Posting, Visit
+from scrapy_simhash.store.candidates import values_of
 
 
 class Original(NamedTuple):
@@ -127,7 +129,11 @@ class NaiveStore:
         for number, (other, page) in enumerate(self.originals):
             if self.pages[page] is None or (other.scope, other.is_short) != (posting.scope, posting.is_short):
                 continue
-            distance = (other.fingerprint.value ^ posting.fingerprint.value).bit_count()
+            distance = min(
+                (one ^ its).bit_count()
+                for one in values_of(posting.fingerprint)
+                for its in values_of(other.fingerprint)
+            )
             alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
             if posting.is_short:
                 alike = None if distance else 1.0
@@ -139,13 +145,22 @@ class NaiveStore:
         number = self.number(key)
         if number is None:
             return None
-        posting, content = self.pages[number], self.content[number]
-        assert posting is not None
+        content = self.content[number]
         cluster = self.originals[content].page
         first = self.pages[cluster]
-        settled = self.first_run[number] in self.ended
         original = None if cluster == number or first is None else first.url
-        return Page(number, _kept(posting, settled), content, cluster, original)
+        return Page(number, self.latest(number), content, cluster, original)
+
+    def latest(self, number: int) -> Posting:
+        """Return the posting of the last visit of a page, as stores keep it."""
+        posting = self.pages[number]
+        assert posting is not None
+        first = self.originals[self.content[number]]
+        fingerprint, its = posting.fingerprint, first.posting.fingerprint
+        if first.page == number and fingerprint.to_bytes() == its.to_bytes():
+            # What was known about the site when its content came.
+            fingerprint = replace(fingerprint, own=its.own)
+        return _kept(posting._replace(fingerprint=fingerprint), self.first_run[number] in self.ended)
 
     def remove(self, key: bytes) -> bool:
         number = self.number(key)
@@ -166,7 +181,7 @@ class NaiveStore:
                 if owner == number and not is_latest:
                     # Of an earlier content its URL is not kept, but the page's of today.
                     found.append(_kept(first, settled)._replace(url=latest.url, parts=()))
-            found.append(_kept(latest, settled))
+            found.append(self.latest(number))
         return found
 
     def end_run(self, in_order: bool) -> None:

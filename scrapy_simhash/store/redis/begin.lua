@@ -2,24 +2,29 @@
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS = unpack(KEYS)
 
--- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its parts
--- after their length, if it has any, and its URL.
+-- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch, its own part
+-- and its parts after their length, if it has any, and its URL.
 local PAGE, PAGE_HEAD = '>I8I8I8I4Bc24', 53
 -- Ranks: that of the page in the cluster of another one, 0 in its own; how many have joined its own.
 local RANKS = '>I4I4'
 -- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
--- key and scope; then the page's key, the scope, its sketch if it has one.
+-- key and scope; then the page's key, the scope, its sketch and its own part if it has them.
 local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
--- An event: kind, content, value; then the scope, and a mark that ties it to all events before it.
-local EVENT, EVENT_HEAD, MARK = '>c1I8c8', 17, 4
+-- An event: kind, content, the one or two values by which that is found; then the scope, and a mark that ties it to
+-- all events before it.
+local EVENT, EVENT_HEAD, MARK = '>c1I8c8c8', 25, 4
 -- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
 -- minus the time of its last heartbeat, or NEVER if it has none.
 local RUN = '>c8i8i8'
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
-local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, HAS_OWN, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+local HAS_OWN_PART = 128
 local SKETCH = 128
+-- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
+local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 123, 3, 4, 11
+local NO_VALUE = ('\0'):rep(8)
 local NEVER = -1
 
 -- Lua prints great numbers as 1e+15.
@@ -35,6 +40,20 @@ end
 local function ranks_of(page, flags)
   if has(flags, HAS_RANKS) then return struct.unpack(RANKS, page, PAGE_HEAD + 1) end
   return 0, 0, PAGE_HEAD + 1
+end
+
+-- Return the byte after the sketch and the own part that begin at byte `start` of a record.
+local function after_sketch(record, flags, start)
+  if has(flags, HAS_SKETCH) then start = start + SKETCH end
+  if has(flags, HAS_OWN_PART) then
+    start = start + (record:byte(start) == PART and PART_LENGTH or OTHER_LENGTH)
+  end
+  return start
+end
+
+-- Return the value of an own part, NO_VALUE if it has none.
+local function own_value(own)
+  return #own == PART_LENGTH and own:sub(PART_VALUE_BEGIN, PART_VALUE_END) or NO_VALUE
 end
 
 -- Return the events after the first `known`, at most `most`, and the mark of the one before them.
@@ -57,8 +76,8 @@ end
 
 -- Add an event to the log and to `events`, which has what came after the event marked `mark`. What else is to be told
 -- by its mark, if not by itself, is in `about`: a replica keeps more of a content than its value.
-local function log(events, mark, kind, content, value, scope, about)
-  local event = struct.pack(EVENT, kind, content, value) .. scope
+local function log(events, mark, kind, content, value, other, scope, about)
+  local event = struct.pack(EVENT, kind, content, value, other) .. scope
   local before = #events > 0 and events[#events]:sub(-MARK) or mark
   event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
   events[#events + 1] = event

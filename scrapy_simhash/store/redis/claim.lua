@@ -3,11 +3,12 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live =
-  struct.unpack('>c8I8c4I4c8I4BBBBI4', ARGV[1])
-local key, flags, stamp, scope, sketch, url, kin, parts =
-  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local value = stamp:sub(1, VALUE_END)
+local id, known, mark, run, token, expiry, reach, is_look, is_short, is_crowded, delivered, live =
+  struct.unpack('>c8I8c4I4c8I4BBBBBI4', ARGV[1])
+local key, flags, stamp, scope, sketch, own_part, url, kin, parts =
+  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+-- A page is searched for by two values if it has an own part with a value.
+local value, other_value = stamp:sub(1, VALUE_END), own_value(own_part)
 -- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
 -- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
 -- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
@@ -24,13 +25,23 @@ local function bits(number)
   return band(number + shift(number, 4), 0x0F0F0F0F) % 255
 end
 
-local high, low = struct.unpack('>I4I4', value)
+-- The halves of the values that are searched for.
+local wanted = {{struct.unpack('>I4I4', value)}}
+if other_value ~= NO_VALUE then wanted[2] = {struct.unpack('>I4I4', other_value)} end
+
+local function is_within_reach(high, low)
+  for _, halves in ipairs(wanted) do
+    -- Most are too far by one half alone.
+    local left = reach - bits(bit.bxor(high, halves[1]))
+    if left >= 0 and bits(bit.bxor(low, halves[2])) <= left then return true end
+  end
+  return false
+end
 
 local function is_near(event)
-  local its_high, its_low = struct.unpack('>I4I4', event, EVENT_HEAD - VALUE_END + 1)
-  -- Most are too far by one half alone.
-  local left = reach - bits(bit.bxor(high, its_high))
-  return left >= 0 and bits(bit.bxor(low, its_low)) <= left
+  local high, low, other_high, other_low = struct.unpack('>I4I4I4I4', event, EVENT_HEAD - 2 * VALUE_END + 1)
+  local has_other = other_high + other_low > 0
+  return (is_within_reach(high, low) or has_other and is_within_reach(other_high, other_low))
     and event:sub(EVENT_HEAD + 1, -MARK - 1) == scope and event:sub(1, 1) == '+'
 end
 
@@ -80,7 +91,7 @@ end
 local function cluster_of(original)
   local _, _, _, _, its_flags = struct.unpack(PAGE, original)
   local _, its_joined, rest = ranks_of(original, its_flags)
-  if has(its_flags, HAS_SKETCH) then rest = rest + SKETCH end
+  rest = after_sketch(original, its_flags, rest)
   if has(its_flags, HAS_PARTS) then
     local length, after = struct.unpack('>I4', original, rest)
     rest = after + length
@@ -104,10 +115,14 @@ local function has_its_text(record)
     and its_stamp:sub(TEXT_HASH_BEGIN) == stamp:sub(TEXT_HASH_BEGIN)
 end
 
--- Return whether the sketch of a content is that of this page.
-local function has_its_sketch(record)
-  local _, _, its_flags = struct.unpack(CONTENT, record)
-  return (has(its_flags, HAS_SKETCH) and record:sub(-SKETCH) or '') == sketch
+-- Return whether a content says all of this page's fingerprint that must be kept. The own part of a page changes
+-- whenever more is known about its site; with its own content stays the first.
+local function is_as(record, is_own)
+  local _, _, its_flags, its_stamp, its_key_length, its_scope_length = struct.unpack(CONTENT, record)
+  local rest = record:sub(CONTENT_HEAD + its_key_length + its_scope_length + 1)
+  local its_sketch = has(its_flags, HAS_SKETCH) and rest:sub(1, SKETCH) or ''
+  if its_sketch ~= sketch then return false end
+  return rest:sub(#its_sketch + 1) == own_part or is_own and its_stamp:sub(1, VALUE_END) == value
 end
 
 -- --- Read.
@@ -162,25 +177,28 @@ if not place then place, content, owner = 0, tonumber(counts[2] or 0), number en
 
 if is_look == 0 then
   if not page then redis.call('HINCRBY', HEADER, 'pages', 1) end
-  local sketch_flag = #sketch > 0 and HAS_SKETCH or 0
+  local sketch_flags = (#sketch > 0 and HAS_SKETCH or 0) + (#own_part > 0 and HAS_OWN_PART or 0)
   local is_first_of_kind = false
   if place == 0 then
     redis.call('HINCRBY', HEADER, 'contents', 1)
-    local content_flags = flags + sketch_flag + (is_short == 1 and IS_SHORT or 0)
+    local content_flags = flags + sketch_flags + (is_short == 1 and IS_SHORT or 0)
     redis.call('HSET', CONTENTS, field(content),
-      struct.pack(CONTENT, number, own, content_flags, stamp, #key, #scope) .. key .. scope .. sketch)
+      struct.pack(CONTENT, number, own, content_flags, stamp, #key, #scope)
+      .. key .. scope .. sketch .. own_part)
     if is_short == 1 then
       redis.call('HSET', SHORT, value .. scope, field(content))
       is_first_of_kind = redis.call('HLEN', SHORT) == 1
-    else
-      log(events, last, '+', content, value, scope, key .. sketch)
+    elseif is_crowded == 0 or other_value ~= NO_VALUE then
+      local found_by = is_crowded == 0 and value or other_value
+      local too = is_crowded == 0 and other_value or NO_VALUE
+      log(events, last, '+', content, found_by, too, scope, key .. sketch .. own_part)
       is_first_of_kind = known + #events == 1
     end
     own = content + 1
   end
-  local page_flags, own_sketch = flags, ''
-  if place > 0 and not has_its_sketch(record) then
-    page_flags, own_sketch = flags + HAS_OWN + sketch_flag, sketch
+  local page_flags, its_own = flags, ''
+  if place > 0 and not is_as(record, owner == number) then
+    page_flags, its_own = flags + DIFFERS + sketch_flags, sketch .. own_part
   end
   -- The text was delivered in another run already, which has ended, or is live: that stays noted. If this page is
   -- dropped for its sake, and that run never ends in order, the page is not settled.
@@ -195,7 +213,7 @@ if is_look == 0 then
   end
   if #parts > 0 then page_flags, parts = page_flags + HAS_PARTS, struct.pack('>I4', #parts) .. parts end
   redis.call('HSET', PAGES, key,
-    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. own_sketch .. parts .. url)
+    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. its_own .. parts .. url)
   if joins and original then redis.call('HSET', PAGES, joins, joined_by(original, rank)) end
   if live > 0 then
     local _, _, heartbeat = struct.unpack(RUN, own_run)

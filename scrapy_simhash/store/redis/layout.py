@@ -6,22 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from struct import Struct
 from typing import NamedTuple
 
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
+from scrapy_simhash.page.fingerprint import OWN_PART_BYTES, PART, SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.parts import Part, unpacked
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 3
+VERSION = 4
 #: In the order in which the scripts take them.
 KEYS = ("header", "pages", "contents", "events", "short", "runs")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _HAS_OWN, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _DIFFERS, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+_HAS_OWN_PART = 128
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
 _PAGE = Struct(">QQQIB24s")
@@ -30,7 +32,7 @@ _RANKS_BYTES = 8
 _CONTENT = Struct(">QQB24sHH")
 # An event travels after its length.
 _LENGTH_BYTES = 4
-_EVENT = Struct(">IcQQ")
+_EVENT = Struct(">IcQQQ")
 #: The kind of an event: a content came. The other is ``-``.
 CAME = b"+"
 _RUN = Struct(f">{ID_BYTES}sqq")
@@ -49,8 +51,8 @@ class PageRecord(NamedTuple):
     value: int
     text_hash: int | None
     seen: int
-    sketch: bytes | None
-    """None when it is as its content is."""
+    fingerprint: Fingerprint | None
+    """None when sketch and own part are those of its content."""
     parts: tuple[Part, ...]
     url: str
 
@@ -62,7 +64,7 @@ class ContentRecord(NamedTuple):
     """Number of the page it came from."""
     before: int
     """One more than the number of the content that came from that page before this one, 0 if none did."""
-    value: int
+    fingerprint: Fingerprint
     text_hash: int | None
     seen: int
     is_short: bool
@@ -70,7 +72,6 @@ class ContentRecord(NamedTuple):
     key: bytes
     """Of the page it came from."""
     scope: str
-    sketch: bytes
 
 
 def names_of(prefix: str) -> list[str]:
@@ -112,16 +113,14 @@ def read_page(record: bytes) -> PageRecord:
     number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
-    end = start + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
-    sketch = record[start:end] if flags & _HAS_OWN else None
+    fingerprint, end = _read_fingerprint(value, flags, record, start)
     parts: tuple[Part, ...] = ()
     if flags & _HAS_PARTS:
         start = end + _LENGTH_BYTES
         end = start + int.from_bytes(record[end:start], "big")
         parts = unpacked(record[start:end])
-    return PageRecord(
-        number, content, own, run, value, text_hash, seen, sketch, parts, _decoded(record[end:])
-    )
+    its = fingerprint if flags & _DIFFERS else None
+    return PageRecord(number, content, own, run, value, text_hash, seen, its, parts, _decoded(record[end:]))
 
 
 def read_content(record: bytes) -> ContentRecord:
@@ -132,14 +131,8 @@ def read_content(record: bytes) -> ContentRecord:
     scope_end = key_end + scope_length
     key, scope = record[_CONTENT.size : key_end], _decoded(record[key_end:scope_end])
     is_short, is_removed = bool(flags & _IS_SHORT), bool(flags & _IS_REMOVED)
-    return ContentRecord(
-        page, before, value, text_hash, seen, is_short, is_removed, key, scope, record[scope_end:]
-    )
-
-
-def read_sketch(record: bytes) -> bytes:
-    """Return the sketch of a content, empty for none: all that a second look needs of a record."""
-    return record[-SKETCH_BYTES:] if record[16] & _HAS_SKETCH else b""
+    fingerprint, _ = _read_fingerprint(value, flags, record, scope_end)
+    return ContentRecord(page, before, fingerprint, text_hash, seen, is_short, is_removed, key, scope)
 
 
 def read_run(number: int, record: bytes) -> Run:
@@ -150,21 +143,22 @@ def read_run(number: int, record: bytes) -> Run:
     return Run(number, started, ended, _decoded(record[_RUN.size :]))
 
 
-def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, int, bytes]]:
-    """Yield the events that a script returned from byte *start* on: kind, content, value, scope.
+def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
+    """Yield the events that a script returned from byte *start* on: kind, content, its values, scope.
 
     A content came (``CAME``) or went. Half a microsecond an event.
     """
     while start < len(packed):
-        length, kind, content, value = _EVENT.unpack_from(packed, start)
+        length, kind, content, value, other = _EVENT.unpack_from(packed, start)
         scope, start = start + _EVENT.size, start + _LENGTH_BYTES + length
-        yield kind, content, value, packed[scope : start - MARK_BYTES]
+        yield kind, content, (value, other) if other else (value,), packed[scope : start - MARK_BYTES]
 
 
 def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:
     """Return the posting of the last visit of *page*, whose content is *content*."""
-    sketch = content.sketch if page.sketch is None else page.sketch
-    fingerprint = Fingerprint(page.value, sketch=sketch)
+    fingerprint = page.fingerprint
+    if fingerprint is None:
+        fingerprint = replace(content.fingerprint, value=page.value)
     return Posting(
         *(key, page.url, content.scope, fingerprint, content.is_short, page.text_hash, page.seen, is_settled),
         page.parts,
@@ -173,12 +167,11 @@ def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_sett
 
 def first_posting(page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:
     """Return the posting with which *content* came from *page*, which has its URL of today."""
-    fingerprint = Fingerprint(content.value, sketch=content.sketch)
     return Posting(
         content.key,
         page.url,
         content.scope,
-        fingerprint,
+        content.fingerprint,
         content.is_short,
         content.text_hash,
         content.seen,
@@ -189,6 +182,15 @@ def first_posting(page: PageRecord, content: ContentRecord, is_settled: bool) ->
 def _read_stamp(flags: int, stamp: bytes) -> tuple[int, int | None, int]:
     value, seen, text_hash = _STAMP.unpack(stamp)
     return value, text_hash if flags & _HAS_TEXT_HASH else None, seen
+
+
+def _read_fingerprint(value: int, flags: int, record: bytes, start: int) -> tuple[Fingerprint, int]:
+    """Return the fingerprint whose sketch and own part begin at byte *start*, and where they end."""
+    sketch_end = start + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
+    end = sketch_end
+    if flags & _HAS_OWN_PART:
+        end += OWN_PART_BYTES[record[sketch_end] == PART]
+    return Fingerprint(value, sketch=record[start:sketch_end], own=record[sketch_end:end]), end
 
 
 def _decoded(text: bytes) -> str:

@@ -16,12 +16,15 @@ if page then
     local owner, before, flags, stamp, key_length, scope_length = struct.unpack(CONTENT, record)
     local scope = record:sub(CONTENT_HEAD + key_length + 1, CONTENT_HEAD + key_length + scope_length)
     local value = stamp:sub(1, VALUE_END)
+    local after_scope = CONTENT_HEAD + key_length + scope_length + 1
+    local own_begin = after_scope + (has(flags, HAS_SKETCH) and SKETCH or 0)
+    local other_value = own_value(has(flags, HAS_OWN_PART) and record:sub(own_begin) or '')
     local removed = struct.pack(CONTENT, owner, before, flags + IS_REMOVED, stamp, key_length, scope_length)
     redis.call('HSET', CONTENTS, field(content), removed .. record:sub(CONTENT_HEAD + 1))
     if has(flags, IS_SHORT) then
       redis.call('HDEL', SHORT, value .. scope)
     else
-      log(events, last, '-', content, value, scope, '')
+      log(events, last, '-', content, value, other_value, scope, '')
     end
     own = before
   end

@@ -1,4 +1,4 @@
-"""Replica: what a crawler has of the store: the indexes of all contents that can be found, and some sketches."""
+"""Replica: what a crawler has of the store: the indexes of all contents that can be found, and some fingerprints."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.rule import Rule
+from scrapy_simhash.store.candidates import nearest, values_of
 from scrapy_simhash.store.indexes import index_for
 from scrapy_simhash.store.redis.layout import CAME, MARK_BYTES, encoded, read_events
 
-#: Sketches that are kept after they were needed: some 3 MB.
-SKETCHES = 10_000
+#: Fingerprints that are kept after they were needed: some 5 MB.
+FINGERPRINTS = 10_000
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
 
@@ -32,27 +34,29 @@ class Replica:
         self._rule = rule
         self._blocks = blocks
         self._indexes: dict[bytes, HammingIndex] = {}
-        self._sketches: OrderedDict[int, bytes] = OrderedDict()
+        self._fingerprints: OrderedDict[int, Fingerprint] = OrderedDict()
+        #: Whether there is a content that is found by its own part, so that a match may have the value of that.
+        self.has_own_values = False
         self._size = 0
 
     def __len__(self) -> int:
         """Return how many contents can be found. O(1)."""
         return self._size
 
-    def find(self, scope: str, value: int) -> list[Match]:
-        """Return the contents within the rule's reach, nearest first, then by number."""
+    def find(self, scope: str, fingerprint: Fingerprint) -> list[Match]:
+        """Return the contents within the rule's reach by either value, nearest first, then by number."""
         index = self._indexes.get(encoded(scope))
-        return [] if index is None else index.find(value)
+        return [] if index is None else nearest(index, values_of(fingerprint))
 
-    def sketches_of(self, contents: Iterable[int]) -> dict[int, bytes]:
-        """Return the sketches that are here, by number of the content."""
-        return {content: self._sketches[content] for content in contents if content in self._sketches}
+    def fingerprints_of(self, contents: Iterable[int]) -> dict[int, Fingerprint]:
+        """Return the fingerprints that are here, by number of the content."""
+        return {content: self._fingerprints[content] for content in contents if content in self._fingerprints}
 
-    def keep_sketch(self, content: int, sketch: bytes) -> None:
-        """Keep the sketch of a content, until many others have come."""
-        self._sketches[content] = sketch
-        if len(self._sketches) > SKETCHES:
-            self._sketches.popitem(last=False)
+    def keep_fingerprint(self, content: int, fingerprint: Fingerprint) -> None:
+        """Keep the fingerprint of a content, until many others have come."""
+        self._fingerprints[content] = fingerprint
+        if len(self._fingerprints) > FINGERPRINTS:
+            self._fingerprints.popitem(last=False)
 
     def apply(self, packed: bytes, start: int, first: int) -> None:
         """Take in the events that begin at byte *start* of *packed*, number *first* of the log and those after it.
@@ -66,11 +70,13 @@ class Replica:
         self.position += len(events)
         self.mark = packed[-MARK_BYTES:]
         came: dict[bytes, tuple[array[int], array[int]]] = {}
-        for kind, content, value, scope in events:
+        for kind, content, its_values, scope in events:
             if kind == CAME:
                 values, contents = came.setdefault(scope, (array("Q"), array("Q")))
-                values.append(value)
-                contents.append(content)
+                values.extend(its_values)
+                contents.extend([content] * len(its_values))
+                self._size += 1
+                self.has_own_values |= len(its_values) > 1
         for scope, (values, contents) in came.items():
             index = self._index(scope)
             if len(values) < _MANY:
@@ -78,11 +84,11 @@ class Replica:
                     index.add(value, content)
             else:
                 index.add_many(values, contents)
-            self._size += len(values)
-        # A content goes once, after it came.
-        for kind, content, value, scope in events:
-            if kind != CAME and self._index(scope).discard(value, content):
-                self._size -= 1
+        # A content goes once, after it came. It may have been found by one of its values only.
+        for kind, content, its_values, scope in events:
+            if kind != CAME:
+                index = self._index(scope)
+                self._size -= sum([index.discard(value, content) for value in its_values]) > 0
 
     def _index(self, scope: bytes) -> HammingIndex:
         index = self._indexes.get(scope)

@@ -64,6 +64,7 @@ async def walk(ask: Ask, pages: str, contents: str, ended: set[int]) -> AsyncIte
                 own.append(at - 1)
                 at = known[at - 1].before
             for number in reversed(own):
-                if number != page.content or page.sketch is not None or page.value != known[number].value:
+                is_latest = number == page.content and page.fingerprint is None
+                if not is_latest or page.value != known[number].fingerprint.value:
                     yield first_posting(page, known[number], is_settled)
             yield latest_posting(key, page, known[page.content], is_settled)

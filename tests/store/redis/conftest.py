@@ -14,13 +14,6 @@ def client() -> None:
     pytest.importorskip("redis", reason="redis is not installed")
 
 
-@pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One server for all tests that leave it as it is; each has a prefix of its own."""
-    with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
-        yield server
-
-
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
     """A server of the test's own, which it may kill."""

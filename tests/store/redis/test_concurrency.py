@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -20,7 +21,7 @@ from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
-from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting
+from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, own_part, posting
 from tests.store.naive import NaiveStore
 from tests.store.redis.stores import opened, waits
 from tests.store.server import RedisServer
@@ -87,13 +88,13 @@ async def test_who_asks_again_compares_with_what_is_new_only(
     # Each is near the others, and like none of them.
     pages = [posting(str(bit), content(1 << bit, text=str(bit))) for bit in range(20)]
     compared = Counter[tuple[Fingerprint, Fingerprint]]()
-    similarity = SimilarityRule.similarity
+    compare = SimilarityRule.compare
 
-    def counted(rule: SimilarityRule, a: Fingerprint, b: Fingerprint) -> float | None:
+    def counted(rule: SimilarityRule, a: Fingerprint, b: Fingerprint) -> tuple[float | None, float | None]:
         compared[a, b] += 1
-        return similarity(rule, a, b)
+        return compare(rule, a, b)
 
-    monkeypatch.setattr(SimilarityRule, "similarity", counted)
+    monkeypatch.setattr(SimilarityRule, "compare", counted)
     async with opened(shared.url, prefix) as store:
         claims = await asyncio.gather(*[store.claim(page) for page in pages])
     assert [claim.original for claim in claims] == [None] * 20
@@ -218,6 +219,12 @@ async def ask(store: RedisStore | NaiveStore, number: int, what: str, visit: Pos
 contents = st.one_of(
     st.builds(content, st.integers(0, 7), st.sampled_from([0, 30, 60, 90]), text=st.sampled_from(["", "x"])),
     st.builds(Fingerprint, st.sampled_from([0, 1, 3, 7, 15, 31])),
+)
+contents = st.one_of(
+    contents,
+    st.builds(
+        replace, contents, own=st.builds(own_part, st.sampled_from([1, 7, 15]), st.sampled_from([0, 30]))
+    ),
 )
 postings = st.builds(
     posting,

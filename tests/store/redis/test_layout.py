@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.scripts import script
-from tests.store.cases import FAR, content, posting
+from tests.store.cases import FAR, content, own_part, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 
@@ -58,7 +59,8 @@ def stamp(value: int, seen: int, text_hash: int) -> bytes:
 @waits
 async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str) -> None:
     client = admin(shared.url)
-    first = posting("a", content(5), "x.example", text_hash=7, seen=9)
+    own = own_part(6)
+    first = posting("a", replace(content(5), own=own), "x.example", text_hash=7, seen=9)
     async with opened(shared.url, prefix) as store:
         await store.claim(first)
         await store.claim(posting("b", content(4), "x.example"))
@@ -86,41 +88,48 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     record = client.hget(key["contents"], "0")
     sketch = first.fingerprint.sketch
     assert read("redis-content", record) == [
-        *(0, 0, 1 + 2 + 8, stamp(5, 9, 7), 1, 9),
-        b"a" + b"x.example" + sketch,
+        *(0, 0, 1 + 2 + 8 + 128, stamp(5, 9, 7), 1, 9),
+        b"a" + b"x.example" + sketch + own,
     ]
     assert read("redis-content", client.hget(key["contents"], "1"))[:3] == [0, 1, 2 + 8]
     assert read("redis-content", client.hget(key["contents"], "3"))[:3] == [3, 0, 4]
 
     events = [read("redis-event", event) for event in client.lrange(key["events"], 0, -1)]
-    assert [(kind, content, value) for kind, content, value, _ in events] == [
-        (b"+", 0, 5),
-        (b"+", 1, FAR),
-        (b"-", 1, FAR),
-        (b"-", 0, 5),
+    assert [event[:4] for event in events] == [
+        [b"+", 0, 5, 6],
+        [b"+", 1, FAR, 0],
+        [b"-", 1, FAR, 0],
+        [b"-", 0, 5, 6],
     ]
     whole = client.lindex(key["events"], 0)
-    assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch).digest()[:4]
-    assert whole[17:-4] == b"x.example"
+    assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch + own).digest()[:4]
+    assert whole[25:-4] == b"x.example"
 
     token, began, ended, reason = read("redis-run", client.hget(key["runs"], "1"))
     assert (len(token), ended >= began, reason) == (8, True, b"shutdown")
 
 
 @waits
-async def test_a_sketch_of_its_own_is_where_the_page_says(shared: RedisServer, prefix: str) -> None:
+async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
+    shared: RedisServer, prefix: str
+) -> None:
     async with opened(shared.url, prefix) as store:
         await store.claim(posting("a", content(5)))
         await store.claim(posting("b", content(4, edited=20)))
         await store.claim(posting("c", content(5)))
+        far = content(FAR, text="t")
+        await store.claim(posting("d", replace(far, own=own_part(1))))
+        # Its own content, but other bits: both own parts are kept.
+        await store.claim(posting("d", replace(far, value=FAR + 1, own=own_part(1, 10))))
     client = admin(shared.url)
     flags, rest = {}, {}
-    for key in "abc":
+    for key in "abcd":
         *_, flags[key], _, rest[key] = read("redis-page", client.hget(f"{prefix}:pages", key))
-    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32}
+    assert flags == {"a": 32, "b": 2 + 16 + 32, "c": 32, "d": 2 + 16 + 128}
     assert rest["a"] == ranks(0, 2) + b"https://example.com/a"
     assert rest["b"] == ranks(1, 0) + content(4, edited=20).sketch + b"https://example.com/b"
     assert rest["c"] == ranks(2, 0) + b"https://example.com/c"
+    assert rest["d"] == far.sketch + own_part(1, 10) + b"https://example.com/d"
 
 
 @waits

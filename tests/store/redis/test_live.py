@@ -11,8 +11,16 @@ from hypothesis import settings
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.store.cases import posting
-from tests.store.redis.stores import PATIENCE, eventually, opened, run_number, run_record, shift_run, waits
-from tests.store.redis.test_contract import Opener
+from tests.store.redis.stores import (
+    PATIENCE,
+    Opener,
+    eventually,
+    opened,
+    run_number,
+    run_record,
+    shift_run,
+    waits,
+)
 from tests.store.server import RedisServer
 from tests.store.shared import SharedContract, SharedMachine
 

@@ -363,14 +363,14 @@ async def test_a_store_that_nobody_asked_has_no_run(server: RedisServer) -> None
 async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica, "SKETCHES", 1)
+    monkeypatch.setattr(replica, "FINGERPRINTS", 1)
     async with opened(server.url, "p", HEADER) as store:
         for text in "abcdef":
             await store.claim(posting(text, content(0, text=text)))
         for text in "abcdef":
             claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
             assert claim.original == posting(text, 0).url
-        assert len((await store._link.ready()).sketches_of(range(6))) == 1
+        assert len((await store._link.ready()).fingerprints_of(range(6))) == 1
 
 
 async def trouble(server: RedisServer, kind: str) -> None:

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.store.server import RedisServer
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One server for all tests that leave it as it is; each has a prefix of its own."""
+    with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
+        yield server
