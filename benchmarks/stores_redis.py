@@ -2,6 +2,7 @@
 
     python benchmarks/stores_redis.py                   # table; --json for programs
     python benchmarks/stores_redis.py --sizes 1000000 --aof
+    python benchmarks/stores_redis.py --learning
 
 A ``redis-server`` of its own on the loopback interface, and one process of one store beside it. It is filled with
 pages that are all different, 64 claims under way; their URLs have some 70 characters, their keys 20 bytes as
@@ -11,6 +12,12 @@ per second, the median and the 99th percentile of the time of one, and the proce
 
 Bytes are those of the server's ``used_memory``, by page of those the store was filled with. *Opening* is another
 store, which reads the log and makes its index, and that index.
+
+With ``--learning`` instead: what site learning costs. Two crawlers take turns with the pages of one large site whose
+pages share text, once without SIMHASH_SITE_LEARNING and once with it; of each, by page: commands to the server (those
+of its scripts too), new contents, bytes to and from it, and bytes in it, as the server counts them. Without learning
+most pages repeat others, and have no content. So also the bytes of own parts and profiles alone. Profiles are written
+as in a crawl: every 500 pages, and at the end.
 
 Without ``--aof`` nothing is written to disk. Not measured: a network, several crawlers at once, TLS.
 """
@@ -37,20 +44,24 @@ from redis import Redis
 
 from benchmarks.lib.memory import resident_bytes
 from benchmarks.lib.report import environment, opening, progress, table
-from scrapy_simhash import Fingerprint
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
+from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.redis.layout import names_of
 from tests.store.server import RedisServer
 
 SEED = 67
+SECTIONS = 25
 SIZES = (20_000,)
 CONCURRENCY = (1, 16, 64)
 CLAIMS = 10_000
 STEP = 20_000
 
 
-def pages(seed: int) -> Iterator[Posting]:
+def different_pages(seed: int) -> Iterator[Posting]:
     """Yield pages that have nothing in common, without end."""
     randoms = random.Random(seed)
     number = 0
@@ -94,7 +105,7 @@ async def measure(
     store = RedisStore(server.url, prefix, Header())
     await store.connect()
     before = client.info("memory")["used_memory"]
-    source = pages(SEED)
+    source = different_pages(SEED)
     for done in range(0, size, STEP):
         progress(f"filled with {done:,} of {size:,} ...")
         await claim_all(store, islice(source, min(STEP, size - done)), 64)
@@ -126,8 +137,73 @@ async def measure(
                 }
             )
     await store.close()
-    client.unlink(*[f"{prefix}:{key}" for key in ("header", "pages", "contents", "events", "short", "runs")])
+    client.unlink(*names_of(prefix))
     return result
+
+
+def board(sections: int) -> list[str]:
+    """Return the pages of one site: what they share of their text differs between its sections, of 80 pages each."""
+    pages = [
+        page.html for seed in range(sections) for page in make_site(PLANS[seed % len(PLANS)], seed).pages
+    ]
+    random.Random(SEED).shuffle(pages)
+    return pages
+
+
+async def learn(server: RedisServer, pages: Sequence[str], is_learning: bool) -> dict[str, Any]:
+    """Return what *pages* cost when two crawlers take turns with them."""
+    client = Redis.from_url(server.url, protocol=2)
+    config, prefix = Config(site_learning=is_learning), f"learning-{is_learning}"
+    stores = [RedisStore(server.url, prefix, header_for(config)) for _ in range(2)]
+    detectors = [NearDuplicateDetector(config, store) for store in stores]
+    for store in stores:
+        await store.connect()
+    before = {**client.info("memory"), **client.info("stats")}
+    for number, html in enumerate(pages):
+        if not number % 100:
+            progress(f"{'with' if is_learning else 'without'} learning, {number:,} of {len(pages):,} ...")
+        detector, url = (
+            detectors[number % 2],
+            f"https://jobs.example/a-section/an-advert-of-some-length-{number}.html",
+        )
+        await detector.load_site(url)
+        await detector.conclude_async(detector.read(html, url), url)
+    for detector in detectors:
+        await detector.flush_async()
+    after = {**client.info("memory"), **client.info("stats")}
+    postings = [posting async for posting in stores[0]]
+    for store in stores:
+        await store.close()
+    counted = {
+        "commands": "total_commands_processed",
+        "received": "total_net_input_bytes",
+        "sent": "total_net_output_bytes",
+        "bytes": "used_memory",
+    }
+    costs = {name: (after[field] - before[field]) / len(pages) for name, field in counted.items()}
+    of_sites = sum(client.memory_usage(f"{prefix}:{key}", samples=0) or 0 for key in ("sites", "hosts"))
+    return {
+        "pages": len(pages),
+        "is_learning": is_learning,
+        **costs,
+        "contents": stores[0].index_size / len(pages),
+        "own_parts": sum(len(posting.fingerprint.own) for posting in postings) / len(pages),
+        "profiles": of_sites / len(pages),
+    }
+
+
+def learning_as_text(result: dict[str, Any]) -> str:
+    """Return the result of ``--learning`` as a person reads it."""
+    rows = [
+        [
+            f"{one['pages']:,} pages {'with' if one['is_learning'] else 'without'} learning",
+            *[f"{one[name]:.2f}" for name in ("commands", "contents")],
+            *[f"{one[name]:,.0f}" for name in ("received", "sent", "bytes", "own_parts", "profiles")],
+        ]
+        for one in result["results"]
+    ]
+    head = ["by page", "commands", "contents", "bytes to it", "from it", "in it", "own parts", "profiles"]
+    return "\n".join([opening(result), "", table(head, rows)])
 
 
 def as_text(result: dict[str, Any]) -> str:
@@ -160,6 +236,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--aof", action="store_true", help="let the server keep all on disk, fsync every second"
     )
+    parser.add_argument("--learning", action="store_true", help="measure what site learning costs instead")
+    parser.add_argument(
+        "--sections", type=int, default=SECTIONS, metavar="N", help="80 pages each (%(default)s)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(arguments)
 
@@ -171,11 +251,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         version = Redis.from_url(server.url, protocol=2).info("server")["redis_version"]
         result["versions"] += f", redis-server {version}"
-        result["results"] = [
-            asyncio.run(measure(server, size, options.concurrency, options.claims)) for size in options.sizes
-        ]
+        if options.learning:
+            pages = board(options.sections)
+            result["results"] = [asyncio.run(learn(server, pages, is_on)) for is_on in (False, True)]
+        else:
+            result["results"] = [
+                asyncio.run(measure(server, size, options.concurrency, options.claims))
+                for size in options.sizes
+            ]
     progress("")
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
+    text = learning_as_text if options.learning else as_text
+    print(json.dumps(result, indent=2) if options.json else text(result))
     return 0
 
 

@@ -17,8 +17,18 @@ from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.site import SiteProfiles
-from scrapy_simhash.store import AsyncStore, Claim, Header, KeepsSites, MemoryStore, Posting, Store, Visit
+from scrapy_simhash.site import SharedSiteProfiles, SiteProfiles
+from scrapy_simhash.store import (
+    AsyncStore,
+    Claim,
+    Header,
+    KeepsSites,
+    MemoryStore,
+    Posting,
+    SharesSites,
+    Store,
+    Visit,
+)
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -66,15 +76,11 @@ class NearDuplicateDetector:
         self.store: Store | AsyncStore = (
             MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
         )
-        # What the hosts' pages share: with a store in this process, under the rule that can use it.
+        # What the hosts' pages share, under the rule that can use it.
         self.sites: SiteProfiles | None = None
-        if (
-            self.config.site_learning
-            and self.fingerprinter.rule.compares_sketches
-            and not is_async(self.store)
-        ):
+        if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
             keeper = self.store if isinstance(self.store, KeepsSites) else None
-            self.sites = SiteProfiles(keeper)
+            self.sites = SharedSiteProfiles(store) if isinstance(store, SharesSites) else SiteProfiles(keeper)
         self._learned = 0
         self._everywhere = _Everywhere(self.config) if self.config.across_scopes else None
 
@@ -120,6 +126,14 @@ class NearDuplicateDetector:
         reading = self.read(html, url, content_type=content_type, content_language=content_language)
         return self.conclude(reading, url, key=key)
 
+    async def load_site(self, url: str) -> None:
+        """Load what the store knows about the host of *url*: await it before read() if crawlers share the store.
+
+        Raises nothing: while the store does not work, the host is unknown.
+        """
+        if isinstance(self.sites, SharedSiteProfiles):
+            await self.sites.load(url)
+
     def read(
         self,
         html: Html,
@@ -150,8 +164,8 @@ class NearDuplicateDetector:
         if posting is None:
             return _NOTHING_SAID
         verdict = self._verdict(posting, self.claim(posting, remember))
-        if remember:
-            self._learn(reading, url)
+        if remember and self._learn(reading, url):
+            self._keep_sites()
         return verdict
 
     async def conclude_async(
@@ -161,7 +175,12 @@ class NearDuplicateDetector:
         posting = self._posting(reading, url, key)
         if posting is None:
             return _NOTHING_SAID
-        return self._verdict(posting, await self.claim_async(posting, remember))
+        verdict = self._verdict(posting, await self.claim_async(posting, remember))
+        if remember and reading.pieces:
+            await self.load_site(url)
+            if self._learn(reading, url):
+                await self._keep_sites_async()
+        return verdict
 
     def claim(self, posting: Posting, remember: bool = True) -> Claim:
         """Return what the store says of *posting*, and keep it there if asked to. Raises StoreUnavailable.
@@ -182,7 +201,7 @@ class NearDuplicateDetector:
         if not remember:
             return await self.store.look(posting)
         if self._must_tell(posting.key):
-            await self.flush_async()
+            await self.tell_async()
         return await self.store.claim(posting)
 
     def check_fingerprint(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
@@ -192,20 +211,25 @@ class NearDuplicateDetector:
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
 
-    def _learn(self, reading: Reading, url: str) -> None:
-        """Note in the profile of the host what the page says; every so often the store is told."""
+    def _learn(self, reading: Reading, url: str) -> bool:
+        """Note in the profile of the host what the page says, and return whether the store is to be told now."""
         if self.sites is None or reading.fingerprint is None or not reading.pieces:
-            return
+            return False
         self.sites.learn(url, reading.pieces, reading.fingerprint.sketch)
         self._learned += 1
-        if self._learned % _SITES_KEPT_EVERY == 0:
-            self._keep_sites()
+        return self._learned % _SITES_KEPT_EVERY == 0
 
     def _keep_sites(self) -> None:
         # What cannot be written now is written later. It is no reason to lose a verdict.
         if self.sites is not None:
             with suppress(StoreUnavailable):
                 self.sites.keep()
+
+    async def _keep_sites_async(self) -> None:
+        if isinstance(self.sites, SharedSiteProfiles):
+            await self.sites.share()
+        else:
+            self._keep_sites()
 
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this run does not settle it.
@@ -226,16 +250,22 @@ class NearDuplicateDetector:
 
     async def flush_async(self) -> None:
         """Do what ``flush`` does, with any store."""
-        if not is_async(self.store):
+        if is_async(self.store):
+            await self.tell_async()
+            await self._keep_sites_async()
+        else:
             self.flush()
-            return
+
+    async def tell_async(self) -> None:
+        """Do what ``flush`` does, with an `AsyncStore`, without what was learned about sites."""
+        store = cast(AsyncStore, self.store)
         async with self._telling:
             while self._unsettled:
                 # What is noted meanwhile may be about a later claim, which the store gets after this.
                 keys, self._unsettled = self._unsettled, set()
                 self._being_told = keys
                 try:
-                    await self.store.unsettle(keys)
+                    await store.unsettle(keys)
                 except BaseException:
                     self._unsettled |= keys
                     raise

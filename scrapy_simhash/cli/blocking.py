@@ -5,9 +5,9 @@ from __future__ import annotations
 from asyncio import AbstractEventLoop, gather
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from scrapy_simhash.store import AsyncStore, Claim, Header, Page, Posting, Run, Store
+from scrapy_simhash.store import AsyncStore, Claim, Header, Page, Posting, Run, SharesSites, Store
 
 #: Postings that are asked for at once.
 BATCH = 256
@@ -72,9 +72,7 @@ class BlockingStore:
 
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`."""
-        postings = aiter(self._store)
-        while batch := self._wait(_some(postings)):
-            yield from batch
+        return self._all(aiter(self._store))
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
@@ -88,6 +86,10 @@ class BlockingStore:
         """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`; the loop is its owner's."""
         self._wait(self._store.abandon())
 
+    def _all(self, ones: AsyncIterator[_T]) -> Iterator[_T]:
+        while batch := self._wait(_some(ones)):
+            yield from batch
+
     def _wait(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         with self._guard:
             return self._loop.run_until_complete(coroutine)
@@ -96,11 +98,23 @@ class BlockingStore:
         return await gather(*map(self._store.get, keys))
 
 
-async def _some(postings: AsyncIterator[Posting]) -> list[Posting]:
-    """Return the next *postings*, none at the end."""
-    batch: list[Posting] = []
-    async for posting in postings:
-        batch.append(posting)
+class BlockingSites(BlockingStore):
+    """The same of a store that also keeps what was learned about sites."""
+
+    def load_site(self, host: str) -> bytes | None:
+        """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`."""
+        return self._wait(cast(SharesSites, self._store).load_site(host))[1]
+
+    def sites(self) -> Iterator[tuple[str, bytes]]:
+        """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
+        return self._all(cast(SharesSites, self._store).sites())
+
+
+async def _some(ones: AsyncIterator[_T]) -> list[_T]:
+    """Return the next *ones*, none at the end."""
+    batch: list[_T] = []
+    async for one in ones:
+        batch.append(one)
         if len(batch) == BATCH:
             break
     return batch

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from scrapy_simhash.cli.blocking import BlockingStore
+from scrapy_simhash.cli.blocking import BlockingSites, BlockingStore
 from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.input import BYTE_ORDER_MARK
 from scrapy_simhash.cli.interrupts import HeldBack
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
-from scrapy_simhash.store import AsyncStore, Header, Store
+from scrapy_simhash.store import AsyncStore, Header, SharesSites, Store
 from scrapy_simhash.store.indexes import BLOCKS
 
 if TYPE_CHECKING:
@@ -251,7 +251,8 @@ def _waiting(open_store: Callable[[], Store | AsyncStore]) -> Iterator[Store]:
         return
     loop, interrupts = new_event_loop(), HeldBack()
     try:
-        yield BlockingStore(store, loop, interrupts)
+        kind = BlockingSites if isinstance(store, SharesSites) else BlockingStore
+        yield kind(store, loop, interrupts)
     finally:
         interrupts.release()
         loop.close()

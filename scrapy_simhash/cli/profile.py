@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.explanation import shown
 from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.input import opened
@@ -63,8 +64,8 @@ def run(options: Namespace) -> int:
     """Print the profiles of a store, or one of them with pages, and return 0."""
     place = place_of(options.place, options)
     with place.reading() as store:
-        if not isinstance(store, KeepsSites):
-            raise Refused(f"{place.shown} keeps no site profiles: only stores in an SQLite file do")
+        if not isinstance(store, KeepsSites | BlockingSites):
+            raise Refused(f"{place.shown} keeps no site profiles: stores in an SQLite file and in Redis do")
         header = store.header
         if options.host is None:
             facts: dict[str, Any] = {"hosts": [_host(host, data) for host, data in store.sites()]}

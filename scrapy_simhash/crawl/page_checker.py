@@ -108,6 +108,7 @@ class PageChecker:
             if root is None:
                 return _NOT_HTML
             url = response.url
+            await self._detector.load_site(url)
             if self._is_large(response):
                 reading = await self._read_in_thread(root, url, response)
             else:

@@ -114,7 +114,7 @@ class StoreSession:
     async def _tell(self) -> None:
         # If it fails, the detector tells the store with the next page, or at the end.
         with suppress(StoreError):
-            await self.detector.flush_async()
+            await self.detector.tell_async()
 
     def _engine_started(self) -> None:
         """Note that the engine has started, so that its stop will close the store."""

@@ -2,5 +2,6 @@
 
 from scrapy_simhash.site.profile import SiteProfile
 from scrapy_simhash.site.profiles import SiteProfiles
+from scrapy_simhash.site.shared_profiles import SharedSiteProfiles
 
-__all__ = ["SiteProfile", "SiteProfiles"]
+__all__ = ["SharedSiteProfiles", "SiteProfile", "SiteProfiles"]

@@ -61,9 +61,15 @@ class SiteProfile:
     @classmethod
     def from_bytes(cls, data: bytes) -> SiteProfile:
         """Return a profile like the one whose to_bytes() gave *data*. Raises ValueError for anything else."""
+        profile = cls()
+        profile.join(data)
+        return profile
+
+    def join(self, data: bytes) -> None:
+        """Add what another profile learned, whose to_bytes() gave *data*. Raises ValueError for anything else."""
         if len(data) < _HEAD.size or (len(data) - _HEAD.size) % 16:
             raise ValueError(f"a profile takes 12 bytes and 16 for each piece, got {len(data)}")
-        profile = cls()
-        profile._subjects, profile.pages = _HEAD.unpack_from(data)
-        profile._table.load(data[_HEAD.size :])
-        return profile
+        subjects, pages = _HEAD.unpack_from(data)
+        self._subjects |= subjects
+        self.pages += pages
+        self._table.load(data[_HEAD.size :])

@@ -39,6 +39,7 @@ class SiteProfiles:
         """*keeper* is the store that keeps profiles; with None they are gone with this object."""
         self._profiles: OrderedDict[str, SiteProfile] = OrderedDict()
         self._keeper = keeper
+        self._notes_changes = keeper is not None
         # What the store was not given yet, also of hosts that are not among the above any more.
         self._changed: dict[str, SiteProfile] = {}
         self._lock = Lock()
@@ -59,7 +60,7 @@ class SiteProfiles:
         if profile is None:
             return
         profile.learn(keys, sketch)
-        if self._keeper is not None:
+        if self._notes_changes:
             self._changed[host] = profile
             if len(self._changed) > MOST_HOSTS:
                 del self._changed[next(iter(self._changed))]
@@ -83,10 +84,13 @@ class SiteProfiles:
                 profile = self._changed.get(host) or self._kept(host)
             except StoreUnavailable:
                 return None
-            self._profiles[host] = profile
-            if len(self._profiles) > MOST_HOSTS:
-                self._profiles.popitem(last=False)
+            self._put(host, profile)
             return profile
+
+    def _put(self, host: str, profile: SiteProfile) -> None:
+        self._profiles[host] = profile
+        if len(self._profiles) > MOST_HOSTS:
+            self._profiles.popitem(last=False)
 
     def _kept(self, host: str) -> SiteProfile:
         data = None if self._keeper is None else self._keeper.load_site(host)

@@ -1,6 +1,16 @@
 """Who was seen: the store protocol and the stores."""
 
-from scrapy_simhash.store.base import AsyncStore, Claim, KeepsSites, Page, Posting, Run, Store, Visit
+from scrapy_simhash.store.base import (
+    AsyncStore,
+    Claim,
+    KeepsSites,
+    Page,
+    Posting,
+    Run,
+    SharesSites,
+    Store,
+    Visit,
+)
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.memory import MemoryStore
 from scrapy_simhash.store.parts import Part
@@ -15,6 +25,7 @@ __all__ = [
     "Part",
     "Posting",
     "Run",
+    "SharesSites",
     "Store",
     "Visit",
 ]

@@ -220,6 +220,33 @@ class KeepsSites(Protocol):
 
 
 @runtime_checkable
+class SharesSites(Protocol):
+    """An `AsyncStore` that also keeps what was learned about sites, for all crawlers that share it.
+
+    Every profile has a version, which changes whenever somebody writes it. So a crawler can join what others have
+    learned with its own, and nothing is lost.
+    """
+
+    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
+        """Return the version of the profile of *host* and the profile; ``(b"", None)`` if there is none.
+
+        None in place of a profile whose version is *known*. Raises StoreUnavailable.
+        """
+        ...
+
+    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
+        """Keep *profile* if the version of the one in its place is *former*, empty for none; return the new version.
+
+        None if it has another version, and then nothing was changed. One step. Raises StoreUnavailable.
+        """
+        ...
+
+    def sites(self) -> AsyncIterator[tuple[str, bytes]]:
+        """Yield each host with its profile, in the order of hosts."""
+        ...
+
+
+@runtime_checkable
 class AsyncStore(Protocol):
     """A `Store` somewhere else: the same methods with the same meaning, but those that wait are coroutines.
 

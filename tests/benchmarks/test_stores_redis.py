@@ -22,6 +22,20 @@ def test_claims_and_bytes_are_measured(capsys: pytest.CaptureFixture[str]) -> No
     assert "50 copies" in capsys.readouterr().out
 
 
+def test_what_learning_costs_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--learning", "--sections", "1"]
+    assert stores_redis.main([*arguments, "--json"]) == 0
+    without, learning = json.loads(capsys.readouterr().out)["results"]
+    assert without["pages"] == learning["pages"] == 80
+    assert without["own_parts"] == without["profiles"] == 0
+    # In a file this is how much a page with an own part takes; some have none.
+    assert 3 < learning["own_parts"] < 123
+    assert 0 < learning["profiles"] < 100
+    assert learning["commands"] < without["commands"] + 1
+    assert stores_redis.main(arguments) == 0
+    assert "80 pages with learning" in capsys.readouterr().out
+
+
 def test_of_identical_pages_of_many_crawlers_exactly_one_is_new(capsys: pytest.CaptureFixture[str]) -> None:
     assert claimers.main(["--crawlers", "4", "--pages", "200", "--runs", "2", "--json"]) == 0
     runs = json.loads(capsys.readouterr().out)["runs"]

@@ -8,8 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Places
 from tests.cli.test_main import posix_only, started
 from tests.examples import examples
-from tests.store.cases import SECOND_LOOK, content, header, posting, url
+from tests.store.cases import SECOND_LOOK, content, header, own_part, posting, url
 from tests.store.sqlite.stores import Shelf
 
 Capture = pytest.CaptureFixture[str]
@@ -265,6 +267,24 @@ def test_stores_of_any_kind_export_the_same(tmp_path: Path, redis: Any, capfd: C
         run(capfd, "import", place, "--input", source)
         found.add(run(capfd, "export", place))
     assert len(found) == 1
+
+
+def test_own_parts_are_exported_imported_and_merged_with_their_pages(
+    places: Places, tmp_path: Path, capfd: Capture
+) -> None:
+    first = replace(content(0), own=own_part(0b1111))
+    # Under another template, which only its own part tells.
+    copy = replace(content(2**40 - 1, text="other"), own=own_part(0b1110))
+    postings = [posting("job", first), posting("posted again", copy), posting("other", content(9, text="x"))]
+    place, merged = places.new(), places.new()
+    source = exported(tmp_path / "postings.jsonl", postings)
+    assert "near-duplicates: 1" in run(capfd, "import", place, "--input", source)
+    lines = [json.loads(line) for line in run(capfd, "export", place).splitlines()[1:]]
+    owns = [b64decode(line["own"]) if "own" in line else b"" for line in lines]
+    assert owns == [one.fingerprint.own for one in postings]
+    assert lines[1]["duplicate_of"] == url("job")
+    run(capfd, "merge", merged, place)
+    assert run(capfd, "export", merged) == run(capfd, "export", place)
 
 
 MANY = st.lists(

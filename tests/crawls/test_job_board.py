@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -16,6 +18,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import IN_ORDER, Crawl, crawl
 from tests.crawls.harness import Plan as CrawlPlan
 from tests.crawls.site import Routes, Site, serve
+from tests.store.server import RedisServer
 
 #: 500 words of shared text, and one sentence of its own on each page, inside a paragraph of that; no element says
 #: what is main text.
@@ -124,3 +127,91 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
         "revisit/unchanged",
         "revisit/small_change",
     }
+
+
+# --- Crawlers that share a store in Redis.
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    pytest.importorskip("redis", reason="redis is not installed")
+    with RedisServer(tmp_path, appendfsync="always") as server:
+        yield server
+
+
+def shared(server: RedisServer) -> dict[str, object]:
+    return {"SIMHASH_STORE": "redis", "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "board"}
+
+
+def profile_in(server: RedisServer) -> SiteProfile:
+    from redis import Redis
+
+    with Redis.from_url(server.url) as client:
+        kept: dict[bytes, bytes] = client.hgetall("board:sites")
+    (profile,) = kept.values()
+    # After the version.
+    return SiteProfile.from_bytes(profile[8:])
+
+
+def test_crawlers_that_share_a_board_lose_no_advert_and_teach_the_next_one(
+    board: Board, server: RedisServer
+) -> None:
+    adverts = list(board.entities)
+    plans = [
+        CrawlPlan(
+            "Visitor",
+            {"SIMHASH_ACTION": "drop_items", **IN_ORDER, **shared(server)},
+            {"urls": board.site.urls(*adverts[half::2])},
+        )
+        for half in (0, 1)
+    ]
+    both = crawl(*plans, order="together")
+    assert [done.complaints for done in both] == [[], []]
+    assert board.kept(both[0]) | board.kept(both[1]) == set(board.entities.values())
+    dropped = len(board.entities) - sum(board.adverts_kept(done) for done in both)
+    # Each knows its own half of the pages only, until it ends.
+    assert dropped >= 0.8 * REPOSTS
+    for done in both:
+        for page in done.pages:
+            if page.verdict == "near_duplicate" and page.path in board.entities:
+                original = urlsplit(page.marks["duplicate_of"]).path
+                assert board.entities[original] == board.entities[page.path]
+    profile = profile_in(server)
+    assert profile.is_known
+    assert profile.pages == sum(done.stat("processed") for done in both)
+
+    (third,) = crawl(plan(board, **shared(server)))
+    assert third.complaints == []
+    assert board.kept(third) == set(board.entities.values())
+    # From its first page on, where the others had to learn.
+    own_parts = third.stat("site/own_parts")
+    assert own_parts >= 0.9 * len(board.entities)
+    assert own_parts > sum(done.stat("site/own_parts") for done in both)
+
+
+def test_a_board_is_kept_when_the_server_goes_away_and_comes_back(board: Board, server: RedisServer) -> None:
+    seen = 0
+
+    def away(page: str, visit: int) -> str:
+        nonlocal seen
+        seen += 1
+        if seen == 30:
+            server.kill()
+        if seen == 50:
+            server.start()
+            # Longer than the crawl waits before it tries again.
+            time.sleep(2)
+        return page
+
+    routes = dict(board.site.routes)
+    for path in board.entities:
+        routes[path] = partial(away, str(routes[path]))
+    with serve(routes) as site:
+        (done,) = crawl(plan(Board(site, board.entities, board.lists), **shared(server)))
+    assert done.complaints == []
+    # Nothing is dropped while nobody is asked; nothing else is lost.
+    assert board.kept(done) == set(board.entities.values())
+    assert done.stat("store_errors") >= 10
+    profile = profile_in(server)
+    assert profile.is_known
+    assert profile.pages == done.stat("processed") < len(board.entities)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
+from benchmarks.lib.shared_text import PLANS, make_site
+from benchmarks.lib.shared_text.sites import REPOSTS
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Status
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.site import SiteProfile
-from scrapy_simhash.store import KeepsSites, MemoryStore, Posting, Store, candidates
+from scrapy_simhash.site import SiteProfile, SiteProfiles
+from scrapy_simhash.store import AsyncStore, KeepsSites, MemoryStore, Posting, Store, candidates
 from scrapy_simhash.store.local import LocalStore
 from scrapy_simhash.store.own_parts import OwnParts
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -301,8 +304,28 @@ def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
     assert (host, SiteProfile.from_bytes(data).pages) == ("a.example", 1)
 
 
-def test_with_a_store_elsewhere_nothing_is_learned() -> None:
-    assert NearDuplicateDetector(store=RemoteStore(HEADER)).sites is None
-    assert NearDuplicateDetector(store=MemoryStore(HEADER)).sites is not None
+def test_something_is_learned_with_every_store_unless_it_is_switched_off() -> None:
+    for store in (MemoryStore(HEADER), RemoteStore(HEADER)):
+        assert type(NearDuplicateDetector(store=store).sites) is SiteProfiles
     assert NearDuplicateDetector(Config(site_learning=False)).sites is None
     assert NearDuplicateDetector(Config(rule="classic")).sites is None
+
+
+@pytest.mark.parametrize("store", [MemoryStore(HEADER), RemoteStore(HEADER)], ids=["here", "elsewhere"])
+def test_coroutines_learn_too(store: Store | AsyncStore) -> None:
+    detector = NearDuplicateDetector(store=store)
+    pages = make_site(PLANS[4]).pages
+
+    async def check_all() -> int:
+        copies = 0
+        for number, one in enumerate(pages):
+            page_url = f"https://jobs.example/{number}"
+            await detector.load_site(page_url)
+            verdict = await detector.conclude_async(detector.read(one.html, page_url), page_url)
+            copies += verdict.status is Status.NEAR_DUPLICATE
+        await detector.flush_async()
+        return copies
+
+    assert 0.9 * REPOSTS <= asyncio.run(check_all()) <= REPOSTS
+    assert detector.sites is not None
+    assert detector.sites.known == 1

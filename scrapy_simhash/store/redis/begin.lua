@@ -1,6 +1,6 @@
 -- What every script of the store begins with: put before its own text, see scripts.py.
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS = unpack(KEYS)
+local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, SITES, HOSTS = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch, its own part
 -- and its parts after their length, if it has any, and its URL.
@@ -22,6 +22,8 @@ local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
 local HAS_OWN_PART = 128
 local SKETCH = 128
+-- A profile of a site is kept after its version.
+local VERSION_END = 8
 -- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
 local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 123, 3, 4, 11
 local NO_VALUE = ('\0'):rep(8)

@@ -17,7 +17,7 @@ from scrapy_simhash.store.parts import Part, unpacked
 #: Of the layout. A store with another one is not touched.
 VERSION = 4
 #: In the order in which the scripts take them.
-KEYS = ("header", "pages", "contents", "events", "short", "runs")
+KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "hosts")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
@@ -84,6 +84,11 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def decoded(text: bytes) -> str:
+    """Return the text that encoded() took."""
+    return text.decode("utf-8", "surrogatepass")
+
+
 def checked(name: str, part: bytes) -> bytes:
     """Return *part* if its length fits a record. Raises ValueError if it does not."""
     if len(part) > _LONGEST:
@@ -120,7 +125,7 @@ def read_page(record: bytes) -> PageRecord:
         end = start + int.from_bytes(record[end:start], "big")
         parts = unpacked(record[start:end])
     its = fingerprint if flags & _DIFFERS else None
-    return PageRecord(number, content, own, run, value, text_hash, seen, its, parts, _decoded(record[end:]))
+    return PageRecord(number, content, own, run, value, text_hash, seen, its, parts, decoded(record[end:]))
 
 
 def read_content(record: bytes) -> ContentRecord:
@@ -129,7 +134,7 @@ def read_content(record: bytes) -> ContentRecord:
     value, text_hash, seen = _read_stamp(flags, stamp)
     key_end = _CONTENT.size + key_length
     scope_end = key_end + scope_length
-    key, scope = record[_CONTENT.size : key_end], _decoded(record[key_end:scope_end])
+    key, scope = record[_CONTENT.size : key_end], decoded(record[key_end:scope_end])
     is_short, is_removed = bool(flags & _IS_SHORT), bool(flags & _IS_REMOVED)
     fingerprint, _ = _read_fingerprint(value, flags, record, scope_end)
     return ContentRecord(page, before, fingerprint, text_hash, seen, is_short, is_removed, key, scope)
@@ -140,7 +145,7 @@ def read_run(number: int, record: bytes) -> Run:
     _, started, ended = _RUN.unpack_from(record)
     if ended < 0:
         return Run(number, started, None, None)
-    return Run(number, started, ended, _decoded(record[_RUN.size :]))
+    return Run(number, started, ended, decoded(record[_RUN.size :]))
 
 
 def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
@@ -191,7 +196,3 @@ def _read_fingerprint(value: int, flags: int, record: bytes, start: int) -> tupl
     if flags & _HAS_OWN_PART:
         end += OWN_PART_BYTES[record[sketch_end] == PART]
     return Fingerprint(value, sketch=record[start:sketch_end], own=record[sketch_end:end]), end
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", "surrogatepass")

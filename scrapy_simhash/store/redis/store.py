@@ -27,6 +27,7 @@ from scrapy_simhash.store.redis.link import EVENTS, Link
 from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.scripts import script
+from scrapy_simhash.store.redis.sites import Sites
 from scrapy_simhash.store.redis.unsettled import Unsettled
 from scrapy_simhash.store.redis.walk import ended_runs, read_runs, walk
 
@@ -98,6 +99,7 @@ class RedisStore:
         self._link = Link(line, request, blocks)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._unsettled = Unsettled(self._link)
+        self._sites = Sites(self._link, self._names["sites"])
 
     @property
     def header(self) -> Header:
@@ -219,6 +221,19 @@ class RedisStore:
         if not await self._link.catch_up(replica):
             raise StoreUnavailable(f"{self._link.request.place} lost stored pages while it was read")
 
+    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
+        """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`. One trip."""
+        return await self._sites.load(host, known)
+
+    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
+        """See :meth:`SharesSites.replace_site <scrapy_simhash.store.base.SharesSites.replace_site>`. One trip."""
+        self._check_writable()
+        return await self._sites.replace(host, former, profile)
+
+    def sites(self) -> AsyncIterator[tuple[str, bytes]]:
+        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`."""
+        return aiter(self._sites)
+
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
         await self._link.ready()
@@ -335,8 +350,7 @@ class RedisStore:
     async def _fingerprints_of(self, contents: list[int], replica: Replica) -> dict[int, Fingerprint]:
         """Return the fingerprints of *contents*, by number. They never change: few are asked for twice."""
         fingerprints = replica.fingerprints_of(contents)
-        missing = [content for content in contents if content not in fingerprints]
-        if missing:
+        if missing := [content for content in contents if content not in fingerprints]:
             records = await self._link.ask("HMGET", self._names["contents"], *missing)
             for content, record in zip(missing, records, strict=True):
                 if record is not None:

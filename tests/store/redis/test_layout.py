@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis import layout, sites
 from scrapy_simhash.store.redis.scripts import script
 from tests.store.cases import FAR, content, own_part, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
@@ -70,6 +70,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         await store.claim(posting("d", 3, is_short=True))
         await store.remove(b"b")
         await store.remove(b"a")
+        version = await store.replace_site("a.example", b"", b"profile")
         await store.close("shutdown")
     key = {name: f"{prefix}:{name}" for name in layout.KEYS}
     kinds = {name.strip("`"): kind for name, kind, _ in rows("redis-keys")}
@@ -104,6 +105,9 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     whole = client.lindex(key["events"], 0)
     assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch + own).digest()[:4]
     assert whole[25:-4] == b"x.example"
+
+    assert read("redis-site", client.hget(key["sites"], b"a.example")) == [version, b"profile"]
+    assert [host for host, _ in client.zscan_iter(key["hosts"])] == [b"a.example"]
 
     token, began, ended, reason = read("redis-run", client.hget(key["runs"], "1"))
     assert (len(token), ended >= began, reason) == (8, True, b"shutdown")
@@ -155,11 +159,12 @@ async def test_a_page_has_both_ranks_when_it_repeats_another_and_was_repeated(
 
 
 @waits
-async def test_what_the_page_permits_is_enough(server: RedisServer) -> None:
+async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     client = admin(server.url)
     words = PAGE.partition("Permissions\n-----------\n")[2].split("``")[1::2]
     commands = [f"+{word.lower()}" for word in words]
     assert "+info" in commands
+    monkeypatch.setattr(sites, "MOST_HOSTS", 0)
     client.acl_setuser("crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=commands)
     url = server.url.replace("//", "//crawler:x@")
     async with opened(url, "p", HEADER, expire=100, reset=True) as store:
@@ -170,6 +175,9 @@ async def test_what_the_page_permits_is_enough(server: RedisServer) -> None:
         assert await store.get(b"c")
         await store.unsettle([b"c"])
         assert await store.remove(b"c")
+        assert await store.load_site("a.example") == (b"", None)
+        assert await store.replace_site("a.example", b"", b"profile")
+        assert [host async for host in store.sites()] == []
         assert len([page async for page in store]) == 2
         await store.close()
     async with opened(url, "p", HEADER) as store:
@@ -193,5 +201,16 @@ async def test_what_does_not_fit_a_record_is_refused(
 
 
 def test_a_script_is_known_by_its_own_hash() -> None:
-    for name in ("claim", "end", "events", "get", "heartbeat", "open", "remove", "unsettle"):
+    for name in (
+        "claim",
+        "end",
+        "events",
+        "get",
+        "heartbeat",
+        "load_site",
+        "open",
+        "remove",
+        "replace_site",
+        "unsettle",
+    ):
         assert script(name).sha == hashlib.sha1(script(name).source.encode()).hexdigest()

@@ -1,0 +1,430 @@
+"""What crawlers have learned about sites is shared through the server, and none of it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, NearDuplicateDetector, Status
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.page.fingerprint import sketch, subject_number
+from scrapy_simhash.site import SharedSiteProfiles, SiteProfile, profiles
+from scrapy_simhash.store import KeepsSites, SharesSites
+from scrapy_simhash.store.redis import RedisStore, sites
+from tests.site.tables import packed
+from tests.store.cases import content, posting
+from tests.store.redis.stores import admin, eventually, opened, waits
+from tests.store.server import RedisServer
+
+ROOT = Path(__file__).parents[3]
+HOST, URL = "a.example", "https://a.example/page"
+PIECES = packed([2, 4, 6, 9])
+
+
+def subjects() -> Iterator[bytes]:
+    """Yield sketches of 64 subjects, each of which has a bit of its own."""
+    seen = set()
+    for number in range(100_000):
+        found = sketch([1, 2, 3], [f"subject{number}"])
+        bit = subject_number(found) & 63
+        if bit not in seen:
+            seen.add(bit)
+            yield found
+        if len(seen) == 64:
+            return
+
+
+SUBJECTS = list(subjects())
+
+
+async def taught(
+    shared: SharedSiteProfiles, abouts: list[bytes], url: str = URL, keys: bytes = PIECES
+) -> None:
+    await shared.load(url)
+    for about in abouts:
+        shared.learn(url, keys, about)
+
+
+async def profile_of(store: RedisStore, host: str = HOST) -> SiteProfile:
+    _, data = await store.load_site(host)
+    assert data is not None
+    return SiteProfile.from_bytes(data)
+
+
+@waits
+async def test_a_profile_is_replaced_only_by_who_knows_its_version(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        assert isinstance(one, SharesSites)
+        assert not isinstance(one, KeepsSites)
+        assert await one.load_site(HOST) == (b"", None)
+        first = await one.replace_site(HOST, b"", b"profile 1")
+        assert first
+        assert await other.replace_site(HOST, b"", b"profile 2") is None
+        assert await other.load_site(HOST) == (first, b"profile 1")
+        assert await other.load_site(HOST, first) == (first, None)
+        second = await other.replace_site(HOST, first, b"profile 2")
+        assert second not in (None, first)
+        assert await one.replace_site(HOST, first, b"profile 3") is None
+        assert await one.load_site(HOST, first) == (second, b"profile 2")
+        await one.replace_site("", b"", b"no host")
+        await one.replace_site("b\udce9.example", b"", b"bytes")
+        assert [item async for item in other.sites()] == [
+            ("", b"no host"),
+            (HOST, b"profile 2"),
+            ("b\udce9.example", b"bytes"),
+        ]
+
+
+@waits
+async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
+        await taught(mine, SUBJECTS[:3])
+        await taught(its, SUBJECTS[3:6])
+        assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
+        await mine.share()
+        await its.share()
+        # Who writes learns what the others have written; nobody alone has seen enough.
+        assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
+        assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
+        await taught(mine, SUBJECTS[:1])
+        await mine.share()
+        assert mine.of(URL).is_known
+        late = SharedSiteProfiles(other)
+        assert not late.of(URL).is_known, "nobody has loaded it"
+        await late.load(URL)
+        assert (late.of(URL).is_known, late.of(URL).pages, late.known) == (True, 7, 1)
+
+
+@waits
+async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix: str) -> None:
+    randoms = random.Random(5)
+    async with AsyncExitStack() as stack:
+        stores = [await stack.enter_async_context(opened(shared.url, prefix)) for _ in range(4)]
+        crawlers = [SharedSiteProfiles(store) for store in stores]
+        expected: dict[str, Counter[int]] = {}
+
+        async def crawl(number: int, crawler: SharedSiteProfiles) -> None:
+            for turn in range(16):
+                for host in ("a.example", "b.example"):
+                    # A piece for each subject of each crawler, and one that all pages have.
+                    about = SUBJECTS[4 * turn + number]
+                    own = 1000 * number + 2 * turn + 2
+                    await taught(crawler, [about], f"https://{host}/", packed([own, 500_000]))
+                    expected.setdefault(host, Counter()).update([own, 500_000])
+                await asyncio.sleep(randoms.random() / 1000)
+                await crawler.share()
+
+        await asyncio.gather(*map(crawl, range(4), crawlers))
+        for host, counts in expected.items():
+            profile = await profile_of(stores[0], host)
+            assert (profile.pages, profile.subjects) == (64, 64)
+            assert dict(profile.known()) == {500_000: 64}
+            keys = {
+                int.from_bytes(profile.to_bytes()[at : at + 8], "little")
+                for at in range(12, 12 + 16 * 65, 16)
+            }
+            assert keys == set(counts)
+
+
+@waits
+async def test_who_is_overtaken_between_reading_and_writing_joins_again(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
+        await taught(mine, SUBJECTS[:20])
+        ask = one._link.ask
+        overtaken = iter([[about] for about in SUBJECTS[20:25]])
+
+        async def asked_in_between(name: str, *arguments: Any) -> Any:
+            if name == "replace_site" and (abouts := next(overtaken, None)):
+                await taught(its, abouts)
+                await its.share()
+            return await ask(name, *arguments)
+
+        monkeypatch.setattr(one._link, "ask", asked_in_between)
+        await mine.share()
+        assert (await profile_of(one)).pages == 25
+        assert dict((await profile_of(one)).known())[2] == 25
+        assert next(overtaken, None) is None
+
+
+@waits
+async def test_pages_of_a_host_that_come_at_once_ask_once(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(shared.url, prefix) as store:
+        await taught(teacher := SharedSiteProfiles(store), SUBJECTS)
+        await teacher.share()
+        asked = Counter[str]()
+        ask = store._link.ask
+
+        async def counted(name: str, *arguments: Any) -> Any:
+            asked[name] += 1
+            return await ask(name, *arguments)
+
+        monkeypatch.setattr(store._link, "ask", counted)
+        learner = SharedSiteProfiles(store)
+        loads = [asyncio.ensure_future(learner.load(f"https://{HOST}/{number}")) for number in range(20)]
+        await asyncio.sleep(0)
+        loads[0].cancel()
+        await asyncio.gather(*loads, return_exceptions=True)
+        await learner.load(URL)
+        assert learner.of(URL).is_known
+        assert asked == {"load_site": 1}
+        # One that changed nothing writes nothing; one that did writes once.
+        await learner.share()
+        await taught(learner, SUBJECTS[:1])
+        await learner.share()
+        assert asked == {"load_site": 2, "replace_site": 1}
+
+
+@waits
+async def test_an_outage_costs_nothing_that_was_learned(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(server.url, "p") as store:
+        learner = SharedSiteProfiles(store)
+        await taught(learner, SUBJECTS[:3])
+        await learner.share()
+        server.kill()
+        await taught(learner, SUBJECTS[3:10])
+        await taught(learner, SUBJECTS, "https://unknown.example/")
+        assert learner.of(URL).is_known, "the profile in memory goes on"
+        assert not learner.of("https://unknown.example/").is_known
+        await learner.share()
+        server.start()
+        await eventually(store.runs)
+        await learner.load("https://unknown.example/")
+        await learner.share()
+        assert (await profile_of(store)).pages == 10
+        assert [host async for host, _ in store.sites()] == [HOST]
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+@waits
+async def test_a_server_that_lost_a_profile_gets_all_of_it_again(server: RedisServer) -> None:
+    async with opened(server.url, "p") as store:
+        learner = SharedSiteProfiles(store)
+        await taught(learner, SUBJECTS[:9])
+        await learner.share()
+        server.kill()
+        server.forget()
+        server.start()
+        await eventually(store.runs)
+        await taught(learner, SUBJECTS[9:10])
+        await learner.share()
+        profile = await profile_of(store)
+        assert (profile.pages, profile.is_known) == (10, True)
+        await store.claim(posting("a", content(0)))
+    async with opened(server.url, "p") as store:
+        # It is a store, not a key without a header.
+        assert (await profile_of(store)).pages == 10
+
+
+@waits
+async def test_the_store_that_was_emptied_while_a_profile_was_written_is_no_broken_one(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with opened(shared.url, prefix) as store:
+        await store.connect()
+        keys = [f"{prefix}:{key}" for key in ("header", "runs")]
+        admin(shared.url).delete(*keys)
+        assert await store.replace_site(HOST, b"", b"profile")
+    async with opened(shared.url, prefix) as store:
+        assert (await store.load_site(HOST))[1] == b"profile"
+
+
+@waits
+async def test_a_profile_that_cannot_be_read_is_learned_anew(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as store:
+        await store.replace_site(HOST, b"", b"no profile")
+        learner = SharedSiteProfiles(store)
+        await taught(learner, SUBJECTS[:7])
+        await learner.share()
+        assert (await profile_of(store)).pages == 7
+
+
+@waits
+async def test_of_too_many_hosts_the_one_that_was_written_least_recently_goes(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sites, "MOST_HOSTS", 3)
+    async with opened(shared.url, prefix) as store:
+        version = await store.replace_site("h0", b"", b"0")
+        assert version
+        for number in (1, 2):
+            await store.replace_site(f"h{number}", b"", b"x")
+        await store.replace_site("h0", version, b"00")
+        await store.replace_site("h3", b"", b"x")
+        assert [host async for host, _ in store.sites()] == ["h0", "h2", "h3"]
+        assert admin(shared.url).zcard(f"{prefix}:hosts") == 3
+
+
+@waits
+async def test_profiles_expire_with_the_store_and_are_reset_with_it(shared: RedisServer, prefix: str) -> None:
+    client = admin(shared.url)
+    async with opened(shared.url, prefix, expire=1000) as store:
+        await store.replace_site(HOST, b"", b"profile")
+        assert 900 < client.ttl(f"{prefix}:sites") <= 1000
+        assert 900 < client.ttl(f"{prefix}:hosts") <= 1000
+    async with opened(shared.url, prefix, reset=True) as store:
+        assert await store.load_site(HOST) == (b"", None)
+        await store.replace_site(HOST, b"", b"profile")
+    assert client.ttl(f"{prefix}:sites") == -1
+    async with opened(shared.url, prefix, read_only=True) as store:
+        assert (await store.load_site(HOST))[1] == b"profile"
+        with pytest.raises(StoreError, match="read-only"):
+            await store.replace_site(HOST, b"", b"other")
+
+
+@waits
+async def test_a_user_without_the_right_to_write_profiles_is_told_once(
+    server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    admin(server.url).acl_setuser(
+        "crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=["+@all", "-zadd"]
+    )
+    async with opened(server.url.replace("//", "//crawler:x@"), "p") as store:
+        learner = SharedSiteProfiles(store)
+        for about in SUBJECTS[:3]:
+            await taught(learner, [about])
+            await learner.share()
+        assert learner.of(URL).pages == 3
+    (said,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert said.startswith("What was learned about sites is not shared with other crawlers: the store 'p' at")
+
+
+@waits
+async def test_a_host_that_left_memory_is_written_and_loaded_again(
+    shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(profiles, "MOST_HOSTS", 2)
+    urls = [f"https://{name}.example/" for name in "abcd"]
+    async with opened(shared.url, prefix) as store:
+        learner = SharedSiteProfiles(store)
+        for url in urls[:2]:
+            await taught(learner, SUBJECTS[:8], url)
+        for url in urls[2:]:
+            await learner.load(url)
+        await learner.share()
+        assert [learner.of(url).pages for url in urls] == [0, 0, 0, 0]
+        await learner.load(urls[0])
+        assert learner.of(urls[0]).pages == 8
+
+
+# --- Through the detector.
+
+
+@waits
+async def test_two_crawlers_of_a_job_board_keep_every_advert_and_find_what_was_posted_twice(
+    shared: RedisServer, prefix: str
+) -> None:
+    config = Config()
+    pages = make_site(PLANS[4]).pages
+    first_of: dict[str, str] = {}
+    merged, copies, expected = 0, 0, 0
+    async with (
+        opened(shared.url, prefix, header_for(config)) as one,
+        opened(shared.url, prefix, header_for(config)) as other,
+    ):
+        detectors = [NearDuplicateDetector(config, store) for store in (one, other)]
+        entity_of = {f"https://jobs.example/{number}": page.entity for number, page in enumerate(pages)}
+        for number, page in enumerate(pages):
+            detector, url = detectors[number % 2], f"https://jobs.example/{number}"
+            await detector.load_site(url)
+            verdict = await detector.conclude_async(detector.read(page.html, url), url)
+            is_copy = verdict.status is Status.NEAR_DUPLICATE
+            expected += page.entity in first_of
+            first_of.setdefault(page.entity, url)
+            copies += is_copy
+            merged += is_copy and entity_of[verdict.duplicate_of or ""] != page.entity
+        for detector in detectors:
+            await detector.flush_async()
+        profile = await profile_of(one, "jobs.example")
+        assert (merged, profile.pages, profile.is_known) == (0, len(pages), True)
+        assert copies >= 0.9 * expected > 0
+
+
+KILLED = """
+import asyncio, sys
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.store.redis import RedisStore
+
+async def crawl():
+    store = RedisStore(sys.argv[1], "killed", header_for(Config()))
+    detector = NearDuplicateDetector(store=store)
+    pages = make_site(PLANS[4]).pages
+    for number in range(1, 10_000):
+        url = f"https://jobs.example/{number}"
+        await detector.load_site(url)
+        await detector.conclude_async(detector.read(pages[number % len(pages)].html, url), url)
+        print(number, flush=True)
+
+asyncio.run(crawl())
+"""
+
+
+def test_a_kill_loses_what_was_learned_from_500_pages_at_most(server: RedisServer) -> None:
+    command = [sys.executable, "-c", KILLED, server.url]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="ascii") as process:
+        assert process.stdout is not None
+        seen = 0
+        for line in process.stdout:
+            seen = int(line)
+            if seen == 1_200:
+                process.kill()
+                break
+        # And what it has written before it was killed.
+        seen = max([seen, *map(int, process.stdout.read().split("\n")[:-1])])
+
+    async def profile() -> SiteProfile:
+        async with opened(server.url, "killed", None, read_only=True) as store:
+            return await profile_of(store, "jobs.example")
+
+    kept = asyncio.run(profile())
+    assert seen - 500 <= kept.pages <= seen + 1
+    assert kept.is_known
+
+
+@waits
+async def test_while_the_server_is_away_the_detector_says_what_it_does_without_learning(
+    server: RedisServer,
+) -> None:
+    config = Config()
+    pages = make_site(PLANS[4]).pages
+    async with opened(server.url, "p", header_for(config)) as store:
+        detector = NearDuplicateDetector(config, store)
+        for number, page in enumerate(pages[:30]):
+            url = f"https://{'other' if number >= 20 else 'jobs'}.example/{number}"
+            if number == 10:
+                server.kill()
+            if number == 25:
+                server.start()
+                await eventually(store.runs)
+            await detector.load_site(url)
+            reading = detector.read(page.html, url)
+            assert reading.fingerprint is not None
+            if 10 <= number < 25:
+                with pytest.raises(StoreUnavailable):
+                    await detector.conclude_async(reading, url)
+            else:
+                await detector.conclude_async(reading, url)
+        await detector.flush_async()
+        assert (await profile_of(store, "jobs.example")).pages == 10
+        assert (await profile_of(store, "other.example")).pages == 5
