@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import Protocol
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.scope import host_of
 from scrapy_simhash.site.profile import SiteProfile
-from scrapy_simhash.site.profiles import SiteProfiles, host_of
+from scrapy_simhash.site.profiles import SiteProfiles
 
 logger = logging.getLogger(__name__)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from magazine.server import SiteServer
 from redis import Redis
 
 from scrapy_simhash.crawl.store_outage import StoreOutage
+from scrapy_simhash.site import SiteProfile
 from tests.docs.reader import DOCS, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, scrapy, site
 from tests.store.server import RedisServer
@@ -159,6 +161,8 @@ def test_the_store_of_the_page_remembers(project: Project) -> None:
     assert "store: the file pages.pickle (0 pages known)" in first
     assert "store: the file pages.pickle (3 pages known)" in again
     assert {item["near_duplicate"]["reason"] for item in project.items.values()} == {"unchanged"}
+    *_, sites = pickle.loads((project.folder / "pages.pickle").read_bytes())
+    assert [SiteProfile.from_bytes(data).pages for data in sites.values()] == [6]
     stopped = project.crawl("SIMHASH_SCOPE=host", fails=True).log
     assert "StoreMismatch: the file pages.pickle holds fingerprints" in stopped
 
