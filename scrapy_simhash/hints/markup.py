@@ -22,8 +22,8 @@ _ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.AS
 # A URL in which nothing is escaped on its way.
 _PLAIN = re.compile(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
-_CANONICAL = frozenset(("canonical",))
-_TELLING = _STEPS | _CANONICAL | {"alternate"}
+_CANONICAL = "canonical"
+_TELLING = _STEPS | {_CANONICAL, "alternate"}
 #: Links of a page that are looked at, and characters of one; a site for all countries has some two hundred.
 MAX_LINKS = 1_000
 MAX_ADDRESS = 8_192
@@ -63,7 +63,7 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
     directly in the body, where the parser moves those of a broken head. Never raises for markup or URLs,
     however bad. O(elements of the head): for most pages 10 to 20 µs.
     """
-    base, links = _links(root, url, link_headers, _TELLING)
+    base, links = _links(root, url, link_headers)
     alternates = (
         (language, target)
         for meaning, href, named in links
@@ -77,7 +77,8 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
 
 def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:
     """Return the canonical URL that the page at *url* names: that of `read_hints`, for a third of the time."""
-    return _canonical(*_links(root, url, link_headers, _CANONICAL))
+    base, links = _links(root, url, link_headers, _CANONICAL.encode())
+    return _canonical(base, links) if links else None
 
 
 def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
@@ -91,20 +92,23 @@ def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
 
 
 def _links(
-    root: etree._Element, url: str, link_headers: Sequence[str], wanted: frozenset[str]
+    root: etree._Element, url: str, link_headers: Sequence[str], word: bytes | None = None
 ) -> tuple[str, list[_Link]]:
-    """Return what the links of the page are relative to, and those that mean something of what is *wanted*."""
+    """Return what the links of the page are relative to, and those that mean something.
+
+    Nothing but those in the head that mean *word* is needed, if there is a word.
+    """
     base: str | None = None
     found: list[_Link] = []
     reader = compiled_reader()
-    in_head = reader.links_in_head(root) if reader is not None else None
+    in_head = reader.links_in_head(root, word) if reader is not None else None
     for rel, href, language, content_type in links_in_head(root) if in_head is None else in_head:
         if rel is None:
             base = base or resolved(url, href)
-        elif not wanted.isdisjoint(meaning := _meaning(rel)):
+        elif meaning := _meaning(rel):
             found.append((meaning, href, (language or "") if _is_page(content_type) else ""))
     for header in link_headers:
-        found += (link for link in _links_of_page(header, url) if not wanted.isdisjoint(link[0]))
+        found += _links_of_page(header, url)
     return base or url, found
 
 
@@ -113,7 +117,7 @@ def _canonical(base: str, links: Iterable[_Link]) -> str | None:
     targets = (
         resolved(base, href)
         for meaning, href, _ in links
-        if "canonical" in meaning and "alternate" not in meaning
+        if _CANONICAL in meaning and "alternate" not in meaning
     )
     named = [_as_sent(target) for target in islice(targets, MAX_LINKS) if target]
     is_clear = len(named) == 1 or len(set(map(url_key, named))) == 1

@@ -1,22 +1,26 @@
 # The part of _native.pyx that reads the links in the head of a page: the twin of a function of hints/markup.py.
 
-def links_in_head(_Element root not None):
+def links_in_head(_Element root not None, bytes word):
     """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, without a rel.
 
-    None for what is missing; instead of the list: not covered.
+    With a *word*, of those links only whose rel has it in it. None for what is missing; instead of the list: not
+    covered.
     """
     cdef head_link link
+    cdef const char *wanted = NULL
     cdef const void *element = NULL
     cdef list found = []
     if root._c_node == NULL:
         return None
+    if word is not None:
+        wanted = word
     while True:
         element = next_head_link(root._c_node, element)
         if element == NULL:
             return found
-        if not read_head_link(element, &link):
+        if not read_head_link(element, wanted, &link):
             return None
-        if link.href != NULL and link.href[0] and (link.is_base or link.rel != NULL):
+        if link.is_told and link.href != NULL and link.href[0]:
             rel = None if link.is_base else text_of(link.rel)
             found.append((rel, text_of(link.href), text_of(link.language), text_of(link.type)))
 

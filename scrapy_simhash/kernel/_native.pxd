@@ -92,7 +92,7 @@ cdef extern from "page.h" nogil:
         int language, chosen_language
         columns columns
     ctypedef struct head_link:
-        bint is_base
+        bint is_base, is_told
         const char *rel
         const char *href
         const char *language
@@ -118,7 +118,7 @@ cdef extern from "page.h" nogil:
     int page_take_tree(page *p, const void *root)
     bint declared_language(const void *root, char *code)
     const void *next_head_link(const void *root, const void *former)
-    bint read_head_link(const void *element, head_link *link)
+    bint read_head_link(const void *element, const char *word, head_link *link)
     int page_take_text(page *p, const char *text, size_t n)
     int page_measure(page *p, declaration declared)
     int page_conclude(page *p)

@@ -241,9 +241,13 @@ def test_the_kernel_finds_the_same_links_in_xml(markup: str) -> None:
 
 def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
     reader = compiled_reader()
-    found = reader.links_in_head(root) if reader is not None else None
+    if reader is None:
+        return
+    links = list(links_in_head(root))
+    canonical = [link for link in links if link[0] is None or "canonical" in link[0].lower()]
     # None leaves it to pure Python.
-    assert found is None or found == list(links_in_head(root))
+    assert reader.links_in_head(root) in (None, links)
+    assert reader.links_in_head(root, b"canonical") in (None, canonical)
 
 
 @given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))

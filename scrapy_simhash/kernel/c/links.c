@@ -40,12 +40,28 @@ static bool take(const xmlNode *element, const char *name, const char **value)
     return attribute == NULL || *value != NULL;
 }
 
-bool read_head_link(const void *element, head_link *link)
+/* Whether a text has a word of small ASCII letters in it, in letters of any case. */
+static bool has_word(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (word[i] && (text[i] | 0x20) == word[i])
+            i++;
+        if (!word[i])
+            return true;
+    }
+    return false;
+}
+
+bool read_head_link(const void *element, const char *word, head_link *link)
 {
     const xmlNode *node = element;
     if (declares_attributes(node->doc))
         return false;
     link->is_base = strcmp((const char *)node->name, "base") == 0;
-    return take(node, "rel", &link->rel) && take(node, "href", &link->href) &&
-           take(node, "hreflang", &link->language) && take(node, "type", &link->type);
+    if (!take(node, "rel", &link->rel))
+        return false;
+    link->is_told = link->is_base || (link->rel != NULL && (word == NULL || has_word(link->rel, word)));
+    return !link->is_told || (take(node, "href", &link->href) && take(node, "hreflang", &link->language) &&
+                              take(node, "type", &link->type));
 }

@@ -251,13 +251,15 @@ outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with t
 /* Writes the language that the markup declares, "" for none, and whether the tree could be understood. */
 bool declared_language(const void *root, char code[4]);
 bool primary_subtag(const char *tag, char code[4]);
-/* A link or base element that stands in the head or directly in the body; NULL for an attribute that it has not. */
+/* A link or base element that stands in the head or directly in the body; NULL for an attribute that it has not. The
+ * others are not read of one that is not told. */
 typedef struct {
-    bool is_base;
+    bool is_base, is_told;
     const char *rel, *href, *language, *type;
 } head_link;
 const void *next_head_link(const void *root, const void *former); /* xmlNode; the first after NULL, NULL after the last */
-bool read_head_link(const void *element, head_link *link);        /* false: not covered */
+/* Of the links only those are told that have a word of small letters in their rel, if it is not NULL; false: not covered. */
+bool read_head_link(const void *element, const char *word, head_link *link);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);
