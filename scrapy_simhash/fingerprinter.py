@@ -145,7 +145,8 @@ class PageFingerprinter:
         if not self.rule.compares_sketches:
             site = None
         if self._compiled:
-            read = self._compiled.read(root, primary_subtag(content_language), self._settings, site)
+            language = primary_subtag(content_language) if content_language else None
+            read = self._compiled.read(root, language, self._settings, site)
             if read is not None:
                 return Reading(_fingerprint(read), read.text_hash, read.pieces)
         return self.read_document(extract(root, content_language), site)

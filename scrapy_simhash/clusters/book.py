@@ -102,7 +102,8 @@ class ClusterBook:
         entry = self._entries.get(number)
         if entry is None:
             if verdict.duplicate_of is None:
-                self._wait(number, url, canonical)
+                if canonical is not None:
+                    self._wait(number, url, canonical)
                 return None
             entry = self._begin(number, verdict.duplicate_of)
         else:
@@ -122,9 +123,9 @@ class ClusterBook:
         ordered = sorted(self._entries.items(), key=lambda item: (-item[1].pages, item[0]))
         return (entry.cluster(number) for number, entry in ordered)
 
-    def _wait(self, number: int, url: str, canonical: str | None) -> None:
+    def _wait(self, number: int, url: str, canonical: str) -> None:
         # What a page names when it first comes counts.
-        if canonical is None or not self._preference.has_votes or number in self._waiting:
+        if not self._preference.has_votes or number in self._waiting:
             return
         # Most pages name themselves: that is one string, which the store has as well.
         self._waiting[number] = (url, url if canonical == url else canonical)

@@ -42,6 +42,7 @@ class Consequences:
     def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter, is_crawl: bool) -> None:
         config = fingerprinter.config
         self._crawler = crawler
+        self._stats = stats_of(crawler)
         self._config = config
         self._is_crawl = is_crawl
         self._policy = Policy(config)
@@ -151,12 +152,11 @@ class Consequences:
         request: Request,
         response: Response,
     ) -> None:
-        stats = stats_of(self._crawler)
         preferred = self._clusters.note_verdict(verdict, url, canonical)
         write_marks(verdict, decision, request, preferred)
-        count_verdict(stats, verdict)
+        count_verdict(self._stats, verdict)
         if decision is not _NOTHING:
-            count_decision(stats, decision)
+            count_decision(self._stats, decision)
         if decision.exemption is Exemption.START and not self._has_told_of_start:
             self._has_told_of_start = True
             self._tell_of_start_pages(verdict, response)
@@ -176,7 +176,7 @@ class Consequences:
 
     def _give_up(self, message: str, response: Response) -> None:
         """Log what went wrong; call it where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
         self._warn_once.tell(message, response)
 
     def _announce(

@@ -45,6 +45,7 @@ class SimhashDownloaderMiddleware:
         for sentence in unused_settings(crawler.settings).values():
             logger.warning("%s", sentence)
         self.crawler = crawler
+        self._stats = stats_of(crawler)
         self._is_crawl = is_crawl(crawler)
         # Before a store is opened: what is wrong with a setting leaves none behind.
         fingerprinter = PageFingerprinter(self.config)
@@ -125,11 +126,11 @@ class SimhashDownloaderMiddleware:
         """Log one line that counts what was found and what was dropped."""
         self._consequences.spider_closed(spider)
         if self.detector.sites is not None and (known := self.detector.sites.known):
-            stats_of(self.crawler).set_value(names.STAT_HOSTS_KNOWN, known)
+            self._stats.set_value(names.STAT_HOSTS_KNOWN, known)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
         logger.info(
             "%(summary)s",
-            {"summary": summary_of_pages(stats_of(self.crawler), self._is_crawl and asks_for_drops)},
+            {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
 
@@ -215,8 +216,7 @@ class SimhashDownloaderMiddleware:
         """Act on the verdict and return *response*."""
         decision = self._consequences.draw(checked, request, response)
         if checked.key is not None and checked.verdict.status is not Status.SKIPPED:
-            stats = stats_of(self.crawler)
-            stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+            self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
             if decision.loses_items:
                 self._session.unsettle(checked.key)
         return response

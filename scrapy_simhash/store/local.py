@@ -68,8 +68,8 @@ class LocalStore(ABC):
         self._rule = header.rule
         self._blocks = blocks
         self._indexes: dict[str, HammingIndex] = {}
-        # Asked for after every page; there may be as many indexes as sites.
-        self._index_size = 0
+        #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
+        self.index_size = 0
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
         self._page_end = self._content_end = 0
 
@@ -77,11 +77,6 @@ class LocalStore(ABC):
     def header(self) -> Header:
         """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`."""
         return self._header
-
-    @property
-    def index_size(self) -> int:
-        """How many fingerprints can be found. O(1)."""
-        return self._index_size
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
@@ -109,7 +104,7 @@ class LocalStore(ABC):
             index = self._index(posting.scope)
             for value in values:
                 index.add(value, claim.content)
-            self._index_size += bool(values)
+            self.index_size += bool(values)
         return claim
 
     def look(self, posting: Posting) -> Claim:
@@ -125,7 +120,7 @@ class LocalStore(ABC):
             # After a failure of memory there may be contents that can be found only when the store is opened again.
             if not posting.is_short:
                 index, values = self._index(posting.scope), values_of(posting.fingerprint)
-                self._index_size -= sum([index.discard(value, content) for value in values]) > 0
+                self.index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
     def _decide(self, posting: Posting, values: tuple[int, ...]) -> tuple[int, Claim, int | None, bool]:

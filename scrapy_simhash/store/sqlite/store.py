@@ -130,7 +130,7 @@ class SqliteStore(LocalStore):
                 # The same 64 bits without their sign.
                 unsigned_columns = [memoryview(column).cast("B").cast("Q") for column in columns]
                 self._index(scopes[scope]).add_many(*unsigned_columns)
-            self._index_size += len(chunk)
+            self.index_size += len(chunk)
         for scope, number, own in self._execute(OWN_PARTS):
             if value := own_value(own):
                 self._index(scopes[scope]).add(value, number)
