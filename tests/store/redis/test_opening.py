@@ -181,13 +181,13 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
             "another release of scrapy-simhash: its layout has version 1, this",
         ),
         (
-            ["HSET {}:header id 12345678 version 4 header {{}}"],
-            "another release of scrapy-simhash: its layout has version 4, this",
+            ["HSET {}:header id 12345678 version 5 header {{}}"],
+            "another release of scrapy-simhash: its layout has version 5, this",
         ),
-        (["HSET {}:header id 12345678 version 3 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 3 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 4 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 4 header what"], "header that cannot be read"),
         (
-            ['HSET {}:header id 12345678 version 3 header {{"rule":"classic","later":1}}'],
+            ['HSET {}:header id 12345678 version 4 header {{"rule":"classic","later":1}}'],
             "does not know: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
