@@ -39,6 +39,9 @@ cdef extern from "page.h" nogil:
         int64_t cut, least_piece, short_piece
         uint32_t sentence_marks[32]
         size_t n_sentence_marks
+        uint32_t currencies[64][2]
+        size_t n_currencies
+        uint64_t currency_starts[2]
         int64_t weights[3][2][1024]
         uint64_t tie_mask, occurrence_scatter
         uint64_t seeds[2]
@@ -109,7 +112,7 @@ cdef extern from "page.h" nogil:
         uint32_t tokens, doubtful
         uint64_t value
         uint8_t sketch[128]
-    int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_WORDS, CHAR_BLOCKS
+    int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS, CHAR_BLOCKS
     int ZONE_OFFER
 
     page *page_new(rules *of)

@@ -83,6 +83,7 @@ cdef class Rules:
         check_room("words that name chrome", definition.chrome_names + 1, MOST_WORDS)
         check_room("languages", definition.languages, MOST_LANGUAGES)
         check_room("sentence_marks", len(definition.sentence_marks), MOST_SENTENCE_MARKS)
+        check_room("currencies", len(definition.currencies), MOST_CURRENCIES)
         if len(definition.scripts) != SCRIPTS:
             raise ValueError(f"the kernel knows {SCRIPTS} scripts, got {len(definition.scripts)}")
         c.languages = definition.languages
@@ -91,6 +92,12 @@ cdef class Rules:
         for i, mark in enumerate(definition.sentence_marks):
             c.sentence_marks[i] = ord(mark)
         c.n_sentence_marks = len(definition.sentence_marks)
+        for i, currency in enumerate(definition.currencies):
+            first = ord(currency[0])
+            c.currencies[i][0], c.currencies[i][1] = first, ord(currency[1]) if len(currency) > 1 else 0
+            if first < 128:
+                c.currency_starts[first // 64] |= <uint64_t>1 << first % 64
+        c.n_currencies = len(definition.currencies)
         for zone in range(ZONES):
             for is_word in range(2):
                 for count in range(1, WEIGHTS_KNOWN):

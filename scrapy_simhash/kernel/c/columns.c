@@ -113,23 +113,29 @@ bool counts_up(const page *p, const block *b)
     }
 }
 
-/* A digit and something that may be a currency: only then is Python asked for the pattern of a price. */
+static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
+{
+    if (first < 0x80 && !(r->currency_starts[first / 64] >> first % 64 & 1))
+        return false;
+    for (size_t i = 0; i < r->n_currencies; i++)
+        if (r->currencies[i][0] == first && (r->currencies[i][1] == 0 || r->currencies[i][1] == second))
+            return true;
+    return false;
+}
+
+/* A digit, and the first two characters of a currency: only then is Python asked for the pattern of a price. */
 bool may_have_price(page *p, const block *b)
 {
     const char *at = p->text.at + b->text, *end = at + b->n;
     bool has_digit = false, has_currency = false;
-    while (at < end) {
+    for (uint32_t former = 0, character; at < end; former = character) {
         unsigned length;
-        uint32_t character = utf8_decode(at, end, &length);
+        character = utf8_decode(at, end, &length);
         at += length;
         has_digit = has_digit || (character >= '0' && character <= '9') ||
                     (character >= 0x80 && char_classes(&p->way_out, &p->rules->chars, character) & CHAR_DECIMAL);
-        /* The codes are capitals in threes, the other words Latin kr, lei, Ft, or not ASCII. */
-        has_currency = has_currency || character == '$' || character >= 0x80 ||
-                       (character >= 'A' && character <= 'Z' && end - at >= 2 && at[0] >= 'A' && at[0] <= 'Z' &&
-                        at[1] >= 'A' && at[1] <= 'Z') ||
-                       (end > at && ((character == 'k' && at[0] == 'r') || (character == 'F' && at[0] == 't') ||
-                                     (character == 'l' && at[0] == 'e')));
+        has_currency = has_currency || begins_currency(p->rules, former, character) ||
+                       (at == end && begins_currency(p->rules, character, 0));
         if (has_digit && has_currency)
             return true;
     }

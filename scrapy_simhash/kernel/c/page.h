@@ -24,7 +24,7 @@
 #include "lexicon.h"
 #include "utf8.h"
 
-enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
+enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
 enum { SCRIPTS = 7 }; /* that name a language, in the order of page/language/choose.py */
 enum { ZONE_HEADING, ZONE_BODY, ZONE_OFFER };
 enum { REGION_PLAIN, REGION_MAIN, REGION_HEADER, REGION_LIKELY_CHROME, REGION_CHROME, REGION_HIDDEN };
@@ -74,6 +74,9 @@ typedef struct {
     int64_t cut, least_piece, short_piece;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
     size_t n_sentence_marks;
+    uint32_t currencies[MOST_CURRENCIES][2]; /* the first two characters; 0 behind a currency of one */
+    size_t n_currencies;
+    uint64_t currency_starts[2];             /* a bit for each ASCII character that one begins with */
     int64_t weights[ZONES][2][WEIGHTS_KNOWN]; /* [zone][is a word][count] */
     uint64_t tie_mask, occurrence_scatter;
     uint64_t seeds[2]; /* drawn anew in each process: nobody can write a page whose words crowd one place */

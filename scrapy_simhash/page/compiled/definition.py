@@ -61,7 +61,8 @@ def definition() -> SimpleNamespace:
     return SimpleNamespace(
         char_block=char_block,
         normalize=normalize,
-        # The kernel asks for no text without a digit.
+        # The kernel asks for no text without a digit and the first two characters of a currency.
+        currencies=offer.CURRENCIES,
         has_price=lambda text: offer.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
         choose_language=import_module(LANGUAGE).__pyx_capi__["choose"],

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 
-_CURRENCY = (
-    r"(?:[$€£¥₹₽₩₺₫฿₴₪₦]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|RUB|BRL|CAD|AUD|PLN|SEK|NOK|DKK|CZK|HUF)\b)"
-)
+_SIGNS = "$€£¥₹₽₩₺₫฿₴₪₦"
+_CODES = tuple("USD EUR GBP CHF JPY CNY RMB INR RUB BRL CAD AUD PLN SEK NOK DKK CZK HUF".split())
+# These stand behind an amount only. Case matters: 20 Ft are forints, 20 ft are feet.
+_WORDS = tuple("zł kr Kč Ft lei лв".split())
+_BEGINNINGS = ("円", "원", "руб", "грн")
+_YUAN = "元"
+#: Every price has one of them.
+CURRENCIES = (*_SIGNS, *_CODES, *_WORDS, *_BEGINNINGS, _YUAN)
+
+_CURRENCY = rf"(?:[{_SIGNS}]|\b(?:{'|'.join(_CODES)})\b)"
 _AMOUNT = r"\d[\d.,'’ ]*"
-# Case matters: 20 Ft are forints, 20 ft are feet.
 PRICE = re.compile(
-    rf"{_CURRENCY}\s?{_AMOUNT}|{_AMOUNT}(?:{_CURRENCY}|元(?!旦)|円|원|zł\b|kr\b|Kč\b|Ft\b|lei\b|лв\b|руб|грн)"
+    rf"{_CURRENCY}\s?{_AMOUNT}"
+    rf"|{_AMOUNT}(?:{_CURRENCY}|{_YUAN}(?!旦)|{'|'.join(_BEGINNINGS)}|(?:{'|'.join(_WORDS)})\b)"
 )
 # No price is without one, and most short blocks are.
 _DIGIT = re.compile(r"\d")

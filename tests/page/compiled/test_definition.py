@@ -116,7 +116,7 @@ def too_many(name: str) -> SimpleNamespace:
 
 
 @needs_the_kernel
-@pytest.mark.parametrize("name", ["sentence_marks"])
+@pytest.mark.parametrize("name", ["sentence_marks", "currencies"])
 def test_more_rules_than_the_kernel_has_room_for_are_refused(name: str) -> None:
     assert kernel.native is not None
     with pytest.raises(ValueError, match=f"room for .+ {name}, got"):

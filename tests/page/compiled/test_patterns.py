@@ -13,6 +13,7 @@ import pytest
 from scrapy_simhash.page.compiled import CompiledReader
 from scrapy_simhash.page.language.detect import CHARACTERS
 from scrapy_simhash.page.text import extract, parse
+from scrapy_simhash.page.text.offer import CURRENCIES, has_price
 
 
 def differing(reader: CompiledReader, pages: list[str]) -> list[str]:
@@ -51,6 +52,14 @@ def test_scripts_begin_and_end_at_the_same_characters(reader: CompiledReader) ->
     assert len(edges) > 20
     pages = [f"<p>word {chr(code) * 3} word {chr(code) * 2}</p>" for code in sorted(edges)]
     assert differing(reader, pages) == []
+
+
+@pytest.mark.parametrize("form", ["{} 12", "12{}", "x12 {}", "{}{} 12"])
+def test_every_currency_makes_a_price(reader: CompiledReader, form: str) -> None:
+    texts = [form.replace("{}", currency) for currency in CURRENCIES]
+    assert differing(reader, [f"<h1>x</h1><p>{text}</p><p>{text[:-1]}</p>" for text in texts]) == []
+    # Some of them are prices, so that equal is not always the same.
+    assert any(map(has_price, texts))
 
 
 def test_the_same_codes_name_no_language(reader: CompiledReader) -> None:
