@@ -20,7 +20,7 @@ SENTENCE_MARKS = frozenset("。．！？｡।॥។။.!?")
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 
 
-class _Place(NamedTuple):
+class _PathFacts(NamedTuple):
     """What the path of a block says."""
 
     is_h1: bool
@@ -58,8 +58,8 @@ class Columns:
         """How many of them are stopwords."""
         self.is_heading = [block.zone == "heading" for block in blocks]
         """Inside ``h1`` to ``h6``."""
-        places = {path: _place(path) for path in {block.path for block in blocks}}
-        found = [places[block.path] for block in blocks]
+        facts = {path: _path_facts(path) for path in {block.path for block in blocks}}
+        found = [facts[block.path] for block in blocks]
         self.is_h1 = [place.is_h1 for place in found]
         """Directly in an ``h1``."""
         self.is_paragraph = [place.is_paragraph for place in found]
@@ -105,7 +105,7 @@ class Columns:
         return self._texts[i][-1].isalnum()
 
 
-def _place(path: str) -> _Place:
+def _path_facts(path: str) -> _PathFacts:
     tag = path.rpartition("/")[2]
     level = path.rpartition("/h")[2][:1]
-    return _Place(path.endswith("/h1"), tag in PARAGRAPHS, tag in CELLS, ord(level) if level else 0)
+    return _PathFacts(path.endswith("/h1"), tag in PARAGRAPHS, tag in CELLS, ord(level) if level else 0)

@@ -27,7 +27,7 @@ PREFORMATTED = "pre"
 NEVER_HIDDEN = frozenset(("body", "html"))
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """A run of text between two block-level tags."""
 
     text: str
@@ -51,7 +51,7 @@ class Outline(NamedTuple):
     """What one walk yields: blocks in document order, and spans in the order their elements opened."""
 
     title: str
-    blocks: list[Block]
+    blocks: list[TextBlock]
     spans: list[Span]
 
 
@@ -72,7 +72,7 @@ def outline(root: etree._Element) -> Outline:
     Scripts, styles, form controls and hidden elements are left out. A listing (``pre``) is one block, whatever
     elements its lines are. O(nodes + characters).
     """
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     starts: list[int] = []
     stops: list[int] = []
     claims: list[Claim] = []
@@ -89,7 +89,7 @@ def outline(root: etree._Element) -> Outline:
         nonlocal link_length
         if text := " ".join("".join(parts).split()):
             zone: Zone = "heading" if heading else "body"
-            blocks.append(Block(text, min(link_length, len(text)), zone, path))
+            blocks.append(TextBlock(text, min(link_length, len(text)), zone, path))
         parts.clear()
         link_length = 0
 
