@@ -13,8 +13,9 @@
  *     own_part.c             main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
  *
  * Each of these is the twin of the module of that name under page/text/, page/language/, page/features/ and page/fingerprint/, which is
- * the definition. Its words, limits and weights come from there too (struct rules). What is a pattern there is written
- * again here: scripts, the separators of a title, hiding styles, codes of no language; test_patterns.py compares them.
+ * the definition. Its words, limits and weights come from there too (struct rules), and the decisions on filters, language and
+ * shingles are compiled from there. What is a pattern there is written again here: scripts, the separators of a title, hiding styles,
+ * codes of no language; test_patterns.py compares them.
  */
 #ifndef SIMHASH_PAGE_H
 #define SIMHASH_PAGE_H
