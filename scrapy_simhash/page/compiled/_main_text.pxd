@@ -7,7 +7,7 @@ cdef int KEPT, CHROME, OUTSIDE, LINKS, EDGE, INSET
 cdef int LEAST_COUNTING, WORDS, LEAST_ARTICLE, LEAST_FURNISHED
 cdef int MAIN_REGION, HEADER_REGION, LIKELY_CHROME_REGION, CHROME_REGION
 cdef double LINKED, PROSE_DENSITY, CHROME_LIMIT, WORD_SHARE, TITLED_SHARE, MAIN_SHARE, DOMINANT_SHARE, PROSE_SHARE
-cdef int PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION, LONG_ENOUGH
+cdef int PROSE_TOKENS, LONG_TOKENS, LINK_ROW, OFFER_LENGTH, INSET_LENGTH, LONGEST_DESCRIPTION
 
 cdef object _find_links_and_prose(Columns page)
 cdef object _leave_out_chrome(Columns page)
@@ -18,6 +18,7 @@ cdef object _leave_out_link_rows(Columns page)
 cdef object _leave_out_before_title(Columns page)
 cdef bint _find_offer(Columns page) except -1
 cdef object _leave_out_furniture(Columns page)
+cdef object _take_back_chrome(Columns page)
 
 cdef Py_ssize_t _kept_length(Columns page) except -1
 cdef Py_ssize_t _list_kept(Columns page) except -1

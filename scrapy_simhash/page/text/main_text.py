@@ -9,7 +9,7 @@ The aim is a text that stays the same when the template around it changes. The f
 4. ``edge``: what stands before the title, the only heading of the first level.
 5. ``edge`` and ``inset``: what stands around and between the paragraphs of an article, told by where it stands. A
    short text and a page that makes an offer, that is shows a price outside of sentences, keep it.
-6. When this leaves too little, the filters 1 to 3 are taken back, the last one first.
+6. If nothing is left, ``chrome`` is taken back.
 
 ``docs/concepts/text.rst`` says why.
 """
@@ -72,11 +72,6 @@ LEAST_FURNISHED = 80
 #: Characters up to which a block may be an inset.
 INSET_LENGTH = 250
 
-# Which filter is taken back when fewer characters than this are left. Chrome comes back only when nothing else is
-# there: otherwise all short pages of a site would be told by their navigation, and merge.
-FALLBACKS = ((LINKS, 80), (OUTSIDE, 80), (CHROME, 1))
-LONG_ENOUGH = max(least for _, least in FALLBACKS)
-
 
 def classify(page: Columns) -> None:
     """Fill in which blocks of *page* are links, prose or an offer, and why one is left out. O(blocks + spans)."""
@@ -88,11 +83,9 @@ def classify(page: Columns) -> None:
     _leave_out_before_title(page)
     if not _find_offer(page):
         _leave_out_furniture(page)
-    if _kept_length(page) >= LONG_ENOUGH:
-        return
-    for reason, least in FALLBACKS:
-        if _kept_length(page) < least:
-            _take_back(page, reason)
+    # Only then: otherwise all short pages of a site would be told by their navigation, and merge.
+    if _kept_length(page) == 0:
+        _take_back_chrome(page)
 
 
 def _kept_length(page: Columns) -> int:
@@ -114,9 +107,9 @@ def _list_kept(page: Columns) -> int:
     return kept
 
 
-def _take_back(page: Columns, reason: int) -> None:
+def _take_back_chrome(page: Columns) -> None:
     for i in range(page.blocks):
-        if page.reasons[i] == reason:
+        if page.reasons[i] == CHROME:
             page.reasons[i] = KEPT
 
 
@@ -386,15 +379,11 @@ def _leave_out_furniture(page: Columns) -> None:
         if not first <= i <= last:
             page.reasons[i] = EDGE
             continue
-        if not has_paragraphs or page.is_paragraph[i] or page.is_heading[i] or page.lengths[i] > INSET_LENGTH:
+        if not has_paragraphs or page.is_paragraph[i] or page.is_heading[i] or page.is_cell[i]:
             continue
-        # The neighbours; the block itself where there is none.
-        before = page.places[max(k - 1, 0)]
+        if page.lengths[i] > INSET_LENGTH:
+            continue
+        # A heading by its looks alone has prose below it and ends without a full stop.
         after = page.places[min(k + 1, kept - 1)]
-        if page.is_cell[i]:
-            is_inset = not ((before != i and page.is_cell[before]) or (after != i and page.is_cell[after]))
-        else:
-            # A heading by its looks alone has prose below it and ends without a full stop.
-            is_inset = after == i or not page.is_prose[after] or not page.ends_in_letter(i)
-        if is_inset:
+        if not page.is_prose[after] or not page.ends_in_letter(i):
             page.reasons[i] = INSET
