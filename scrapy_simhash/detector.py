@@ -215,7 +215,7 @@ class NearDuplicateDetector:
         """Note in the profile of the host what the page says, and return whether the store is to be told now."""
         if self.sites is None or reading.fingerprint is None or not reading.pieces:
             return False
-        self.sites.learn(url, reading.pieces, reading.fingerprint.sketch)
+        self.sites.learn(url, reading.pieces, reading.fingerprint.sketch, int(self._clock()))
         self._learned += 1
         return self._learned % _SITES_KEPT_EVERY == 0
 

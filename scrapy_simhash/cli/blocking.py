@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, gather
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, cast
 
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Claim, Header, Page, Posting, Run, SharesSites, Store
 
 #: Postings that are asked for at once.
 BATCH = 256
+#: How often a crawler may be faster when a profile is changed.
+_LOSSES = 10
 
 _T = TypeVar("_T")
 
@@ -105,9 +108,22 @@ class BlockingSites(BlockingStore):
         """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`."""
         return self._wait(cast(SharesSites, self._store).load_site(host))[1]
 
+    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
+        """See :meth:`KeepsSites.keep_sites <scrapy_simhash.store.base.KeepsSites.keep_sites>`."""
+        for host, profile in profiles:
+            self._wait(self._replace(host, profile))
+
     def sites(self) -> Iterator[tuple[str, bytes]]:
         """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
         return self._all(cast(SharesSites, self._store).sites())
+
+    async def _replace(self, host: str, profile: bytes) -> None:
+        store = cast(SharesSites, self._store)
+        for _ in range(_LOSSES):
+            version, _profile = await store.load_site(host)
+            if await store.replace_site(host, version, profile) is not None:
+                return
+        raise StoreUnavailable(f"crawlers kept changing the profile of {host}")
 
 
 async def _some(ones: AsyncIterator[_T]) -> list[_T]:

@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, str] = {
     "find": "find the near-duplicates of some hashes in another file of hashes",
     "plan": "show tables, memory and time of index plans",
     "info": "show the pages, clusters, settings and runs of a store",
-    "profile": "show what text of its sites a store knows",
+    "profile": "show, export, import or pin what a store knows about its sites",
     "export": "write a store as lines of text",
     "import": "add an export, or the pages of a feed, to a store",
     "merge": "merge stores and exports into one store",

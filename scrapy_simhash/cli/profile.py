@@ -1,4 +1,7 @@
-"""Show what was learned about the sites of a store: which hosts, and what of their pages is the site's text."""
+"""Show what was learned about the sites of a store: which hosts, and what of their pages is the site's text.
+
+Or export the profile of a host, import it, pin it.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,24 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.explanation import shown
-from scrapy_simhash.cli.failures import Failed, Refused, failing
+from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.postings import blocks_for
+from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of
 from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.times import written
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, OwnPart, similarity
 from scrapy_simhash.page.pieces import OF_SITE, Piece, pieces
 from scrapy_simhash.site import SiteProfile
-from scrapy_simhash.store import Header, KeepsSites
+from scrapy_simhash.site.profile import LEAST_SUBJECTS
+from scrapy_simhash.store import Header
 
 #: By how many subjects the pieces of a site are counted: from each of these on.
-STEPS = (48, 24, 12, 6)
+STEPS = (48, 24, 12, LEAST_SUBJECTS)
 #: Own words that only one of two pages has: so many are shown.
 SHOWN_WORDS = 12
 
@@ -57,40 +62,60 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="an HTML file of a page of this host: its text is shown, with the site's text marked; several pages are "
         "compared with the first",
     )
+    doing = parser.add_mutually_exclusive_group()
+    doing.add_argument(
+        "--export", metavar="FILE", help="write the profile of this host to a file (-: standard output)"
+    )
+    doing.add_argument(
+        "--import",
+        dest="import_",
+        metavar="FILE",
+        help="put an exported profile in the place of this host's (-: standard input)",
+    )
+    doing.add_argument(
+        "--pin",
+        action="store_true",
+        help="keep the profile of this host as it is: crawls use it, and learn nothing more about the host",
+    )
+    doing.add_argument("--unpin", action="store_true", help="let crawls learn about this host again")
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Print the profiles of a store, or one of them with pages, and return 0."""
+    """Print the profiles of a store, or one of them with pages, or do with it what is asked for, and return 0."""
     place = place_of(options.place, options)
+    host = options.host and options.host.lower()
+    is_change = options.import_ is not None or options.pin or options.unpin
+    if (is_change or options.export is not None) and (host is None or options.pages):
+        raise Refused("--export, --import, --pin and --unpin need a HOST, and no PAGE")
+    if options.export is not None:
+        export(place, host, options.export)
+        return 0
+    if is_change:
+        change(place, host, options)
     with place.reading() as store:
-        if not isinstance(store, KeepsSites | BlockingSites):
-            raise Refused(f"{place.shown} keeps no site profiles: stores in an SQLite file and in Redis do")
-        header = store.header
-        if options.host is None:
-            facts: dict[str, Any] = {"hosts": [_host(host, data) for host, data in store.sites()]}
+        sites = keeper(store, place)
+        if host is None:
+            facts: dict[str, Any] = {
+                "hosts": [_host(host, profile_of(host, data, place)) for host, data in sites.sites()]
+            }
             lines = _table(facts["hosts"])
         else:
-            host = options.host.lower()
-            data = store.load_site(host)
-            if data is None:
-                raise Failed(
-                    f"{place.shown} has no profile of {shown(host)}; without HOST, all hosts are listed"
-                )
-            facts, lines = _one_host(host, data, header, options.pages)
+            facts, lines = _one_host(host, load(sites, host, place), store.header, options.pages)
     text = json.dumps(facts, indent=2) if options.json else "\n".join(lines)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
     return 0
 
 
-def _host(host: str, data: bytes) -> dict[str, Any]:
-    profile = SiteProfile.from_bytes(data)
+def _host(host: str, profile: SiteProfile) -> dict[str, Any]:
     return {
         "host": host,
         "pages": profile.pages,
+        "since": written(profile.since) if profile.since else None,
         "subjects": profile.subjects,
         "is_known": profile.is_known,
+        "is_pinned": profile.is_pinned,
         "pieces": len(profile.known()),
     }
 
@@ -99,21 +124,20 @@ def _table(hosts: Sequence[dict[str, Any]]) -> Iterator[str]:
     width = max((len(shown(host["host"])) for host in hosts), default=4)
     yield f"{'host':<{width}}  {'pages':>7}  subjects  pieces  known"
     for host in hosts:
-        known = "yes" if host["is_known"] else "no"
+        known = "pinned" if host["is_pinned"] else "yes" if host["is_known"] else "no"
         name = f"{shown(host['host']):<{width}}"
         yield f"{name}  {host['pages']:>7,}  {host['subjects']:>8}  {host['pieces']:>6,}  {known}"
 
 
 def _one_host(
-    host: str, data: bytes, header: Header, paths: Sequence[str]
+    host: str, profile: SiteProfile, header: Header, paths: Sequence[str]
 ) -> tuple[dict[str, Any], Iterator[str]]:
-    profile = SiteProfile.from_bytes(data)
     subjects = dict(profile.known())
     fingerprinter = PageFingerprinter(
         Config.from_settings({**header.settings, **blocks_for(header.settings)})
     )
     pages = [_read(path, fingerprinter, profile) for path in paths]
-    facts = _host(host, data)
+    facts = _host(host, profile)
     facts["known_pieces"] = [
         {"key": f"{key:016x}", "subjects": count} for key, count in sorted(subjects.items(), key=_most_first)
     ]
@@ -186,7 +210,9 @@ def _own_similarity(a: Page, b: Page) -> float | None:
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
     known = "known" if facts["is_known"] else "not known yet"
-    yield f"{shown(facts['host'])}: {facts['pages']:,} pages, {facts['subjects']} subjects, {known}"
+    since = f" since {facts['since']}" if facts["since"] else ""
+    pinned = ", pinned: crawls do not change it" if facts["is_pinned"] else ""
+    yield f"{shown(facts['host'])}: {facts['pages']:,} pages{since}, {facts['subjects']} subjects, {known}{pinned}"
     yield f"pieces that are the site's text: {facts['pieces']:,}"
     counts = [piece["subjects"] for piece in facts["known_pieces"]]
     highest = 65

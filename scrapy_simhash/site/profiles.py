@@ -53,13 +53,13 @@ class SiteProfiles:
         """Return the profile of the host of *url*, an empty one at its first page."""
         return self._find(host_of(url)) or SiteProfile()
 
-    def learn(self, url: str, keys: bytes, sketch: bytes) -> None:
+    def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
         """Learn from the page at *url*; see `SiteProfile.learn`."""
         host = host_of(url)
         profile = self._find(host)
-        if profile is None:
+        if profile is None or profile.is_pinned:
             return
-        profile.learn(keys, sketch)
+        profile.learn(keys, sketch, seen)
         if self._notes_changes:
             self._changed[host] = profile
             if len(self._changed) > MOST_HOSTS:

@@ -53,7 +53,8 @@ class SharedProfile(SiteProfile):
             # A damaged profile is learned anew.
             with suppress(ValueError):
                 self.join(data)
-        self.version, self.shared_pages = version, self.pages - new_pages
+        self.version = version
+        self.shared_pages = self.pages if self.is_pinned else self.pages - new_pages
 
 
 class SharedSiteProfiles(SiteProfiles):
@@ -120,6 +121,8 @@ class SharedSiteProfiles(SiteProfiles):
         try:
             for _ in range(_LOSSES):
                 profile.take(*await self._shared.load_site(host, profile.version))
+                if profile.is_pinned:
+                    return
                 # What is learned while the store is asked is noted as changed, and written the next time.
                 pages = profile.pages
                 version = await self._shared.replace_site(host, profile.version, profile.to_bytes())

@@ -21,6 +21,7 @@ from scrapy_simhash.store.sqlite import SqliteStore
 
 Capture = pytest.CaptureFixture[str]
 BOARD, OTHER = "jobs.example", "other.example"
+SINCE = "2026-09-21T14:13:20Z"
 STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
     f"The {boat} went out in the fog and came home at noon with {fish}."
     for boat in ("Anna", "Berta")
@@ -38,7 +39,7 @@ def folder(board: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that knows one host and has one page of another, and pages as files."""
     folder = tmp_path_factory.mktemp("profile")
     with closing(SqliteStore(folder / "pages.sqlite", header_for(Config()))) as store:
-        detector = NearDuplicateDetector(store=store)
+        detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
         for number, page in enumerate(board.pages):
             detector.check(page.html, f"https://{BOARD}/{number}")
         detector.check(STORY, f"https://{OTHER}/fog")
@@ -100,9 +101,18 @@ def two_pages(board: Site, folder: Path) -> list[str]:
 def test_every_host_is_listed_with_what_was_learned_of_it(store: str, capfd: Capture, board: Site) -> None:
     known, unknown = facts(capfd, store)["hosts"]
     assert (known["host"], known["pages"], known["is_known"]) == (BOARD, len(board.pages), True)
+    assert (known["since"], known["is_pinned"]) == (SINCE, False)
     assert LEAST_SUBJECTS < known["subjects"] <= 64
     assert known["pieces"] > 3
-    assert unknown == {"host": OTHER, "pages": 1, "subjects": 1, "is_known": False, "pieces": 0}
+    assert unknown == {
+        "host": OTHER,
+        "pages": 1,
+        "since": SINCE,
+        "subjects": 1,
+        "is_known": False,
+        "is_pinned": False,
+        "pieces": 0,
+    }
     head, *lines = run(capfd, store).splitlines()
     assert head.split() == ["host", "pages", "subjects", "pieces", "known"]
     assert [line.split()[0] for line in lines] == [BOARD, OTHER]
@@ -118,7 +128,9 @@ def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(
     assert counts == sorted(counts, reverse=True)
     assert min(counts) >= LEAST_SUBJECTS
     said = run(capfd, store, BOARD)
-    assert said.startswith(f"{BOARD}: {found['pages']} pages, {found['subjects']} subjects, known\n")
+    assert said.startswith(
+        f"{BOARD}: {found['pages']} pages since {SINCE}, {found['subjects']} subjects, known\n"
+    )
     assert sum(int(line.split()[-1]) for line in said.splitlines()[2:]) == found["pieces"]
 
 

@@ -18,12 +18,12 @@ from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.rule import SimilarityRule
 from scrapy_simhash.site import SiteProfile, profiles
-from scrapy_simhash.store import MemoryStore, Posting
+from scrapy_simhash.store import Claim, MemoryStore, Posting
 from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY, nearest
 from scrapy_simhash.store.sqlite import SqliteStore
 
 #: Bytes: 64 KiB of pieces, and what stands before them.
-MOST_PROFILE = 64 * 1024 + 12
+MOST_PROFILE = 64 * 1024 + 17
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
 TITLES = (
     "Nurse",
@@ -189,6 +189,27 @@ def test_of_random_words_nothing_is_taken_out_and_the_profile_stays_small(
     # Each page has some thirty pieces that never come again; the table is full after 150 pages.
     assert MOST_PROFILE - 1024 < len(site.profile.to_bytes()) <= MOST_PROFILE
     assert site.most_compared <= MOST_COMPARED
+
+
+class WithoutOwnParts(MemoryStore):
+    """A store as somebody may have written it who knows of no own parts."""
+
+    def claim(self, posting: Posting) -> Claim:
+        fingerprint = Fingerprint(posting.fingerprint.value, sketch=posting.fingerprint.sketch)
+        return super().claim(posting._replace(fingerprint=fingerprint))
+
+
+def test_with_a_store_that_drops_own_parts_pages_are_compared_by_all_text() -> None:
+    board = make_site(PLANS[0], 0)
+    learning, plain = (
+        NearDuplicateDetector(store=WithoutOwnParts()),
+        NearDuplicateDetector(Config(site_learning=False)),
+    )
+    for page in board.pages:
+        found, expected = (detector.check(page.html, page.url) for detector in (learning, plain))
+        assert found == expected
+    # It has learned all the same.
+    assert profile_of(learning, board.pages[0].url).is_known
 
 
 @pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "file"])

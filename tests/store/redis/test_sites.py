@@ -132,11 +132,37 @@ async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix:
             profile = await profile_of(stores[0], host)
             assert (profile.pages, profile.subjects) == (64, 64)
             assert dict(profile.known()) == {500_000: 64}
-            keys = {
-                int.from_bytes(profile.to_bytes()[at : at + 8], "little")
-                for at in range(12, 12 + 16 * 65, 16)
-            }
-            assert keys == set(counts)
+            assert {key for key, _ in profile.pieces()} == set(counts)
+
+
+@waits
+async def test_a_profile_that_is_pinned_meanwhile_takes_the_place_of_what_was_learned(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        mine = SharedSiteProfiles(one)
+        await taught(mine, SUBJECTS[:20])
+        await mine.share()
+        pinned = SiteProfile()
+        for about in SUBJECTS[:8]:
+            pinned.learn(packed([12, 14]), about, seen=1_790_000_000)
+        pinned.is_pinned = True
+        version, _ = await other.load_site(HOST)
+        version = await other.replace_site(HOST, version, pinned.to_bytes()) or b""
+        assert version
+        for turn in range(2):
+            await taught(mine, SUBJECTS[20:30])
+            await mine.share()
+            assert mine.of(URL).to_bytes() == pinned.to_bytes(), turn
+            # Nobody has written it since.
+            assert await other.load_site(HOST, version) == (version, None)
+        assert mine.of(URL).flags(packed([12, 14])) == b"\1\1"
+        pinned.is_pinned = False
+        version = await other.replace_site(HOST, version, pinned.to_bytes()) or b""
+        late = SharedSiteProfiles(one)
+        await taught(late, SUBJECTS[8:9])
+        await late.share()
+        assert (await profile_of(other)).pages == pinned.pages + 1
 
 
 @waits

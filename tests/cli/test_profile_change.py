@@ -1,0 +1,285 @@
+"""scrapy-simhash profile with --export, --import, --pin and --unpin, on files of SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.cli import profile_file
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.cli.profile_file import KIND, MOST_BYTES, MOST_PIECES
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.sqlite import SqliteStore
+
+Capture = pytest.CaptureFixture[str]
+BOARD = "jobs.example"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store that knows a job board, whose profile is not empty."""
+    path = tmp_path / "pages.sqlite"
+    with closing(SqliteStore(path, header_for(Config()))) as store:
+        detector = NearDuplicateDetector(store=store, clock=lambda: 1_790_000_000)
+        for number, page in enumerate(make_site(PLANS[0], 0).pages[:20]):
+            detector.check(page.html, f"https://{BOARD}/{number}")
+        detector.flush()
+    return str(path)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> str:
+    """A store that knows no host, made with other settings."""
+    path = tmp_path / "other.sqlite"
+    SqliteStore(path, header_for(Config(shingle_size=3))).close()
+    return str(path)
+
+
+@pytest.fixture
+def file(tmp_path: Path, store: str, capfd: Capture) -> Path:
+    path = tmp_path / "profile.json"
+    assert run(capfd, store, BOARD, "--export", str(path)) == ""
+    return path
+
+
+def run(capfd: Capture, *arguments: str) -> str:
+    status = main(["profile", *arguments])
+    said = capfd.readouterr()
+    assert (status, said.err) == (0, "")
+    return said.out
+
+
+def refused(capfd: Capture, *arguments: str) -> tuple[int, str]:
+    status = main(["profile", *arguments])
+    said = capfd.readouterr()
+    assert said.out == ""
+    return status, said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
+
+
+def profile_in(store: str, host: str = BOARD) -> SiteProfile:
+    with closing(SqliteStore(Path(store), read_only=True)) as opened:
+        data = opened.load_site(host)
+    assert data is not None
+    return SiteProfile.from_bytes(data)
+
+
+def runs_of(store: str) -> list[str | None]:
+    with closing(SqliteStore(Path(store), read_only=True)) as opened:
+        return [run.reason for run in opened.runs()]
+
+
+# --- Export and import.
+
+
+def test_an_exported_profile_is_the_same_in_another_store(
+    store: str, other: str, file: Path, capfd: Capture
+) -> None:
+    said = run(capfd, other, "Jobs.Example", "--import", str(file))
+    profile = profile_in(store)
+    assert profile_in(other).to_bytes() == profile.to_bytes()
+    assert profile.known()
+    assert said.startswith(
+        f"{BOARD}: 20 pages since 2026-09-21T14:13:20Z, {profile.subjects} subjects, known\n"
+    )
+    assert runs_of(other) == ["finished", "profile"]
+
+
+def test_a_profile_can_be_imported_for_another_host(other: str, file: Path, capfd: Capture) -> None:
+    found = json.loads(run(capfd, other, "new.example", "--import", str(file), "--json"))
+    assert (found["host"], found["pages"], found["is_known"]) == ("new.example", 20, True)
+
+
+def test_an_import_replaces_what_was_known(store: str, file: Path, capfd: Capture) -> None:
+    facts = {**json.loads(file.read_text()), "pages": 7, "since": None, "pieces": {}}
+    file.write_text(json.dumps(facts))
+    said = run(capfd, store, BOARD, "--import", str(file))
+    assert said.startswith(f"{BOARD}: 7 pages, ")
+    assert profile_in(store).pieces() == []
+
+
+def test_a_file_says_what_it_is_and_holds_no_text(store: str, file: Path) -> None:
+    facts = json.loads(file.read_text())
+    assert [*facts] == ["kind", "version", "scheme", "host", "pages", "since", "subjects", "pieces"]
+    assert (facts["kind"], facts["version"], facts["scheme"], facts["host"]) == (KIND, 1, SCHEME, BOARD)
+    assert (facts["pages"], facts["since"]) == (20, "2026-09-21T14:13:20Z")
+    assert facts["pieces"] == {f"{key:016x}": f"{bits:016x}" for key, bits in profile_in(store).pieces()}
+
+
+def test_a_profile_goes_through_a_pipe(store: str, file: Path, capfd: Capture) -> None:
+    assert run(capfd, store, BOARD, "--export", "-") == file.read_text()
+
+
+def test_the_largest_profile_fits_into_a_file() -> None:
+    profile = SiteProfile()
+    for number in range(600):
+        keys = [(number * 50 + place) * 0x9E3779B97F4A7C15 % 2**64 for place in range(50)]
+        profile.learn(
+            b"".join(key.to_bytes(8, "little") for key in keys), bytes(126) + number.to_bytes(2, "big")
+        )
+    assert MOST_PIECES - 100 < len(profile.pieces()) <= MOST_PIECES
+    assert sum(map(len, profile_file.lines("h" * 253, profile, SCHEME))) < MOST_BYTES / 4
+
+
+GOOD: Mapping[str, Any] = {
+    "kind": KIND,
+    "version": 1,
+    "scheme": SCHEME,
+    "host": BOARD,
+    "pages": 1,
+    "since": None,
+    "subjects": "000000000000000f",
+    "pieces": {"00000000000000aa": "0000000000000003"},
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "is no profile: it is not JSON"),
+        ("[" * 100_000, "is no profile: it is not JSON"),
+        ("\xff", "is no profile: it is not JSON"),
+        ("[]", 'is no profile: it has no "kind": "scrapy-simhash site profile"'),
+        ({"kind": "page"}, 'is no profile: it has no "kind": "scrapy-simhash site profile"'),
+        (" " * (MOST_BYTES + 1), "is no profile: it has more than 1,000,000 bytes"),
+        ({**GOOD, "version": 2}, "has version 2 of a profile; this program reads 1"),
+        (
+            {**GOOD, "scheme": "web-0"},
+            f"was made with the scheme 'web-0', and the store has {SCHEME!r}: crawl some pages of the host again with"
+            " this version",
+        ),
+        ({**GOOD, "pages": -1}, ': "pages" must be a whole number from 0 to 4294967295, got -1'),
+        ({**GOOD, "pages": True}, ': "pages" must be a whole number from 0 to 4294967295, got True'),
+        ({**GOOD, "since": "today"}, ': "since" is not a number of seconds or a date like'),
+        ({**GOOD, "subjects": 15}, ': "subjects" must be 16 hexadecimal digits, got 15'),
+        ({**GOOD, "pieces": []}, ': "pieces" must be an object with at most 4,096 keys'),
+        (
+            {**GOOD, "pieces": {f"{key:016x}": f"{1:016x}" for key in range(MOST_PIECES + 1)}},
+            ': "pieces" must be an object with at most 4,096 keys',
+        ),
+        ({**GOOD, "pieces": {"aa": "03"}}, ": a piece must be 16 hexadecimal digits, got 'aa'"),
+        (
+            {**GOOD, "pieces": {"00000000000000aa": None}},
+            ": piece 00000000000000aa must be 16 hexadecimal digits, got None",
+        ),
+        (
+            {**GOOD, "pieces": {"00000000000000aa": "0000000000000010"}},
+            ': piece 00000000000000aa must have one of the "subjects" or more, and no others',
+        ),
+    ],
+)
+def test_what_is_no_profile_is_refused_and_changes_nothing(
+    content: str | Mapping[str, Any], complaint: str, store: str, tmp_path: Path, capfd: Capture
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), "latin-1")
+    before = profile_in(store).to_bytes()
+    status, said = refused(capfd, store, BOARD, "--import", str(path))
+    assert status == 2
+    assert said.startswith(str(path))
+    assert complaint in said
+    assert profile_in(store).to_bytes() == before
+    assert runs_of(store) == ["finished"]
+
+
+def test_a_profile_that_meets_all_that_is_asked_is_taken(store: str, tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "good.json"
+    path.write_text(json.dumps(GOOD))
+    run(capfd, store, BOARD, "--import", str(path))
+    assert profile_in(store).pieces() == [(0xAA, 3)]
+
+
+# --- Pin.
+
+
+def test_a_pinned_profile_is_shown_as_such_until_it_is_unpinned(store: str, capfd: Capture) -> None:
+    said = run(capfd, store, BOARD, "--pin")
+    assert said.splitlines()[0].endswith(", known, pinned: crawls do not change it")
+    assert run(capfd, store).splitlines()[1].split()[-1] == "pinned"
+    assert json.loads(run(capfd, store, BOARD, "--json"))["is_pinned"] is True
+    assert run(capfd, store, BOARD, "--unpin").splitlines()[0].endswith(", known")
+    assert profile_in(store).is_pinned is False
+    assert runs_of(store) == ["finished", "profile", "profile"]
+
+
+def test_a_pinned_profile_is_imported_without_its_pin(
+    store: str, other: str, tmp_path: Path, capfd: Capture
+) -> None:
+    run(capfd, store, BOARD, "--pin")
+    run(capfd, store, BOARD, "--export", str(tmp_path / "pinned.json"))
+    run(capfd, other, BOARD, "--import", str(tmp_path / "pinned.json"))
+    assert (profile_in(store).is_pinned, profile_in(other).is_pinned) == (True, False)
+
+
+def test_a_profile_in_redis_is_imported_pinned_and_exported(redis: Any, file: Path, capfd: Capture) -> None:
+    async def make() -> None:
+        store = RedisStore(redis.url, "changes", header_for(Config()))
+        await store.runs()
+        await store.close()
+
+    asyncio.run(make())
+    place = f"{redis.url}#changes"
+    assert run(capfd, place, BOARD, "--import", str(file)).splitlines()[0].endswith(", known")
+    assert run(capfd, place, BOARD, "--pin").splitlines()[0].endswith(", pinned: crawls do not change it")
+    assert run(capfd, place).splitlines()[1].split()[-1] == "pinned"
+    assert run(capfd, place, BOARD, "--export", "-") == file.read_text()
+    assert run(capfd, place, BOARD, "--unpin").splitlines()[0].endswith(", known")
+
+
+# --- What cannot be.
+
+
+@pytest.mark.parametrize("arguments", [["--pin"], ["--unpin"], ["--export", "-"]])
+def test_a_host_without_a_profile_is_a_failure(arguments: list[str], store: str, capfd: Capture) -> None:
+    status, said = refused(capfd, store, "missing.example", *arguments)
+    assert (status, said) == (
+        1,
+        f"{store} has no profile of missing.example; without HOST, all hosts are listed",
+    )
+    assert runs_of(store) == ["finished"]
+
+
+@pytest.mark.parametrize("arguments", [["--pin"], ["a.example", "a.html", "--export", "-"]])
+def test_without_a_host_or_with_pages_nothing_is_changed(
+    arguments: list[str], store: str, capfd: Capture
+) -> None:
+    assert refused(capfd, store, *arguments) == (
+        2,
+        "--export, --import, --pin and --unpin need a HOST, and no PAGE",
+    )
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, file: Path, capfd: Capture) -> None:
+    path = tmp_path / "missing.sqlite"
+    status, said = refused(capfd, str(path), BOARD, "--import", str(file))
+    assert (status, said) == (1, f"no such store: {path}")
+    assert not path.exists()
+
+
+def test_a_store_that_a_crawl_writes_to_is_left_alone(store: str, capfd: Capture) -> None:
+    with closing(SqliteStore(Path(store), header_for(Config()))):
+        status, said = refused(capfd, store, BOARD, "--pin")
+    assert status == 1
+    assert store in said
+    assert not profile_in(store).is_pinned
+
+
+def test_a_damaged_profile_is_told(store: str, capfd: Capture) -> None:
+    with closing(SqliteStore(Path(store), header_for(Config()))) as opened:
+        opened.keep_sites([(BOARD, b"short")])
+    for arguments in ([], [BOARD]):
+        status, said = refused(capfd, store, *arguments)
+        assert (status, said) == (
+            1,
+            f"{store}: the profile of {BOARD} is damaged: a profile takes 17 bytes and 16 for each piece, got 5",
+        )
