@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from scrapy_simhash.across_scopes import AcrossScopes
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
@@ -73,16 +74,14 @@ class NearDuplicateDetector:
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
         self._was_given_store = store is not None
         # An empty store is false, since it has a length.
-        self.store: Store | AsyncStore = (
-            MemoryStore(header_for(self.config), self.config.blocks) if store is None else store
-        )
+        self.store: Store | AsyncStore = self._new_store() if store is None else store
         # What the hosts' pages share, under the rule that can use it.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
             keeper = self.store if isinstance(self.store, KeepsSites) else None
             self.sites = SharedSiteProfiles(store) if isinstance(store, SharesSites) else SiteProfiles(keeper)
         self._learned = 0
-        self._everywhere = _Everywhere(self.config) if self.config.across_scopes else None
+        self._across_scopes = AcrossScopes(self._new_store) if self.config.across_scopes else None
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle an empty detector as what it was made of; raise TypeError for any other."""
@@ -296,14 +295,17 @@ class NearDuplicateDetector:
 
     def _verdict(self, posting: Posting, claim: Claim) -> Verdict:
         verdict = verdict_of(posting, claim)
-        if self._everywhere is None:
+        if self._across_scopes is None:
             return verdict
         # All are remembered there; who only looks has a crawl of one page.
-        original = self._everywhere.original(posting)
+        original = self._across_scopes.original(posting)
         is_elsewhere = original is not None and self._scope_of(original) != posting.scope
         if not is_elsewhere or verdict.status is Status.SKIPPED:
             return verdict
         return replace(verdict, elsewhere=original)
+
+    def _new_store(self) -> MemoryStore:
+        return MemoryStore(header_for(self.config), self.config.blocks)
 
     def _local_store(self) -> Store:
         if is_async(self.store):
@@ -317,31 +319,7 @@ class NearDuplicateDetector:
 _SITES_KEPT_EVERY = 500
 #: Pages that wait until the store is told that they are not settled: so many at most.
 _MOST_UNSETTLED = 100
-_MOST_EVERYWHERE = 100_000
 _NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
-
-
-class _Everywhere:
-    """The latest pages of this crawl once more, whatever their scopes: the last 100,000 to 200,000 of them.
-
-    Two stores, of which the older one is thrown away when the other is full.
-    """
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._older, self._recent = self._empty(), self._empty()
-
-    def original(self, posting: Posting) -> str | None:
-        """Return the URL of the page that *posting* repeats, None if it repeats none; and remember it."""
-        posting = posting._replace(scope="")
-        older = self._older.look(posting).original
-        recent = self._recent.claim(posting).original
-        if len(self._recent) >= _MOST_EVERYWHERE:
-            self._older, self._recent = self._recent, self._empty()
-        return older or recent
-
-    def _empty(self) -> MemoryStore:
-        return MemoryStore(header_for(self._config), self._config.blocks)
 
 
 def header_for(config: Config) -> Header:

@@ -287,8 +287,7 @@ class RedisStore:
             replica = await self._link.ready()
             if replica is not latest:
                 # The same numbers may be other contents.
-                latest = replica
-                compared.clear()
+                latest, compared = replica, {}
             opened, request = self._link.opened, self._link.request
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
@@ -387,10 +386,9 @@ class RedisStore:
 
     async def _begin_again(self, reply: bytes, replica: Replica, first: int) -> int:
         """Learn why nothing was stored; return 1 if the server had lost something, else 0."""
-        status = reply[:1]
-        if status == _RACED:
+        if reply[:1] == _RACED:
             replica.apply(reply, 1, first)
-        elif status == _BEHIND:
+        elif reply[:1] == _BEHIND:
             await self._link.catch_up(replica)
         else:
             self._link.lost(replica)
