@@ -69,7 +69,7 @@ STAGES: Sequence[tuple[str, Any, str]] = (
     ("kernel", PageFingerprinter, "read"),
     ("index: look-up", ProbingIndex, "find"),
     ("index: insert", ProbingIndex, "add"),
-    ("candidates compared", SimilarityRule, "similarity"),
+    ("candidates compared", SimilarityRule, "compare"),
     ("store: the rest of a claim", MemoryStore, "claim"),
     ("detector: the rest", NearDuplicateDetector, "conclude"),
     ("hints", consequences, "read_hints"),
