@@ -96,7 +96,7 @@ def test_without_a_pack_the_example_site_is_measured(capsys: pytest.CaptureFixtu
     assert "no evaluation pack in" in result["skipped"]
     at_3 = result["example"]["within"]["3"]
     assert at_3["all"]["near"] == result["example"]["pairs"]["near"]
-    assert at_3["by_grade"][">=.99"]["recall"] > 0.9
+    assert at_3["by_grade"][">=.99"]["recall"] > 0.85
     assert at_3["all"]["precision"] > 0.9
     look = result["example"]["within"]["similarity"]["all"]
     assert look["precision"] >= at_3["all"]["precision"]
