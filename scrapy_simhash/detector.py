@@ -18,18 +18,8 @@ from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.site import SharedSiteProfiles, SiteProfiles
-from scrapy_simhash.store import (
-    AsyncStore,
-    Claim,
-    Header,
-    KeepsSites,
-    MemoryStore,
-    Posting,
-    SharesSites,
-    Store,
-    Visit,
-)
+from scrapy_simhash.site import SiteProfiles, profiles_with
+from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -78,8 +68,7 @@ class NearDuplicateDetector:
         # What the hosts' pages share, under the rule that can use it.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
-            keeper = self.store if isinstance(self.store, KeepsSites) else None
-            self.sites = SharedSiteProfiles(store) if isinstance(store, SharesSites) else SiteProfiles(keeper)
+            self.sites = profiles_with(self.store)
         self._learned = 0
         self._across_scopes = AcrossScopes(self._new_store) if self.config.across_scopes else None
 
@@ -130,7 +119,7 @@ class NearDuplicateDetector:
 
         Raises nothing: while the store does not work, the host is unknown.
         """
-        if isinstance(self.sites, SharedSiteProfiles):
+        if self.sites is not None:
             await self.sites.load(url)
 
     def read(
@@ -225,10 +214,8 @@ class NearDuplicateDetector:
                 self.sites.keep()
 
     async def _keep_sites_async(self) -> None:
-        if isinstance(self.sites, SharedSiteProfiles):
+        if self.sites is not None:
             await self.sites.share()
-        else:
-            self._keep_sites()
 
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this run does not settle it.

@@ -2,6 +2,6 @@
 
 from scrapy_simhash.site.profile import SiteProfile
 from scrapy_simhash.site.profiles import SiteProfiles
-from scrapy_simhash.site.shared_profiles import SharedSiteProfiles
+from scrapy_simhash.site.shared_profiles import SharedSiteProfiles, profiles_with
 
-__all__ = ["SharedSiteProfiles", "SiteProfile", "SiteProfiles"]
+__all__ = ["SharedSiteProfiles", "SiteProfile", "SiteProfiles", "profiles_with"]

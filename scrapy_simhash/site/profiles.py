@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.scope import host_of
@@ -16,6 +16,7 @@ from scrapy_simhash.site.profile import SiteProfile
 MOST_HOSTS = 1_000
 
 
+@runtime_checkable
 class Keeper(Protocol):
     """Keeps the bytes of profiles: a :class:`~scrapy_simhash.store.base.KeepsSites`."""
 
@@ -72,6 +73,14 @@ class SiteProfiles:
                 [(host, profile.to_bytes()) for host, profile in sorted(self._changed.items())]
             )
             self._changed.clear()
+
+    async def load(self, url: str) -> None:
+        """Have the profile of the host of *url* ready, where a store must be waited for: not here."""
+
+    async def share(self) -> None:
+        """Give the store what was learned, and raise nothing; where crawlers share one, join what others learned."""
+        with suppress(StoreUnavailable):
+            self.keep()
 
     def _find(self, host: str) -> SiteProfile | None:
         """Return a profile from memory or from the store, or an empty one; None if the store does not work."""

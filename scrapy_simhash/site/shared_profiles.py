@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.site.profile import SiteProfile
-from scrapy_simhash.site.profiles import SiteProfiles
+from scrapy_simhash.site.profiles import Keeper, SiteProfiles
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +20,7 @@ _AT_ONCE = 16
 _LOSSES = 10
 
 
+@runtime_checkable
 class SharedKeeper(Protocol):
     """Keeps the bytes of profiles: a :class:`~scrapy_simhash.store.base.SharesSites`."""
 
@@ -139,3 +140,10 @@ class SharedSiteProfiles(SiteProfiles):
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
             logger.warning("What was learned about sites is not shared with other crawlers: %s", error)
+
+
+def profiles_with(store: object) -> SiteProfiles:
+    """Return profiles that are kept in *store*, if it can keep any."""
+    if isinstance(store, SharedKeeper):
+        return SharedSiteProfiles(store)
+    return SiteProfiles(store if isinstance(store, Keeper) else None)
