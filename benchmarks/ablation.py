@@ -6,7 +6,7 @@ Each variant is the default with one rule taken out or one number changed, in pr
 precision and recall by 3 bits alone and by the default rule, over all labelled pairs and as the mean over sources;
 and on the example site how many of the pairs whose text is at least 99 % equal are found, and how many pairs are
 wrong. Needs an evaluation pack, see ``quality.py``. Not measured: changes together, and speed. A variant takes
-about twenty seconds.
+a minute or two, since pages are read without the compiled kernel.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ from benchmarks.lib.pack import Pack, absence  # noqa: E402
 from benchmarks.lib.report import environment, progress, share, table  # noqa: E402
 from benchmarks.lib.scores import compare, mean, score, scores_by  # noqa: E402
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter  # noqa: E402
+from scrapy_simhash.page.features import weight  # noqa: E402
 
 
 def _set(module: str, name: str, value: Any) -> None:
     setattr(importlib.import_module(f"scrapy_simhash.{module}"), name, value)
 
 
-def _set_heading_weight(weight: float) -> None:
-    importlib.import_module("scrapy_simhash.page.features.weights").ZONES["heading"] = weight
+def _set_heading_weight(factor: float) -> None:
+    importlib.import_module("scrapy_simhash.page.features.weights").ZONES["heading"] = factor
 
 
 def _configure(**changes: Any) -> None:
@@ -90,6 +91,9 @@ def measure(pack: Pack, variant: str, jobs: int) -> dict[str, Any]:
 
 def _change(variant: str) -> None:
     VARIANTS[variant]()
+    # The kernel has read the words, limits and weights before, and weights are remembered.
+    weight.cache_clear()
+    documents.FINGERPRINTER._compiled = None
 
 
 def _figures(folder: Path, prints: Mapping[str, Fingerprint | None]) -> dict[str, Any]:
