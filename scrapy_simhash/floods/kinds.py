@@ -32,6 +32,10 @@ _CHALLENGES = (
     *("geetest", "awswaf.com", "friendlycaptcha", "frc-captcha", "smartcaptcha"),
 )
 _TELLING = ("action", "class", "id", "src")
+#: Buttons, fields and elements for a framework that are looked at, and characters of a button: a page on which a
+#: button is to be pressed has few, and one with very many must not take long.
+MOST_ASKED = 100
+LONGEST_BUTTON = 200
 #: Around these, a password field belongs to the site and not to the page.
 _CHROME = frozenset(("aside", "dialog", "footer", "header", "nav"))
 #: Ids of the elements into which the usual frameworks put a page.
@@ -106,26 +110,41 @@ def _is_shell(document: Document, signs: _Signs) -> bool:
 def _signs(root: Any) -> _Signs:
     password = challenge = script = mount = False
     buttons = []
+    asked = 0
     for element in root.iter():
         if not isinstance(element.tag, str):  # a comment
             continue
         tag = element.tag.rpartition("}")[2]
+        is_mount = element.get("id") in _MOUNTS
+        asked += tag in ("button", "input") or is_mount
         if tag == "script":
             script = True
+        elif asked > MOST_ASKED:
+            pass
         elif tag == "button" and not _is_beside(element):
-            buttons.append("".join(element.itertext()))
+            buttons.append(_beginning(element))
         elif tag == "input":
             kind = (element.get("type") or "").lower()
             if kind == "password":
                 password = password or not _is_of_the_site(element)
             elif kind in ("submit", "button") and not _is_beside(element):
-                buttons.append(element.get("value") or "")
+                buttons.append((element.get("value") or "")[:LONGEST_BUTTON])
         if not challenge:
             claims = " ".join(element.get(name) or "" for name in _TELLING).lower()
             challenge = any(name in claims for name in _CHALLENGES)
-        if element.get("id") in _MOUNTS and not "".join(element.itertext()).strip():
-            mount = True
+        if is_mount and not mount and asked <= MOST_ASKED:
+            mount = not any(text.strip() for text in element.itertext())
     return _Signs(password, challenge, script, mount, "\n".join(buttons))
+
+
+def _beginning(element: Any) -> str:
+    """Return the first `LONGEST_BUTTON` characters of the text of an element."""
+    text = ""
+    for part in element.itertext():
+        text += part[: LONGEST_BUTTON - len(text)]
+        if len(text) == LONGEST_BUTTON:
+            break
+    return text
 
 
 def _is_beside(element: Any) -> bool:

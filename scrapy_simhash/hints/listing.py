@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from lxml import etree
+from typing import TYPE_CHECKING
 
 from scrapy_simhash.hints.vocabulary import LISTS, claimed_types
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
 from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, region
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml import etree
 
 #: Entries that make a listing; fewer are a "see also".
 MIN_ENTRIES = 3
@@ -107,8 +112,8 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
             # A link may hold a whole card: a picture, a heading, a teaser.
             links, plain, linked = links[-1:] if inside_link else [], 0, 0
 
-    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    for event, element in walker:
+    walk = _Walk(root)
+    for event, element in walk:
         if event == "start":
             tag = _name(element)
             claim = region(tag, element.items())
@@ -119,8 +124,7 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
                 or (claim is Region.HEADER and not inside_main)
             ):
                 # The next event is this element's end: its tail is read, its inside is not.
-                skipped = True
-                walker.skip_subtree()
+                skipped = walk.skips = True
                 continue
             claims.append(claim)
             if tag not in INLINE:
@@ -160,6 +164,37 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     kept.close()
     doubted.close()
     return kept, doubted
+
+
+class _Walk:
+    """The nodes of a tree in their order, elements at their start and at their end. O(nodes).
+
+    ``etree.iterwalk`` takes time with the square of the comments that stand side by side.
+    """
+
+    def __init__(self, root: etree._Element) -> None:
+        self._root = root
+        #: Set this at the start of an element to pass over what is inside.
+        self.skips = False
+
+    def __iter__(self) -> Iterator[tuple[str, etree._Element]]:
+        yield "start", self._root
+        stack = [(self._root, self._inside(self._root))]
+        while stack:
+            element, children = stack[-1]
+            for child in children:
+                if isinstance(child.tag, str):
+                    yield "start", child
+                    stack.append((child, self._inside(child)))
+                    break
+                yield "other", child
+            else:
+                stack.pop()
+                yield "end", element
+
+    def _inside(self, element: etree._Element) -> Iterator[etree._Element]:
+        skips, self.skips = self.skips, False
+        return iter(()) if skips else element.iterchildren()
 
 
 def _name(element: etree._Element) -> str:

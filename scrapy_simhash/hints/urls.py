@@ -75,9 +75,10 @@ def trimmed(path: str) -> str:
 
 def _bare(host: str) -> str:
     host = host.rstrip(".") or host
-    while host.startswith("www.") and "." in host[4:]:
-        host = host[4:]
-    return host
+    start = 0
+    while host.startswith("www.", start) and host.find(".", start + 4) >= 0:
+        start += 4
+    return host[start:]
 
 
 def _is_tracking(parameter: str) -> bool:

@@ -18,6 +18,8 @@ _TAG = re.compile(rf"</?(?:{_INLINE}|{_BLOCK}){_REST}", re.IGNORECASE)
 _INLINE_TAG = re.compile(rf"</?(?:{_INLINE}){_REST}", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[a-z/!?][^<>]*>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# No character has such a number; Python refuses to read it beyond some thousand digits.
+_LONG_NUMBER = re.compile(r"&#[0-9]{20,};?")
 _UNSEEN = re.compile(rf"<(script|style){_REST}.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 
 
@@ -34,4 +36,5 @@ def without_markup(text: str) -> str:
     if _TAG.search(text) is None:
         return text
     text = _UNSEEN.sub(" ", _COMMENT.sub(" ", text))
+    text = _LONG_NUMBER.sub("\ufffd", text)
     return unescape(_ANY_TAG.sub(" ", _INLINE_TAG.sub("", text)))

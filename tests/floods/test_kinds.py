@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from scrapy_simhash import PageFingerprinter
-from scrapy_simhash.floods import Kind, kind_of
+from scrapy_simhash.floods import Kind, kind_of, kinds
 from scrapy_simhash.floods.phrases import says
 from scrapy_simhash.page.text import parse
 
@@ -128,3 +131,28 @@ def test_the_tree_is_only_read() -> None:
 )
 def test_phrases_are_whole_words_in_any_case(table: str, text: str, expected: bool) -> None:
     assert says(table, text) is expected
+
+
+@pytest.mark.parametrize(
+    "piece", ["<button>Accept<div>", '<div id="root">x', '<input type="password"><div hidden>']
+)
+def test_of_very_many_elements_a_hundred_are_looked_at(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+
+    def counted(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def count(element: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            return ask(element)
+
+        return count
+
+    for name in ("_beginning", "_is_beside", "_is_of_the_site"):
+        monkeypatch.setattr(kinds, name, counted(getattr(kinds, name)))
+    kind(piece * 1000)
+    assert asked <= 2 * kinds.MOST_ASKED
+
+
+def test_of_a_long_button_the_beginning_is_read() -> None:
+    button = parse(f"<button>Accept {'all ' * 1000}<b>more</b></button>").find(".//button")
+    assert kinds._beginning(button) == f"Accept {'all ' * 1000}"[: kinds.LONGEST_BUTTON]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from lxml import etree
 from magazine.page import Page
 
 from scrapy_simhash.hints import is_listing
-from scrapy_simhash.hints.listing import CAPTION, MIN_ENTRIES, MIN_HEADINGS, TEASER
+from scrapy_simhash.hints.listing import CAPTION, MIN_ENTRIES, MIN_HEADINGS, TEASER, _Walk
 from scrapy_simhash.page.text import parse
 from tests.hints.pages import PROSE, cards, lines, page
 
@@ -158,6 +160,32 @@ PIECES = (
         " ",
     ),
 )
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join), st.sets(st.integers(0, 20)))
+def test_the_walk_is_that_of_lxml(html: str, skipped: set[int]) -> None:
+    root = parse(html)
+    theirs = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    expected = []
+    for event, node in theirs:
+        expected.append((event if event in ("start", "end") else "other", node))
+        if event == "start" and len(expected) in skipped:
+            theirs.skip_subtree()
+    walk, found = _Walk(root), []
+    for step in walk:
+        found.append(step)
+        walk.skips = step[0] == "start" and len(found) in skipped
+    assert found == expected
+
+
+def test_twice_the_comments_take_no_more_than_thrice_the_time() -> None:
+    def seconds(comments: int) -> float:
+        root = parse("<!-- -->" * comments)
+        start = process_time()
+        is_listing(root)
+        return process_time() - start
+
+    assert min(seconds(200_000) for _ in range(3)) < 3 * min(seconds(100_000) for _ in range(3))
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))

@@ -96,6 +96,7 @@ def test_a_long_address_is_read_once() -> None:
     # Quadratic reading of these would take minutes.
     for path in ("/index.html" * 100_000, "/" * 1_000_000, "/;jsessionid=" * 100_000):
         assert url_key(f"http://example.com{path}") == "http://example.com"
+    assert url_key(f"http://{'www.' * 100_000}example.com/") == "http://example.com"
 
 
 # An empty query takes an address off the short way.

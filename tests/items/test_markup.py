@@ -19,6 +19,8 @@ from scrapy_simhash.items.markup import without_markup
         ("<p>seen<script>alert(1)", "seen"),
         ("<p>seen<!-- not", "seen"),
         ("<p", "<p"),
+        ("<b>&#65;&#0000065;", "AA"),
+        ("<b>&#" + "1" * 5000, "\ufffd"),
         ("", ""),
     ],
 )
