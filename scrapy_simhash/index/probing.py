@@ -48,6 +48,7 @@ class ProbingIndex(HammingIndex):
         10        3       3,378   16      155      1,550    233     453      1,223    327    72       258
         10        4       428     65      653      6,531    35      128      532      68     9.9      31
         10        5       135     261     2,612    26,123   28      171      1,454    70     3.7      19
+        12        5       291     452     4,517    45,166   62      392      3,799    70     12       76
         ========  ======  ======  ======  =======  =======  ======  =======  =======  =====  =======  =======
 
         Bytes are for a million; with the kernel 38, or 54 in five blocks. In pure Python cells weigh more when few

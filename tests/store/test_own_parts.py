@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,12 +20,12 @@ from scrapy_simhash.store.own_parts import OwnParts
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, content, header, posting, url
 from tests.store.cases import own_part as own
+from tests.store.killed import killed
 from tests.store.redis.stores import Opener
 from tests.store.remote import RemoteStore
 from tests.store.sqlite.stores import Shelf
 
 HEADER = header(SECOND_LOOK)
-ROOT = Path(__file__).parents[2]
 
 
 def page(template: int, own_bytes: bytes, subject: str = "night pilots") -> Fingerprint:
@@ -270,17 +268,7 @@ for number in range(1, 10_000):
 
 def test_a_kill_loses_what_was_learned_from_500_pages_at_most(tmp_path: Path) -> None:
     path = tmp_path / "pages.sqlite"
-    command = [sys.executable, "-c", KILLED, str(path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="ascii") as process:
-        assert process.stdout is not None
-        seen = 0
-        for line in process.stdout:
-            seen = int(line)
-            if seen == 1_200:
-                process.kill()
-                break
-        # And what it has written before it was killed.
-        seen = max([seen, *map(int, process.stdout.read().split("\n")[:-1])])
+    seen = killed(KILLED, str(path))
     store = SqliteStore(path, HEADER)
     data = store.load_site("jobs.example")
     assert data is not None

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +22,10 @@ from scrapy_simhash.store import KeepsSites, SharesSites
 from scrapy_simhash.store.redis import RedisStore, sites
 from tests.site.tables import packed
 from tests.store.cases import content, posting
+from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer
 
-ROOT = Path(__file__).parents[3]
 HOST, URL = "a.example", "https://a.example/page"
 PIECES = packed([2, 4, 6, 9])
 
@@ -407,17 +404,7 @@ asyncio.run(crawl())
 
 
 def test_a_kill_loses_what_was_learned_from_500_pages_at_most(server: RedisServer) -> None:
-    command = [sys.executable, "-c", KILLED, server.url]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="ascii") as process:
-        assert process.stdout is not None
-        seen = 0
-        for line in process.stdout:
-            seen = int(line)
-            if seen == 1_200:
-                process.kill()
-                break
-        # And what it has written before it was killed.
-        seen = max([seen, *map(int, process.stdout.read().split("\n")[:-1])])
+    seen = killed(KILLED, server.url)
 
     async def profile() -> SiteProfile:
         async with opened(server.url, "killed", None, read_only=True) as store:
