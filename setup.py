@@ -20,12 +20,13 @@ VARIABLE = "SCRAPY_SIMHASH_BUILD"
 MODES = ("auto", "require", "pure")
 MODE = os.environ.get(VARIABLE) or "auto"
 KERNEL = Path("scrapy_simhash", "kernel")
-#: Python modules that are compiled as well, since the kernel runs their code too; their types are in this folder.
-COMPILED = Path("scrapy_simhash", "page", "compiled")
-RULES = {
-    "_main_text": "text/main_text.py",
-    "_language": "language/choose.py",
-    "_shingles": "features/shingles.py",
+#: Python modules that are compiled as well, since the kernel runs their code too. Their types stand in a file with
+#: the name of the compiled module.
+COMPILED = {
+    "page.compiled._main_text": "page/text/main_text.py",
+    "page.compiled._language": "page/language/choose.py",
+    "page.compiled._shingles": "page/features/shingles.py",
+    "kernel._second_look": "second_look.py",
 }
 #: The least Python whose stable interface has all that the kernel calls: one wheel then serves every later one.
 LEAST = (3, 10)
@@ -89,7 +90,11 @@ def door(name: str, folder: str) -> Extension:
 
 def extension(name: str, sources: list[Path], folder: str) -> Extension:
     """Return the module *name*, made of *sources* by the headers of a *folder*."""
-    depends = [*KERNEL.glob("*.px[di]"), *COMPILED.glob("*.pxd"), *(KERNEL / folder).glob("*.h")]
+    depends = [
+        *KERNEL.glob("*.px[di]"),
+        *Path("scrapy_simhash", "page", "compiled").glob("*.pxd"),
+        *(KERNEL / folder).glob("*.h"),
+    ]
     return Extension(
         f"scrapy_simhash.{name}",
         sources=list(map(str, sources)),
@@ -106,7 +111,10 @@ if MODE not in MODES:
 EXTENSIONS = [
     door("_native", "c"),
     door("_hamming", "hamming"),
-    *(extension(f"page.compiled.{name}", [COMPILED.parent / file], "c") for name, file in RULES.items()),
+    *(
+        extension(name, [Path("scrapy_simhash", file)], "hamming" if name.startswith("kernel") else "c")
+        for name, file in COMPILED.items()
+    ),
 ]
 setup(
     ext_modules=[] if MODE == "pure" else EXTENSIONS,

@@ -222,7 +222,29 @@ def test_which_page_came_first_does_not_matter(a: Fingerprint, b: Fingerprint, r
     # Where one has no own part, all is as if neither had.
     bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
     assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
-    assert rule.compare(a, b) == (found, bare)
+    near = [(0, found, bare)] if (found, bare) != (None, None) else []
+    assert rule.compare_all(a, [b.compared_bytes()]) == near
+
+
+@given(
+    PAGES,
+    st.lists(PAGES, max_size=20),
+    st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9), ClassicRule()]),
+)
+def test_all_at_once_are_compared_as_each_alone(
+    page: Fingerprint, others: list[Fingerprint], rule: Rule
+) -> None:
+    near = rule.compare_all(page, [other.compared_bytes() for other in others])
+    assert [place for place, *_ in near] == sorted({place for place, *_ in near})
+    found = dict.fromkeys(range(len(others)))
+    found |= {place: similarity for place, similarity, _ in near}
+    assert found == {place: rule.similarity(page, other) for place, other in enumerate(others)}
+
+
+@pytest.mark.parametrize("size", [0, 7, 9, 135, 137, 140, 258, 260])
+def test_bytes_that_are_no_fingerprint_are_refused(size: int) -> None:
+    with pytest.raises(ValueError, match="bytes"):
+        SimilarityRule().compare_all(page(unknown(100)), [bytes(size)])
 
 
 @given(PAGES)

@@ -120,6 +120,20 @@ class HammingIndex(ABC):
         """
         return self._core.find(value)
 
+    def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
+        """Return the *most* nearest postings of all *values* together, and how many each value has within reach.
+
+        In the order of ``find``; a key with several postings among them is returned once, with the nearest. So crowds
+        cost little: no object is made of a posting that is not returned.
+
+        >>> from scrapy_simhash.index import SimhashIndex
+        >>> index = SimhashIndex()
+        >>> index.add_many([0b0000, 0b0001, 0b0011])
+        >>> index.nearest([0b0000, 2**63], most=2)
+        ([Match(key=0, value=0, distance=0), Match(key=1, value=1, distance=1)], [3, 1])
+        """
+        return self._core.nearest(list(values), most)
+
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """Return what ``find`` returns; if that is nothing, add the posting.
 

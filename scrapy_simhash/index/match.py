@@ -21,6 +21,15 @@ class Match(NamedTuple):
     distance: int
 
 
+def cut(matches: Iterable[Match], most: int) -> list[Match]:
+    """Return the *most* nearest of *matches*, in the order of distance, key, value; of each key the nearest only.
+
+    >>> cut([Match(8, 0b11, 2), Match(9, 0b01, 1), Match(9, 0b00, 0)], 2)
+    [Match(key=9, value=0, distance=0)]
+    """
+    return nearest_first(sorted(matches, key=_order)[:most])
+
+
 def nearest_first(matches: Iterable[Match]) -> list[Match]:
     """Return *matches* in the order of distance, then key, and of each key the nearest only.
 
@@ -30,6 +39,10 @@ def nearest_first(matches: Iterable[Match]) -> list[Match]:
     [Match(key=9, value=0, distance=0), Match(key=7, value=2, distance=1), Match(key=8, value=3, distance=2)]
     """
     by_key: dict[int, Match] = {}
-    for match in sorted(matches, key=lambda match: (match.distance, match.key, match.value)):
+    for match in sorted(matches, key=_order):
         by_key.setdefault(match.key, match)
     return list(by_key.values())
+
+
+def _order(match: Match) -> tuple[int, int, int]:
+    return match.distance, match.key, match.value

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What the C files of the index offer to its door: see postings.h for what each of it means."""
 
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "postings.h" nogil:
     uint64_t FURTHER
@@ -24,6 +24,7 @@ cdef extern from "postings.h" nogil:
     bint postings_replan(postings *self, const plan_key *keys, uint32_t n)
     bint postings_is_moving(const postings *self)
     bint postings_find(postings *self, uint64_t value)
+    size_t hits_cut(hit *hits, size_t n, size_t most)
     bint postings_insert(postings *self, uint64_t value, uint64_t key)
     bint postings_key(const postings *self, uint64_t value, uint64_t *key)
     void postings_set_key(postings *self, uint64_t value, uint64_t key)
@@ -42,3 +43,19 @@ cdef extern from "scan.h" nogil:
     int scan_level()
     const char *scan_name()
     void scan_init()
+
+cdef extern from "second_look.h" nogil:
+    ctypedef struct measured:
+        double min_similarity
+        int reach
+        bint has_sketches, has_own_parts, is_same_subject, is_equal_subject
+        int distance, own_distance
+        double estimate, own_estimate
+        int kind, its_kind, tokens, its_tokens
+        double similarity, by_text
+
+    ctypedef struct Print:
+        pass
+
+    bint print_read(Print *self, const uint8_t *data, size_t length, int part)
+    void pair_measure(measured *self, const Print *one, const Print *other)

@@ -2,8 +2,8 @@
 """The door to the index in C: Python's values in, Python's values out, and nothing decided here."""
 
 from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
 
 cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLong(object number) except? 0xffffffffffffffff
@@ -12,6 +12,22 @@ cdef extern from "Python.h":
 
 include "_pairs.pxi"
 include "_scan.pxi"
+include "_second_look.pxi"
+
+cdef int add_hit(hit **hits, size_t *n, size_t *room, uint64_t key, const hit *like) except -1:
+    """Add a hit as another is, but for its key, to a row of *n* with *room*."""
+    cdef hit *more
+    if n[0] == room[0]:
+        room[0] = 2 * room[0] + 64
+        more = <hit *>realloc(hits[0], room[0] * sizeof(hit))
+        if more == NULL:
+            raise MemoryError()
+        hits[0] = more
+    hits[0][n[0]] = like[0]
+    hits[0][n[0]].key = key
+    n[0] += 1
+    return 0
+
 
 cdef uint64_t MOST_KEY = 0x7fffffffffffffff
 cdef size_t NO_LIMIT = <size_t>-1
@@ -146,6 +162,31 @@ cdef class Postings:
         if not postings_find(&self.c, self._value(value)):
             raise MemoryError()
         return self._matches() if self.c.n_hits else []
+
+    def nearest(self, list values, size_t most):
+        """See HammingIndex.nearest."""
+        cdef hit *found = NULL
+        cdef size_t n = 0, room = 0, before, i
+        counts = []
+        try:
+            for value in values:
+                before = n
+                if not postings_find(&self.c, self._value(value)):
+                    raise MemoryError()
+                for i in range(self.c.n_hits):
+                    add_hit(&found, &n, &room, self.c.hits[i].key & MOST_KEY, &self.c.hits[i])
+                    if self.c.hits[i].key & FURTHER:
+                        for key in self.further[self.c.hits[i].value]:
+                            add_hit(&found, &n, &room, key, &self.c.hits[i])
+                counts.append(n - before)
+            n = hits_cut(found, n, most)
+            by_key = {}
+            for i in range(n):
+                if found[i].key not in by_key:
+                    by_key[found[i].key] = self.match(found[i].key, found[i].value, found[i].distance)
+        finally:
+            free(found)
+        return list(by_key.values()), counts
 
     def find_or_add(self, value, key):
         """See SimhashIndex.find_or_add."""

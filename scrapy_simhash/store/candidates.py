@@ -2,48 +2,107 @@
 
 from __future__ import annotations
 
-from scrapy_simhash.index import HammingIndex, Match
-from scrapy_simhash.index.match import nearest_first
-from scrapy_simhash.page.fingerprint import Fingerprint, own_value
+import logging
+from typing import NamedTuple
 
-# Only with learning are pages new that share most of their text, so that there may be as many candidates as pages.
-# Without it, that is for fingerprints without an own part, neither of these bounds holds.
+from scrapy_simhash.index import HammingIndex, Match, hamming_distance
+from scrapy_simhash.page.fingerprint import Fingerprint, has_subject, own_value, subject_number
+
+logger = logging.getLogger(__name__)
+
+# Where a site repeats most of its text, all of its pages are within reach of each other, and new all the same: they
+# are a crowd. Fingerprints without a sketch make none: what is within reach of them is what they repeat.
 
 #: Candidates that are compared with a page: its own content, then the nearest ones, of equally near ones the oldest.
 MOST_COMPARED = 64
-#: Contents within reach of a new one from which on it can be found by its own part only, if it has one: else the
-#: next pages would find them all, in a microsecond or two each.
-MOST_NEARBY = 1_000
+#: Contents within reach of one value from which on no further one is found by such a value: else the next pages would
+#: find them all.
+MOST_NEARBY = 256
+
+#: Fingerprints that a store beside memory keeps there after they were compared: some 3 MB.
+FINGERPRINTS = 10_000
+
+#: By which of its values a content is found, added up; 0 for none.
+BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
+BY_ALL = BY_TEXT | BY_OWN_PART | BY_SUBJECT
 
 
-def values_of(fingerprint: Fingerprint) -> tuple[int, ...]:
-    """Return the values by which a page is searched for and found: the text, and its own part."""
-    own = own_value(fingerprint.own)
-    return (fingerprint.value, own) if own else (fingerprint.value,)
+class Search(NamedTuple):
+    """What a search for a page has found."""
+
+    matches: list[Match]
+    """What is compared with it, nearest first."""
+    found_by: int
+    """By which of its values it can be found, if it is new."""
 
 
-def nearest(index: HammingIndex, values: tuple[int, ...]) -> list[Match]:
-    """Return the contents within reach of any of *values*, nearest first, then by number; each once.
+#: Of a page that is not searched for by its values.
+NOTHING = Search([], BY_TEXT)
 
-    The distance is that of the nearer value.
+
+def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
+    """Return the values by which a content is found, two at most: its text or its subject, and its own part.
+
+    Nothing is compared of an own part without a sketch beside it.
     """
-    if len(values) == 1:
-        return index.find(values[0])
-    return nearest_first([match for value in values for match in index.find(value)])
+    own = own_value(fingerprint.own) if found_by & BY_OWN_PART and fingerprint.sketch else 0
+    values = [fingerprint.value] if found_by & BY_TEXT else []
+    if found_by & BY_SUBJECT:
+        values.append(subject_number(fingerprint.sketch))
+    return (*values, own) if own else tuple(values)
 
 
-def has_many(fingerprint: Fingerprint, matches: list[Match]) -> bool:
-    """Tell whether there are more *matches* than are compared with a page."""
-    return bool(fingerprint.own) and len(matches) > MOST_COMPARED
+def search(index: HammingIndex, fingerprint: Fingerprint, has_crowd: bool) -> Search:
+    """Search for a page by its text and its own part, and by its subject if there is a crowd in its scope.
+
+    Its subject finds what the others cannot any more: pages of equal subjects, which a copy has as a rule. The values
+    of different subjects are not within reach of each other. Of many candidates the nearest are returned; without a
+    sketch, all.
+    """
+    if not fingerprint.sketch:
+        return Search(index.find(fingerprint.value), BY_TEXT)
+    own = own_value(fingerprint.own)
+    values = [fingerprint.value, own] if own else [fingerprint.value]
+    named = has_subject(fingerprint.sketch)
+    if has_crowd and named:
+        values.append(subject_number(fingerprint.sketch))
+    matches, counts = index.nearest(values, MOST_COMPARED)
+    found_by = BY_TEXT if counts[0] < MOST_NEARBY else 0
+    if own and counts[1] < MOST_NEARBY:
+        found_by |= BY_OWN_PART
+    if not found_by & BY_TEXT and named and not (has_crowd and counts[-1] >= MOST_NEARBY):
+        found_by |= BY_SUBJECT
+    return Search(matches, found_by)
 
 
-def compared(matches: list[Match], latest: int | None) -> list[Match]:
-    """Return those of too many *matches* that are compared: the page's *latest* content, then the nearest ones."""
-    of_page = [match for match in matches if match.key == latest]
-    others = [match for match in matches[:MOST_COMPARED] if match.key != latest]
-    return (of_page + others)[:MOST_COMPARED]
+def distance_of(page: Fingerprint, content: Fingerprint) -> int:
+    """Return the bits by which the nearest values of two fingerprints differ, of text or own part."""
+    by = BY_TEXT | BY_OWN_PART
+    return min(hamming_distance(a, b) for a in values_by(page, by) for b in values_by(content, by))
 
 
-def is_crowded(fingerprint: Fingerprint, matches: list[Match]) -> bool:
-    """Tell whether a page with so many *matches* can be found by its own part only, from now on."""
-    return bool(fingerprint.own) and len(matches) >= MOST_NEARBY
+def is_cut(matches: list[Match]) -> bool:
+    """Tell whether there may be more matches than *matches*."""
+    return len(matches) >= MOST_COMPARED
+
+
+def with_latest(
+    matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: HammingIndex
+) -> list[Match]:
+    """Return *matches* with the page's *latest* content, with fingerprint *its*, if it can be found but was not."""
+    if any(match.key == latest for match in matches):
+        return matches
+    distance = distance_of(page, its)
+    is_there = any((value, latest) in index for value in values_by(its, BY_ALL))
+    if distance > index.max_distance or not is_there:
+        return matches
+    return [Match(latest, its.value, distance), *matches[: MOST_COMPARED - 1]]
+
+
+def tell_crowd(scope: str, reach: int) -> None:
+    """Tell once that a scope has its first crowd."""
+    logger.info(
+        "%s pages%s are within %d bits of each other, and new. From now on such a page is looked for by its subject"
+        " and by its own part only, in the nearest %d candidates; a smaller SIMHASH_CANDIDATE_DISTANCE finds fewer",
+        *(f"{MOST_NEARBY:,}", f" of {scope}" if scope else "", reach, MOST_COMPARED),
+    )

@@ -8,9 +8,17 @@ from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
-from scrapy_simhash.store.candidates import values_of
+from scrapy_simhash.store.candidates import (
+    BY_ALL,
+    BY_TEXT,
+    distance_of,
+    is_cut,
+    search,
+    tell_crowd,
+    values_by,
+    with_latest,
+)
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS, index_for
 
@@ -29,8 +37,8 @@ class Found(NamedTuple):
     """What a search has found for a page."""
 
     kin: Kin | None
-    is_crowded: bool = False
-    """Whether the page can be found by its own part only, from now on."""
+    found_by: int = BY_TEXT
+    """See ``candidates``: by which values the page can be found, if it is new."""
     is_by_learning: bool = False
     """See `Claim`."""
 
@@ -54,6 +62,8 @@ class Entry(NamedTuple):
     joins: int | None
     """The cluster that it joins by this: from now on so many as *rank* says have joined it. None when it was in there
     before, or is its first."""
+    found_by: int
+    """See ``candidates``: by which values a new content is found."""
 
 
 class LocalStore(ABC):
@@ -68,6 +78,8 @@ class LocalStore(ABC):
         self._rule = header.rule
         self._blocks = blocks
         self._indexes: dict[str, HammingIndex] = {}
+        #: Scopes with contents that are found by their subject.
+        self._crowded: set[str] = set()
         #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
         self.index_size = 0
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
@@ -80,8 +92,7 @@ class LocalStore(ABC):
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
-        values = () if posting.is_short else values_of(posting.fingerprint)
-        number, claim, joins, is_crowded = self._decide(posting, values)
+        number, claim, joins, found_by = self._decide(posting)
         is_new_content = claim.content == self._content_end
         former = claim.former
         self._write(
@@ -97,19 +108,26 @@ class LocalStore(ABC):
                 and (former.value, former.text_hash) == (posting.fingerprint.value, posting.text_hash),
                 claim.rank or 0,
                 joins,
+                found_by,
             )
         )
-        if is_new_content and values:
-            values = values[is_crowded:]
-            index = self._index(posting.scope)
-            for value in values:
-                index.add(value, claim.content)
-            self.index_size += bool(values)
+        if is_new_content and not posting.is_short:
+            self._find_by(posting.scope, posting.fingerprint, found_by, claim.content)
         return claim
+
+    def _find_by(self, scope: str, fingerprint: Fingerprint, found_by: int, content: int) -> None:
+        """Let a content be found from now on."""
+        index, values = self._index(scope), values_by(fingerprint, found_by)
+        for value in values:
+            index.add(value, content)
+        self.index_size += bool(values)
+        if not found_by & BY_TEXT and scope not in self._crowded:
+            self._crowded.add(scope)
+            tell_crowd(scope, index.max_distance)
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        return self._decide(posting, () if posting.is_short else values_of(posting.fingerprint))[1]
+        return self._decide(posting)[1]
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`."""
@@ -119,24 +137,24 @@ class LocalStore(ABC):
         for content, posting in self._erase(page):
             # After a failure of memory there may be contents that can be found only when the store is opened again.
             if not posting.is_short:
-                index, values = self._index(posting.scope), values_of(posting.fingerprint)
+                index, values = self._index(posting.scope), values_by(posting.fingerprint, BY_ALL)
                 self.index_size -= sum([index.discard(value, content) for value in values]) > 0
         return True
 
-    def _decide(self, posting: Posting, values: tuple[int, ...]) -> tuple[int, Claim, int | None, bool]:
+    def _decide(self, posting: Posting) -> tuple[int, Claim, int | None, int]:
         """Return the number of the page, the next one if it is new, the answer, and the cluster that it joins.
 
-        And whether it can be found by its own part only. It is searched for by *values*, none if it is short.
+        And by which of its values it can be found, if it is new.
         """
         known = self._visit(posting.key)
         number, former, rank = (self._page_end, None, 0) if known is None else known
-        kin, is_crowded, is_by_learning = (
-            self._near_kin(posting, values, number, former) if values else Found(self._short_kin(posting))
+        kin, found_by, is_by_learning = (
+            Found(self._short_kin(posting)) if posting.is_short else self._near_kin(posting, number, former)
         )
         if kin is None or kin.cluster == number:
             content = self._content_end if kin is None else kin.content
             claim = Claim(former, content, number, None, None, None, rank=0, is_by_learning=is_by_learning)
-            return number, claim, None, is_crowded
+            return number, claim, None, found_by
         original, original_key, joined = self._cluster(kin.cluster)
         is_there = former is not None and (
             former.content == kin.content or self._content(former.content)[0] == kin.cluster
@@ -149,31 +167,36 @@ class LocalStore(ABC):
             original_key,
             is_by_learning,
         )
-        return number, claim, None if is_there else kin.cluster, is_crowded
+        return number, claim, None if is_there else kin.cluster, found_by
 
-    def _near_kin(
-        self, posting: Posting, values: tuple[int, ...], number: int, former: Visit | None
-    ) -> Found:
+    def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Found:
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
-        fingerprint = posting.fingerprint
-        matches = candidates.nearest(self._index(posting.scope), values)
-        is_crowded = candidates.is_crowded(fingerprint, matches)
-        if candidates.has_many(fingerprint, matches):
-            matches = candidates.compared(matches, None if former is None else former.content)
-        found, agrees = [], False
-        for match in matches:
-            cluster, its, text_hash = self._content(match.key)
-            similarity, by_text = self._rule.compare(fingerprint, its)
-            agrees = agrees or by_text is not None
+        fingerprint, index = posting.fingerprint, self._index(posting.scope)
+        matches, found_by = search(index, fingerprint, posting.scope in self._crowded)
+        if former is not None and is_cut(matches):
+            its = self._content(former.content)[1]
+            matches = with_latest(matches, former.content, its, fingerprint, index)
+        if not matches:
+            return Found(None, found_by)
+        near = self._rule.compare_all(fingerprint, self._compared([match.key for match in matches]))
+        found = []
+        for place, similarity, _ in near:
             if similarity is not None:
+                content = matches[place].key
+                cluster, its, text_hash = self._content(content)
                 is_same_text = text_hash is not None and text_hash == posting.text_hash
-                found.append(Kin(match.key, cluster, match.distance, similarity, is_same_text))
-        is_by_learning = agrees != bool(found)
+                distance = distance_of(fingerprint, its)
+                found.append(Kin(content, cluster, distance, similarity, is_same_text))
+        is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(found)
         if len(found) < 2:
-            return Found(found[0] if found else None, is_crowded, is_by_learning)
+            return Found(found[0] if found else None, found_by, is_by_learning)
         own = (number, None if former is None else self._content(former.content)[0])
         best = min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
-        return Found(best, is_crowded, is_by_learning)
+        return Found(best, found_by, is_by_learning)
+
+    def _compared(self, contents: list[int]) -> list[bytes]:
+        """Return what the rule compares of each content, see `Fingerprint.compared_bytes`."""
+        return [self._content(content)[1].compared_bytes() for content in contents]
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)

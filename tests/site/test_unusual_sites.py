@@ -5,21 +5,20 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.rule import SimilarityRule
+from scrapy_simhash.rule import Near, SimilarityRule
 from scrapy_simhash.site import SiteProfile, profiles
 from scrapy_simhash.store import Claim, MemoryStore, Posting
-from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY, nearest
+from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
 from scrapy_simhash.store.sqlite import SqliteStore
 
 #: Bytes: 64 KiB of pieces, and what stands before them.
@@ -69,10 +68,14 @@ class Work(MemoryStore):
 
     most_found = 0
 
-    def _near_kin(self, posting: Posting, values: tuple[int, ...], *arguments: Any) -> Any:
-        found = nearest(self._index(posting.scope), values)
-        self.most_found = max(self.most_found, len(found))
-        return super()._near_kin(posting, values, *arguments)
+    def look(self, posting: Posting) -> Claim:
+        _, counts = self._index(posting.scope).nearest([posting.fingerprint.value], 1)
+        self.most_found = max(self.most_found, counts[0])
+        return super().look(posting)
+
+    def claim(self, posting: Posting) -> Claim:
+        self.look(posting)
+        return super().claim(posting)
 
 
 class Site:
@@ -84,13 +87,13 @@ class Site:
         self.statuses: Counter[str] = Counter()
         self.kinds: Counter[int] = Counter()
         self.most_compared = self._compared = 0
-        compare = SimilarityRule.compare
+        compare_all = SimilarityRule.compare_all
 
-        def counted(rule: SimilarityRule, *pages: Fingerprint) -> tuple[float | None, float | None]:
-            self._compared += 1
-            return compare(rule, *pages)
+        def counted(rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+            self._compared = len(others)
+            return compare_all(rule, one, others)
 
-        monkeypatch.setattr(SimilarityRule, "compare", counted)
+        monkeypatch.setattr(SimilarityRule, "compare_all", counted)
 
     def crawl(self, pages: int, page_of: Callable[[random.Random, int], str]) -> None:
         draw = random.Random(1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store import Claim, Page, Posting, Visit
-from scrapy_simhash.store.candidates import values_of
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, values_by
 
 
 class Original(NamedTuple):
@@ -117,8 +117,9 @@ class NaiveStore:
 
     def is_by_learning(self, posting: Posting) -> bool:
         agrees = not posting.is_short and any(
-            self.rule.compare(posting.fingerprint, other.fingerprint)[1] is not None
+            near.by_text is not None
             for other, page in self.originals
+            for near in self.rule.compare_all(posting.fingerprint, [other.fingerprint.compared_bytes()])
             if self.pages[page] is not None and (other.scope, other.is_short) == (posting.scope, False)
         )
         return not posting.is_short and agrees != bool(self.kin(posting))
@@ -131,8 +132,8 @@ class NaiveStore:
                 continue
             distance = min(
                 (one ^ its).bit_count()
-                for one in values_of(posting.fingerprint)
-                for its in values_of(other.fingerprint)
+                for one in values_by(posting.fingerprint, BY_TEXT | BY_OWN_PART)
+                for its in values_by(other.fingerprint, BY_TEXT | BY_OWN_PART)
             )
             alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
             if posting.is_short:

@@ -70,26 +70,53 @@ def test_of_many_candidates_the_nearest_ones_are_compared(
     assert store.look(posting("9", asked)).original == url("3")
     monkeypatch.setattr(candidates, "MOST_COMPARED", 3)
     assert store.look(posting("9", asked)).original is None
-    # A page's own content is always among them; and without learning all are compared.
+    # A page's own content is always among them.
     assert store.look(posting("3", asked)).content == 3
-    assert store.look(posting("9", replace(asked, own=b""))).original == url("3")
 
 
-def test_in_a_crowd_a_page_is_found_by_its_own_part_only(
+def test_in_a_crowd_a_page_is_found_by_its_subject_and_its_own_part(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
-    own_value = 2**63 + 2**31
+    far_away = 2**64 - 2**32
     for number, value in enumerate((0b1, 0b11)):
-        store.claim(posting(str(number), content(value, text=f"sibling {number}")))
-    store.claim(posting("2", replace(content(0b111, text="third"), own=own(own_value))))
-    store.claim(posting("3", replace(content(0b1111, text="fourth"), own=OwnPart(UNKNOWN, 100).to_bytes())))
-    # The last one cannot be found any more; it is known all the same.
-    assert (len(store), store.index_size) == (4, 3)
-    assert store.look(posting("9", content(0b111, text="fourth"))).original is None
-    assert store.look(posting("9", page(7, own(own_value)))).original == url("2")
-    assert [store.remove(key) for key in (b"2", b"3")] == [True, True]
-    assert (len(store), store.index_size) == (2, 2)
+        store.claim(
+            posting(str(number), content(value, text=f"sibling {number}", subject=f"number {number}"))
+        )
+    third = replace(content(0b111, text="third", subject="number three"), own=own(far_away))
+    fourth = content(0b1111, text="fourth", subject="number four")
+    store.claim(posting("2", third))
+    store.claim(posting("3", fourth))
+    assert (len(store), store.index_size) == (4, 4)
+    # All the others are nearer than the fourth, whose subject finds it all the same.
+    assert store.look(posting("9", fourth)).original == url("3")
+    far = replace(fourth, value=0b111_1110_0000)
+    assert store.look(posting("9", far))[3:5] == (url("3"), 10)
+    assert store.look(posting("9", replace(far, sketch=content(0, text="fourth").sketch))).original is None
+    assert store.look(posting("9", page(7, own(far_away)))).original == url("2")
+    # Without a subject it cannot be found; it is known all the same.
+    store.claim(posting("4", content(0b11111, text="fifth", subject="")))
+    assert (len(store), store.index_size) == (5, 4)
+    assert [store.remove(key) for key in (b"2", b"4")] == [True, True]
+    assert (len(store), store.index_size) == (3, 3)
+
+
+def test_what_is_found_by_its_subject_is_found_so_after_opening_again(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
+    store = shelf.new(HEADER)
+    for number in range(5):
+        value = (1 << number) - 1
+        store.claim(
+            posting(str(number), content(value, text=f"sibling {number}", subject=f"number {number}"))
+        )
+    asked = posting("9", content(1 << 40, text="sibling 4", subject="number 4"))
+    assert store.look(asked).original == url("4")
+    again = shelf.reopen(store, in_order=True, header=HEADER)
+    assert again.look(asked).original == url("4")
+    assert again.index_size == 5
+    assert again._index("").nearest([0], 1)[1] == [2], "by their text"
 
 
 def test_a_copy_under_another_template_is_found_by_its_own_part(store: Store) -> None:

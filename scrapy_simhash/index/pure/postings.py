@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import SupportsIndex
 
 from scrapy_simhash.index._arguments import MAX_KEY, checked_key, checked_value
-from scrapy_simhash.index.match import Match, nearest_first
+from scrapy_simhash.index.match import Match, cut, nearest_first
 from scrapy_simhash.index.plans.growth import Step
 from scrapy_simhash.index.plans.plan import Plan
 from scrapy_simhash.index.pure.plan_tables import PlanTables
@@ -95,9 +96,13 @@ class Postings:
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """See SimhashIndex.find."""
-        value = checked_value(value)
-        near = self._scan(value) if self._tables is None else self._tables.near(value)
+        near = self._near(checked_value(value))
         return self._matches(near) if near else []
+
+    def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
+        """See HammingIndex.nearest."""
+        found = [self._postings(self._near(checked_value(value))) for value in values]
+        return cut(chain.from_iterable(found), most), [len(matches) for matches in found]
 
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """See SimhashIndex.find_or_add."""
@@ -185,6 +190,10 @@ class Postings:
 
     # --- Values and keys.
 
+    def _near(self, value: int) -> dict[int, int]:
+        """Return the distance of each slot within reach."""
+        return self._scan(value) if self._tables is None else self._tables.near(value)
+
     def _scan(self, value: int) -> dict[int, int]:
         """Return what ``Tables.near`` returns, without tables."""
         max_distance, first_keys = self._max_distance, self._first_keys
@@ -269,12 +278,16 @@ class Postings:
 
     def _matches(self, near: dict[int, int]) -> list[Match]:
         """Return the matches of slots *near*, a dict from slot to distance."""
+        matches = self._postings(near)
+        return nearest_first(matches) if len(matches) > 1 else matches
+
+    def _postings(self, near: dict[int, int]) -> list[Match]:
         matches = []
         for slot, distance in near.items():
             value = self._values[slot]
             matches.append(Match(self._first_keys[slot], value, distance))
             matches += [Match(key, value, distance) for key in self._further_keys.get(slot, ())]
-        return nearest_first(matches) if len(matches) > 1 else matches
+        return matches
 
     # --- From step to step.
 

@@ -348,3 +348,32 @@ const char *postings_check(const postings *self)
         wrong = "the tables do not hold every fingerprint";
     return wrong;
 }
+
+/* --- Hits. */
+
+static int compare_hits(const void *one, const void *other)
+{
+    const hit *a = one, *b = other;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+size_t hits_cut(hit *hits, size_t n, size_t most)
+{
+    /* What is farther than `most` others is left out before the rest is put in order. */
+    size_t at[65] = {0}, within = 0, kept = 0;
+    for (size_t i = 0; i < n; i++)
+        at[hits[i].distance]++;
+    unsigned farthest = 0;
+    while (farthest < 64 && (within += at[farthest]) < most)
+        farthest++;
+    for (size_t i = 0; i < n; i++)
+        if (hits[i].distance <= farthest)
+            hits[kept++] = hits[i];
+    if (kept > 1)
+        qsort(hits, kept, sizeof *hits, compare_hits);
+    return kept < most ? kept : most;
+}

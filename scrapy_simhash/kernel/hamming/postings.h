@@ -43,6 +43,8 @@ bool postings_move(postings *self, size_t most);
 
 /* Fills `hits` with all that is within the distance, each fingerprint once, in no order. False without memory. */
 bool postings_find(postings *self, uint64_t value);
+/* Puts the `most` nearest of n hits in front, in the order of distance, key, value; returns how many that are. */
+size_t hits_cut(hit *hits, size_t n, size_t most);
 /* Stores a fingerprint that is not there. False without memory, and nothing stored. */
 bool postings_insert(postings *self, uint64_t value, uint64_t key);
 /* Reads the key of a fingerprint; false if it is not there. */

@@ -107,6 +107,11 @@ def equal_subject(a: bytes, b: bytes) -> bool:
     return words_a == words_b or not (any(words_a) and any(words_b))
 
 
+def has_subject(sketch: bytes) -> bool:
+    """Tell whether the page has a subject."""
+    return any(sketch[MINHASH_BYTES:])
+
+
 def subject_number(sketch: bytes) -> int:
     """Return a 64-bit number that tells the subject in *sketch* from others."""
     return xxh3_64_intdigest(sketch[MINHASH_BYTES:])

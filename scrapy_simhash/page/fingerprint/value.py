@@ -9,6 +9,7 @@ from scrapy_simhash.page.fingerprint.own_part import OWN_PART_BYTES
 from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
 
 _HEAD = Struct(">QI")
+_VALUE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +62,17 @@ class Fingerprint:
         except error as cause:
             raise ValueError(f"a fingerprint takes {_HEAD.size} bytes or more, got {len(data)}") from cause
         return cls(value, features, bytes(data[_HEAD.size :]))
+
+    def compared_bytes(self) -> bytes:
+        """Return all that a rule compares: value (big endian), sketch and own part: 8, 136, 139 or 259 bytes.
+
+        Without a sketch nothing else is compared.
+        """
+        rest = self.sketch + self.own if self.sketch else b""
+        return self.value.to_bytes(_VALUE_BYTES, "big") + rest
+
+    @classmethod
+    def from_compared_bytes(cls, data: bytes) -> Fingerprint:
+        """Return the fingerprint that compared_bytes() wrote, without features. Raises ValueError for others."""
+        own = _VALUE_BYTES + SKETCH_BYTES
+        return cls(int.from_bytes(data[:_VALUE_BYTES], "big"), 0, data[_VALUE_BYTES:own], data[own:])

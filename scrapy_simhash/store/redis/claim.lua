@@ -3,11 +3,12 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_short, is_crowded, delivered, live =
-  struct.unpack('>c8I8c4I4c8I4BBBBBI4', ARGV[1])
+local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, kind, found_by, too, subject =
+  struct.unpack('>c8I8c4I4c8I4BBBBI4c1c8c8c8', ARGV[1])
 local key, flags, stamp, scope, sketch, own_part, url, kin, parts =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
--- A page is searched for by two values if it has an own part with a value.
+-- A page is searched for by two values if it has an own part with a value, and by its subject, as it is given, in a
+-- crowd. If it is new it is found by one or two values from now on, or by none, and `kind` says how.
 local value, other_value = stamp:sub(1, VALUE_END), own_value(own_part)
 -- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
 -- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
@@ -27,7 +28,9 @@ end
 
 -- The halves of the values that are searched for.
 local wanted = {{struct.unpack('>I4I4', value)}}
-if other_value ~= NO_VALUE then wanted[2] = {struct.unpack('>I4I4', other_value)} end
+for _, further in ipairs({other_value, subject}) do
+  if further ~= NO_VALUE then wanted[#wanted + 1] = {struct.unpack('>I4I4', further)} end
+end
 
 local function is_within_reach(high, low)
   for _, halves in ipairs(wanted) do
@@ -42,7 +45,7 @@ local function is_near(event)
   local high, low, other_high, other_low = struct.unpack('>I4I4I4I4', event, EVENT_HEAD - 2 * VALUE_END + 1)
   local has_other = other_high + other_low > 0
   return (is_within_reach(high, low) or has_other and is_within_reach(other_high, other_low))
-    and event:sub(EVENT_HEAD + 1, -MARK - 1) == scope and event:sub(1, 1) == '+'
+    and event:sub(EVENT_HEAD + 1, -MARK - 1) == scope and event:sub(1, 1) ~= '-'
 end
 
 -- Return who had a content first, its flags and its record.
@@ -188,10 +191,8 @@ if is_look == 0 then
     if is_short == 1 then
       redis.call('HSET', SHORT, value .. scope, field(content))
       is_first_of_kind = redis.call('HLEN', SHORT) == 1
-    elseif is_crowded == 0 or other_value ~= NO_VALUE then
-      local found_by = is_crowded == 0 and value or other_value
-      local too = is_crowded == 0 and other_value or NO_VALUE
-      log(events, last, '+', content, found_by, too, scope, key .. sketch .. own_part)
+    elseif kind ~= '\0' then
+      log(events, last, kind, content, found_by, too, scope, key .. sketch .. own_part)
       is_first_of_kind = known + #events == 1
     end
     own = content + 1

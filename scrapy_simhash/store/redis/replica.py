@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Iterable
 
 from scrapy_simhash.index import HammingIndex, Match
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.rule import Rule
-from scrapy_simhash.store.candidates import nearest, values_of
+from scrapy_simhash.store.base import Posting
+from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, with_latest
 from scrapy_simhash.store.indexes import index_for
-from scrapy_simhash.store.redis.layout import CAME, MARK_BYTES, encoded, read_events
+from scrapy_simhash.store.redis.layout import CAME, CAME_IN_CROWD, MARK_BYTES, encoded, read_events
 
-#: Fingerprints that are kept after they were needed: some 5 MB.
-FINGERPRINTS = 10_000
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
 
@@ -34,7 +33,10 @@ class Replica:
         self._rule = rule
         self._blocks = blocks
         self._indexes: dict[bytes, HammingIndex] = {}
-        self._fingerprints: OrderedDict[int, Fingerprint] = OrderedDict()
+        #: Scopes with contents that are found by their subject.
+        self._crowded: set[bytes] = set()
+        #: What is compared of some contents: it never changes.
+        self._compared: Recent[int, bytes] = Recent(FINGERPRINTS)
         #: Whether there is a content that is found by its own part, so that a match may have the value of that.
         self.has_own_values = False
         self._size = 0
@@ -43,20 +45,27 @@ class Replica:
         """Return how many contents can be found. O(1)."""
         return self._size
 
-    def find(self, scope: str, fingerprint: Fingerprint) -> list[Match]:
-        """Return the contents within the rule's reach by either value, nearest first, then by number."""
-        index = self._indexes.get(encoded(scope))
-        return [] if index is None else nearest(index, values_of(fingerprint))
+    def find(self, scope: str, fingerprint: Fingerprint) -> Search:
+        """Search among the contents of *scope*."""
+        return search(self._index(encoded(scope)), fingerprint, self.is_crowded(scope))
 
-    def fingerprints_of(self, contents: Iterable[int]) -> dict[int, Fingerprint]:
-        """Return the fingerprints that are here, by number of the content."""
-        return {content: self._fingerprints[content] for content in contents if content in self._fingerprints}
+    def with_latest(
+        self, matches: list[Match], latest: int, its: Fingerprint, posting: Posting
+    ) -> list[Match]:
+        """Return *matches* with the page's *latest* content, see ``candidates``."""
+        return with_latest(matches, latest, its, posting.fingerprint, self._index(encoded(posting.scope)))
 
-    def keep_fingerprint(self, content: int, fingerprint: Fingerprint) -> None:
-        """Keep the fingerprint of a content, until many others have come."""
-        self._fingerprints[content] = fingerprint
-        if len(self._fingerprints) > FINGERPRINTS:
-            self._fingerprints.popitem(last=False)
+    def is_crowded(self, scope: str) -> bool:
+        """Whether contents of *scope* are found by their subject."""
+        return encoded(scope) in self._crowded
+
+    def compared(self, contents: Iterable[int]) -> dict[int, bytes]:
+        """Return what is compared of those contents that are here, by number."""
+        return {content: self._compared[content] for content in contents if content in self._compared}
+
+    def keep_compared(self, content: int, data: bytes) -> None:
+        """Keep what is compared of a content, until many others have come."""
+        self._compared[content] = data
 
     def apply(self, packed: bytes, start: int, first: int) -> None:
         """Take in the events that begin at byte *start* of *packed*, number *first* of the log and those after it.
@@ -71,12 +80,14 @@ class Replica:
         self.mark = packed[-MARK_BYTES:]
         came: dict[bytes, tuple[array[int], array[int]]] = {}
         for kind, content, its_values, scope in events:
-            if kind == CAME:
+            if kind in (CAME, CAME_IN_CROWD):
                 values, contents = came.setdefault(scope, (array("Q"), array("Q")))
                 values.extend(its_values)
                 contents.extend([content] * len(its_values))
                 self._size += 1
                 self.has_own_values |= len(its_values) > 1
+                if kind == CAME_IN_CROWD:
+                    self._crowded.add(scope)
         for scope, (values, contents) in came.items():
             index = self._index(scope)
             if len(values) < _MANY:
@@ -86,7 +97,7 @@ class Replica:
                 index.add_many(values, contents)
         # A content goes once, after it came. It may have been found by one of its values only.
         for kind, content, its_values, scope in events:
-            if kind != CAME:
+            if kind not in (CAME, CAME_IN_CROWD):
                 index = self._index(scope)
                 self._size -= sum([index.discard(value, content) for value in its_values]) > 0
 

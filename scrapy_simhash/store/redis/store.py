@@ -13,13 +13,13 @@ from typing import Any
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.index import Match
-from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.comparison import Comparison
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.errors import meaning
 from scrapy_simhash.store.redis.line import Line
@@ -41,9 +41,9 @@ _LOSSES = 5
 _NEWS = 1000
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, short, found by its own part only, delivered; seconds for which another run is live
-#: after a heartbeat.
-_CLAIM = Struct(">8sQ4sI8sIB????I")
+#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; the kind of
+#: event and the values by which it is found if it is new, and that of its subject if it is searched for by that.
+_CLAIM = Struct(">8sQ4sI8sIB???Ic8s8s8s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
 #: same text, the former visit, lengths of the original's key and URL, which follow.
 _CLAIMED = Struct(">cQQQQII?BBQ24sHI")
@@ -281,81 +281,44 @@ class RedisStore:
         scope = layout.checked("scope", layout.encoded(posting.scope))
         stamp, url, parts = layout.stamp_of(posting), layout.encoded(posting.url), packed(posting.parts)
         losses = 0
-        compared: dict[int, tuple[float | None, float | None]] = {}
         latest: Replica | None = None
         while losses < _LOSSES:
             replica = await self._link.ready()
             if replica is not latest:
                 # The same numbers may be other contents.
-                latest, compared = replica, {}
+                latest, comparison = (
+                    replica,
+                    Comparison(self._link, self._names["contents"], replica, posting),
+                )
             opened, request = self._link.opened, self._link.request
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
-            matches = [] if posting.is_short else replica.find(posting.scope, fingerprint)
-            is_crowded = candidates.is_crowded(fingerprint, matches)
-            if candidates.has_many(fingerprint, matches):
-                matches = candidates.compared(matches, await self._content_of(key))
-            kin = await self._kin(fingerprint, matches, replica, compared) if matches else []
+            matches, found_by = (
+                candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
+            )
+            if candidates.is_cut(matches):
+                record = await self._link.ask("HGET", self._names["pages"], key)
+                if record is not None:
+                    matches = await comparison.with_latest(matches, layout.read_page(record).content)
+            kin = await comparison.kin(matches, opened.header.rule) if matches else []
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, request.token, request.expire, reach),
-                *(is_look, posting.is_short, is_crowded, posting.is_delivered, request.live),
+                *(is_look, posting.is_short, posting.is_delivered, request.live),
+                *layout.ways_to_find(fingerprint, found_by, replica.is_crowded(posting.scope)),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             about = key, stamp, scope, fingerprint.sketch, fingerprint.own, url, known, parts
             reply = await self._link.ask("claim", head, *about)
             if reply[:1] == _STORED:
                 claim, is_new = self._claimed(reply, posting, replica, first, kin)
-                agrees = any(compared[match.key][1] is not None for match in matches)
-                claim = claim._replace(is_by_learning=agrees != bool(kin))
-                if is_new and not is_look and not is_crowded:
-                    replica.keep_fingerprint(claim.content, fingerprint)
+                claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
+                if is_new and not is_look and found_by & candidates.BY_TEXT:
+                    replica.keep_compared(claim.content, fingerprint.compared_bytes())
                 return claim
             losses += await self._begin_again(reply, replica, first)
         raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
-
-    async def _kin(
-        self,
-        fingerprint: Fingerprint,
-        matches: list[Match],
-        replica: Replica,
-        compared: dict[int, tuple[float | None, float | None]],
-    ) -> list[tuple[Match, float]]:
-        """Return the contents among *matches* that *fingerprint* repeats, with their similarity, best first.
-
-        *compared* has, by content, what the rule's compare() returned when the same page asked before; the rest is
-        added to it. Who races with many like it asks often.
-        """
-        rule = self.header.rule
-        new = [match for match in matches if match.key not in compared]
-        if (rule.compares_sketches and fingerprint.sketch) or replica.has_own_values:
-            known = await self._fingerprints_of([match.key for match in new], replica)
-        else:
-            # Bits decide, and these are in the index.
-            known = {match.key: Fingerprint(match.value) for match in new}
-        for match in new:
-            its = known.get(match.key)
-            # A content that the server does not have any more is nobody's kin.
-            compared[match.key] = (None, None) if its is None else rule.compare(fingerprint, its)
-        kin = [(match, alike) for match in matches if (alike := compared[match.key][0]) is not None]
-        return sorted(kin, key=lambda pair: -pair[1])
-
-    async def _content_of(self, key: bytes) -> int | None:
-        """Return the number of the content of a page, None if the page is not known. One trip."""
-        record = await self._link.ask("HGET", self._names["pages"], key)
-        return None if record is None else layout.read_page(record).content
-
-    async def _fingerprints_of(self, contents: list[int], replica: Replica) -> dict[int, Fingerprint]:
-        """Return the fingerprints of *contents*, by number. They never change: few are asked for twice."""
-        fingerprints = replica.fingerprints_of(contents)
-        if missing := [content for content in contents if content not in fingerprints]:
-            records = await self._link.ask("HMGET", self._names["contents"], *missing)
-            for content, record in zip(missing, records, strict=True):
-                if record is not None:
-                    fingerprints[content] = layout.read_content(record).fingerprint
-                    replica.keep_fingerprint(content, fingerprints[content])
-        return fingerprints
 
     def _claimed(
         self,

@@ -15,8 +15,10 @@ from pathlib import Path
 from threading import Lock
 
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.page.fingerprint import Fingerprint, own_value
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, FINGERPRINTS, values_by
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.local import Entry, LocalStore
@@ -40,12 +42,12 @@ FROM pages WHERE key = ?"""
 CONTENT = """SELECT page, value, text_hash, sketch, own
 FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
-OWN_PARTS = """SELECT scope, number, own
+SKETCHES = f"""SELECT scope, number, sketch, own, is_findable
 FROM contents JOIN sketches ON sketches.content = contents.number
-WHERE is_findable AND own IS NOT NULL"""
+WHERE is_findable & {BY_SUBJECT} OR is_findable & {BY_OWN_PART} AND own IS NOT NULL"""
 CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
-NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, 1)"
+NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
 NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
 CHANGED_PAGE = """UPDATE pages
@@ -97,6 +99,8 @@ class SqliteStore(LocalStore):
         self._turn = Lock()
         self._is_patient = True
         self._run = self._size = 0
+        #: What is compared of some contents: it never changes.
+        self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
         what = "read" if read_only else "write"
         try:
             with said_at_opening(self._path, what):
@@ -119,7 +123,9 @@ class SqliteStore(LocalStore):
         ((self._size, self._page_end, self._content_end),) = self._execute(ENDS).fetchall()
         scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
         self._scopes = {scope: number for number, scope in scopes.items()}
-        cursor = self._execute("SELECT scope, value, number FROM contents WHERE is_findable AND NOT is_short")
+        cursor = self._execute(
+            "SELECT scope, value, number FROM contents WHERE is_findable & 1 AND NOT is_short"
+        )
         while chunk := cursor.fetchmany(CHUNK):
             by_scope: dict[int, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("q")))
             for scope, value, number in chunk:
@@ -131,9 +137,14 @@ class SqliteStore(LocalStore):
                 unsigned_columns = [memoryview(column).cast("B").cast("Q") for column in columns]
                 self._index(scopes[scope]).add_many(*unsigned_columns)
             self.index_size += len(chunk)
-        for scope, number, own in self._execute(OWN_PARTS):
-            if value := own_value(own):
+        for scope, number, sketch, own, found_by in self._execute(SKETCHES):
+            # What is found by its text is in there already.
+            fingerprint = Fingerprint(0, sketch=sketch, own=own or b"")
+            for value in values_by(fingerprint, found_by & ~BY_TEXT):
                 self._index(scopes[scope]).add(value, number)
+            if not found_by & BY_TEXT:
+                self._crowded.add(scopes[scope])
+                self.index_size += 1
 
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
@@ -299,6 +310,14 @@ class SqliteStore(LocalStore):
             unsigned_hash(text_hash),
         )
 
+    def _compared(self, contents: list[int]) -> list[bytes]:
+        # In a crowd it is the same ones again and again.
+        recent = self._recent
+        for content in contents:
+            if content not in recent:
+                recent[content] = self._content(content)[1].compared_bytes()
+        return [recent[content] for content in contents]
+
     def _short(self, scope: str, value: int) -> int | None:
         found = self._execute(SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
@@ -315,7 +334,7 @@ class SqliteStore(LocalStore):
             if scope is None:
                 scope = len(self._scopes)
                 self._execute("INSERT INTO scopes VALUES (?, ?)", (scope, stored(posting.scope)))
-            self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_short))
+            self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_short, entry.found_by))
             if fingerprint.sketch:
                 self._execute(NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
         sketch, own = (fingerprint.sketch, fingerprint.own or None) if entry.has_own_sketch else (None, None)

@@ -17,7 +17,7 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.text import extract, parse
-from scrapy_simhash.rule import SHORT_OWN_PART
+from scrapy_simhash.second_look import SHORT_OWN_PART
 from scrapy_simhash.site import SiteProfile
 from tests.examples import examples
 from tests.page.compiled.strategies import HEADERS, PROSE, markup, trees

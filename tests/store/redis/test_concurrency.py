@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from dataclasses import replace
@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.rule import Rule, SimilarityRule
+from scrapy_simhash.rule import Near, Rule, SimilarityRule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
@@ -87,14 +87,14 @@ async def test_who_asks_again_compares_with_what_is_new_only(
 ) -> None:
     # Each is near the others, and like none of them.
     pages = [posting(str(bit), content(1 << bit, text=str(bit))) for bit in range(20)]
-    compared = Counter[tuple[Fingerprint, Fingerprint]]()
-    compare = SimilarityRule.compare
+    compared = Counter[tuple[Fingerprint, bytes]]()
+    compare_all = SimilarityRule.compare_all
 
-    def counted(rule: SimilarityRule, a: Fingerprint, b: Fingerprint) -> tuple[float | None, float | None]:
-        compared[a, b] += 1
-        return compare(rule, a, b)
+    def counted(rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+        compared.update((one, other) for other in others)
+        return compare_all(rule, one, others)
 
-    monkeypatch.setattr(SimilarityRule, "compare", counted)
+    monkeypatch.setattr(SimilarityRule, "compare_all", counted)
     async with opened(shared.url, prefix) as store:
         claims = await asyncio.gather(*[store.claim(page) for page in pages])
     assert [claim.original for claim in claims] == [None] * 20

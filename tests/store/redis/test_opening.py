@@ -181,13 +181,13 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
             "another release of scrapy-simhash: its layout has version 1, this",
         ),
         (
-            ["HSET {}:header id 12345678 version 5 header {{}}"],
-            "another release of scrapy-simhash: its layout has version 5, this",
+            ["HSET {}:header id 12345678 version 6 header {{}}"],
+            "another release of scrapy-simhash: its layout has version 6, this",
         ),
-        (["HSET {}:header id 12345678 version 4 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 4 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 5 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 5 header what"], "header that cannot be read"),
         (
-            ['HSET {}:header id 12345678 version 4 header {{"rule":"classic","later":1}}'],
+            ['HSET {}:header id 12345678 version 5 header {{"rule":"classic","later":1}}'],
             "does not know: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),

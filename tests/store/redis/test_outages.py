@@ -370,7 +370,7 @@ async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
         for text in "abcdef":
             claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
             assert claim.original == posting(text, 0).url
-        assert len((await store._link.ready()).fingerprints_of(range(6))) == 1
+        assert len((await store._link.ready()).compared(range(6))) == 1
 
 
 async def trouble(server: RedisServer, kind: str) -> None:

@@ -1,0 +1,14 @@
+# cython: language_level=3
+"""The types of second_look.py where it is compiled: without Python objects, so that a call takes some nanoseconds."""
+
+import cython
+
+from scrapy_simhash.kernel._hamming cimport measured
+
+cdef double BITS, NOT_NEAR, EQUAL_SIMILARITY
+cdef int DOUBTFUL, PART, UNKNOWN, WHOLE, BARE_DISTANCE, LONG_TEXT, SHORT_OWN_PART, LEAST_VERSION
+
+@cython.locals(least=double, is_near=cython.bint, is_doubtful=cython.bint)
+cdef void decide(measured *pair) noexcept nogil
+@cython.locals(is_near=cython.bint)
+cdef double _of_own_parts(const measured *pair, double least) noexcept nogil

@@ -1,0 +1,80 @@
+"""Comparison: what the rule says of one page and the contents in its reach, which are in the server."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scrapy_simhash.index import Match
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.rule import Rule
+from scrapy_simhash.store.base import Posting
+from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.redis.layout import read_content
+from scrapy_simhash.store.redis.link import Link
+from scrapy_simhash.store.redis.replica import Replica
+
+
+class _Compared(NamedTuple):
+    similarity: float | None
+    by_text: float | None
+    distance: int
+
+
+_FAR = _Compared(None, None, 0)
+
+
+class Comparison:
+    """The comparison of a page with contents of *replica*, whose records are in the hash *contents* of the server.
+
+    What was compared stays, by content: who races with many like it asks often.
+    """
+
+    def __init__(self, link: Link, contents: str, replica: Replica, posting: Posting) -> None:
+        self._link, self._contents, self._replica, self._posting = link, contents, replica, posting
+        self._compared: dict[int, _Compared] = {}
+
+    async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
+        """Return the contents among *matches* that the page repeats, with their similarity, best first."""
+        page, compared = self._posting.fingerprint, self._compared
+        new = [match for match in matches if match.key not in compared]
+        if (rule.compares_sketches and page.sketch) or self._replica.has_own_values:
+            known = await self._fetch([match.key for match in new])
+        else:
+            # Bits decide, and these are in the index.
+            known = {match.key: Fingerprint(match.value).compared_bytes() for match in new}
+        # A content that the server does not have any more is nobody's kin.
+        compared.update((match.key, _FAR) for match in new)
+        there = list(known.items())
+        for place, similarity, by_text in rule.compare_all(page, [data for _, data in there]):
+            content, data = there[place]
+            distance = distance_of(page, Fingerprint.from_compared_bytes(data))
+            compared[content] = _Compared(similarity, by_text, distance)
+        kin = []
+        for match in matches:
+            similarity, _, distance = compared[match.key]
+            if similarity is not None:
+                kin.append((match._replace(distance=distance), similarity))
+        return sorted(kin, key=lambda pair: -pair[1])
+
+    def agrees_by_text(self, matches: list[Match]) -> bool:
+        """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
+        return any(self._compared[match.key].by_text is not None for match in matches)
+
+    async def with_latest(self, matches: list[Match], latest: int) -> list[Match]:
+        """Return *matches* with the *latest* content of the page itself, see ``candidates``. One trip at most."""
+        known = await self._fetch([latest])
+        if latest not in known:
+            return matches
+        its = Fingerprint.from_compared_bytes(known[latest])
+        return self._replica.with_latest(matches, latest, its, self._posting)
+
+    async def _fetch(self, contents: list[int]) -> dict[int, bytes]:
+        """Return what is compared of *contents*, by number. It never changes: little is asked for twice."""
+        compared = self._replica.compared(contents)
+        if missing := [content for content in contents if content not in compared]:
+            records = await self._link.ask("HMGET", self._contents, *missing)
+            for content, record in zip(missing, records, strict=True):
+                if record is not None:
+                    compared[content] = read_content(record).fingerprint.compared_bytes()
+                    self._replica.keep_compared(content, compared[content])
+        return compared
