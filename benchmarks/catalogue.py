@@ -5,8 +5,8 @@
     python benchmarks/catalogue.py -s SIMHASH_SITE_LEARNING=False
 
 The pages of a drawn catalogue have a name, a sentence of their own and 300 words that all of them share; every tenth
-is a page that came before, with another counter. They go through one NearDuplicateDetector; the time of every claim is
-taken, which is the search, the second look and the insert. Of the last thousand pages before each size: mean and
+is a page that came before, with another counter. They go through one NearDuplicateDetector. The time of every claim
+is taken, which is the search, the second look and the insert. Of the last thousand pages before each size: mean and
 longest claim in milliseconds, the share of copies that were found, and how many different pages were merged, of all
 pages so far. Redis is a server of its own, started for this.
 
