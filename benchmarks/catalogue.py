@@ -8,7 +8,8 @@ The pages of a drawn catalogue have a name, a sentence of their own and 300 word
 is a page that came before, with another counter. They go through one NearDuplicateDetector. The time of every claim
 is taken, which is the search, the second look and the insert. Of the last thousand pages before each size: mean and
 longest claim in milliseconds, the share of copies that were found, and how many different pages were merged, of all
-pages so far. Redis is a server of its own, started for this.
+pages so far. Times are processor time of this process: a busy machine shows less. Redis is a server of its own,
+started for this, and what it takes there is not in the time.
 
 Not measured: reading pages (``benchmarks/page.py``), bytes (``benchmarks/stores.py``).
 """
@@ -25,7 +26,7 @@ from pathlib import Path
 from random import Random
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
 # For a run as a file.
@@ -110,9 +111,9 @@ async def measure(store: Store | AsyncStore, sizes: Sequence[int], config: Confi
     claim = detector.claim_async
 
     async def timed(posting: Posting, remember: bool = True) -> Claim:
-        start = perf_counter()
+        start = process_time()
         found = await claim(posting, remember)
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
         return found
 
     detector.claim_async = timed  # type: ignore[method-assign]

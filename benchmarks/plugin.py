@@ -67,9 +67,9 @@ from scrapy_simhash.store import MemoryStore
 STAGES: Sequence[tuple[str, Any, str]] = (
     ("parse", page_checker, "tree_of"),
     ("kernel", PageFingerprinter, "read"),
-    ("index: look-up", ProbingIndex, "find"),
+    ("index: look-up", ProbingIndex, "nearest"),
     ("index: insert", ProbingIndex, "add"),
-    ("candidates compared", SimilarityRule, "compare"),
+    ("candidates compared", SimilarityRule, "compare_all"),
     ("store: the rest of a claim", MemoryStore, "claim"),
     ("detector: the rest", NearDuplicateDetector, "conclude"),
     ("hints", consequences, "read_hints"),

@@ -54,6 +54,7 @@ from benchmarks.lib.report import environment, opening, progress, table
 from benchmarks.lib.store_weight import MEMORY, SEED, SQLITE, pages, weigh
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.store import MemoryStore, Posting, Store
+from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.rows import signed
 from scrapy_simhash.store.sqlite.store import NEW_CONTENT, NEW_PAGE, NEW_SKETCH
@@ -131,7 +132,7 @@ def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]
     connection.executemany(
         NEW_PAGE, ((n, p.key, p.url, *head, 1, n, 0, None, None, None) for (n, p), head in rows)
     )
-    connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False) for (n, _), head in rows))
+    connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False, BY_ALL) for (n, _), head in rows))
     connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch, None) for n, p in chunk))
 
 

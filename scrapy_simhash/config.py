@@ -87,7 +87,7 @@ class Config:
     action_deny_domains: tuple[str, ...] = ()
     protect: tuple[str, ...] = PROTECTIONS
     rule: str = "similarity"
-    candidate_distance: int = 12
+    candidate_distance: int = 8
     min_similarity: float = 0.8
     site_learning: bool = True
     max_distance: int = 3

@@ -23,6 +23,7 @@ from scrapy_simhash.page.fingerprint import (
     equal_subject,
     is_part,
     same_subject,
+    shares_subject,
     similarity,
 )
 from scrapy_simhash.second_look import NOT_NEAR, decide
@@ -41,7 +42,8 @@ class Measured:
     """
 
     __slots__ = (
-        *("min_similarity", "reach", "has_sketches", "has_own_parts", "is_same_subject", "is_equal_subject"),
+        *("min_similarity", "reach", "has_sketches", "has_own_parts"),
+        *("is_same_subject", "is_equal_subject", "shares_subject"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
         *("similarity", "by_text"),
     )
@@ -55,20 +57,19 @@ class Measured:
         #: Bits that differ between the values.
         self.distance = hamming_distance(a.value, b.value)
         self.has_sketches = bool(a.sketch and b.sketch)
-        #: Share of shingles in common; not asked for where the values are out of reach.
-        self.estimate = NOT_NEAR
-        self.is_same_subject = self.is_equal_subject = self.has_own_parts = False
+        self.has_own_parts = False
         if not self.has_sketches:
             return
-        if self.distance <= reach:
-            self.estimate = similarity(a.sketch, b.sketch)
+        self.is_same_subject = same_subject(a.sketch, b.sketch)
+        self.is_equal_subject = equal_subject(a.sketch, b.sketch)
+        self.shares_subject = shares_subject(a.sketch, b.sketch)
+        is_found = self.distance <= reach or self.shares_subject
+        #: Share of shingles in common; not asked for of pages that are no candidates of each other.
+        self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
         self.has_own_parts = bool(a.own and b.own)
-        has_part = self.has_own_parts and (is_part(a.own) or is_part(b.own))
-        if has_part or self.distance <= reach:
-            self.is_same_subject = same_subject(a.sketch, b.sketch)
-            self.is_equal_subject = equal_subject(a.sketch, b.sketch)
         if not self.has_own_parts:
             return
+        has_part = is_part(a.own) or is_part(b.own)
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
         #: The same of what is not the sites': of all text, where a site repeats nothing of it.
@@ -135,9 +136,10 @@ class Rule(ABC):
 class SimilarityRule(Rule):
     """The default: candidates by simhash, then a second look at their sketches.
 
-    Two pages are near-duplicates if their fingerprints differ in at most ``candidate_distance`` bits and their
-    sketches estimate at least ``min_similarity`` of their shingles in common. Pages with different subjects must be
-    more similar, 0.95 where 0.8 would do otherwise: pages of one template differ in a name and little else.
+    Two pages are near-duplicates if their fingerprints differ in at most ``candidate_distance`` bits, or they have
+    the same subject, and their sketches estimate at least ``min_similarity`` of their shingles in common. Pages with
+    different subjects must be more similar, 0.95 where 0.8 would do otherwise: pages of one template differ in a name
+    and little else.
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/site.rst``.
     On sites that are known, 0.7 is enough for pages with equal subjects: versions of one page.
@@ -193,7 +195,7 @@ class SimilarityRule(Rule):
         least = f"{self.min_similarity:.2f}"
         if float(least) != self.min_similarity:
             least = f"{self.min_similarity:g}"
-        return f"simhash distance <= {self.candidate_distance}, similarity >= {least}"
+        return f"simhash distance <= {self.candidate_distance} or same subject, similarity >= {least}"
 
 
 @dataclass(frozen=True, slots=True)

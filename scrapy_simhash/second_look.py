@@ -75,7 +75,8 @@ def _of_own_parts(pair: Measured, least: float) -> float:
     """
     estimate = pair.own_estimate
     fewer = min(pair.tokens, pair.its_tokens)
-    if fewer >= SHORT_OWN_PART and estimate >= least and pair.own_distance <= pair.reach:
+    is_found = pair.own_distance <= pair.reach or pair.shares_subject
+    if fewer >= SHORT_OWN_PART and estimate >= least and is_found:
         return estimate
     if pair.is_equal_subject:
         both = pair.tokens + pair.its_tokens

@@ -233,7 +233,7 @@ def test_clusters_do_not_drift_along_a_chain_of_edits() -> None:
     ("settings", "share", "is_duplicate"),
     [
         ({}, 0.1, True),
-        ({"candidate_distance": 3}, 0.1, False),
+        ({"candidate_distance": 3}, 0.1, True),
         ({"min_similarity": 0.99}, 0.1, False),
         ({"rule": "classic"}, 0.1, False),
         ({"rule": "classic", "max_distance": 20, "blocks": 22}, 0.1, True),

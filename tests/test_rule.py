@@ -33,8 +33,10 @@ def fingerprint(value: int, shared: int = 1000, subject: str = "night pilots") -
     ("distance", "shared", "subject", "near"),
     [
         (0, 1000, "night pilots", True),
-        (12, 1000, "night pilots", True),
-        (13, 1000, "night pilots", False),  # too far to be a candidate
+        (8, 1000, "", True),
+        (9, 1000, "", False),  # too far to be a candidate
+        (9, 1000, "night pilots day", False),
+        (40, 1000, "night pilots", True),  # a candidate by its subject
         (3, 950, "night pilots", True),
         (3, 700, "night pilots", False),  # near by bits, but not by what they say
         (3, 930, "day pilots", False),  # as alike as siblings are, and of another name
@@ -66,15 +68,15 @@ def test_without_a_sketch_three_bits_decide() -> None:
 
 
 def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
-    assert SimilarityRule().reach == 12
+    assert SimilarityRule().reach == 8
     assert ClassicRule().reach == 3
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (SimilarityRule(), "simhash distance <= 12, similarity >= 0.80"),
-        (SimilarityRule(16, 0.95), "simhash distance <= 16, similarity >= 0.95"),
+        (SimilarityRule(), "simhash distance <= 8 or same subject, similarity >= 0.80"),
+        (SimilarityRule(16, 0.95), "simhash distance <= 16 or same subject, similarity >= 0.95"),
         (ClassicRule(2), "simhash distance <= 2"),
     ],
 )
@@ -114,9 +116,9 @@ def whole(tokens: int = 200) -> bytes:
     return OwnPart(WHOLE, tokens).to_bytes()
 
 
-def elsewhere(own: bytes) -> Fingerprint:
+def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
     """Return a page that is far in bits and in shingles, as under another template; its own part may agree."""
-    return page(own, 2**30 - 1, 300)
+    return page(own, 2**30 - 1, 300, subject)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,8 @@ def elsewhere(own: bytes) -> Fingerprint:
         (page(whole()), page(whole(), 7, 995, OTHER), True),
         # Own parts that agree, whatever surrounds them.
         (page(own_part()), elsewhere(own_part(950, 15)), True),
-        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1)), False),  # not found by thirteen bits
+        (page(own_part()), elsewhere(own_part(1000, 2**40 - 1)), True),  # found by their subject
+        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1), ""), False),  # found by nothing
         (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to find a copy by
         (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
         (page(whole(), 8), elsewhere(own_part()), True),

@@ -27,7 +27,7 @@ class ProbingIndex(HammingIndex):
 
     __slots__ = ("_plan",)
 
-    def __init__(self, max_distance: SupportsIndex = 12, blocks: SupportsIndex = 5) -> None:
+    def __init__(self, max_distance: SupportsIndex = 8, blocks: SupportsIndex = 5) -> None:
         """Make an empty index over the even plan of *blocks* blocks.
 
         Few blocks make wide ones: more probes, fewer candidates, which only great indexes have many of.

@@ -6,7 +6,7 @@ import logging
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex, Match, hamming_distance
-from scrapy_simhash.page.fingerprint import Fingerprint, has_subject, own_value, subject_number
+from scrapy_simhash.page.fingerprint import Fingerprint, own_value, subject_number
 
 logger = logging.getLogger(__name__)
 
@@ -41,38 +41,43 @@ NOTHING = Search([], BY_TEXT)
 
 
 def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
-    """Return the values by which a content is found, two at most: its text or its subject, and its own part.
+    """Return the values by which a content is found: its text, its own part, its subject, if it has them.
 
-    Nothing is compared of an own part without a sketch beside it.
+    Without a sketch nothing but bits of the text is compared.
     """
-    own = own_value(fingerprint.own) if found_by & BY_OWN_PART and fingerprint.sketch else 0
     values = [fingerprint.value] if found_by & BY_TEXT else []
-    if found_by & BY_SUBJECT:
-        values.append(subject_number(fingerprint.sketch))
-    return (*values, own) if own else tuple(values)
+    if not fingerprint.sketch:
+        return tuple(values)
+    if found_by & BY_OWN_PART and (own := own_value(fingerprint.own)):
+        values.append(own)
+    if found_by & BY_SUBJECT and (subject := subject_number(fingerprint.sketch)):
+        values.append(subject)
+    return tuple(values)
 
 
-def search(index: HammingIndex, fingerprint: Fingerprint, has_crowd: bool) -> Search:
-    """Search for a page by its text and its own part, and by its subject if there is a crowd in its scope.
+def search(index: HammingIndex, fingerprint: Fingerprint) -> Search:
+    """Search for a page by its text, its own part and its subject.
 
-    Its subject finds what the others cannot any more: pages of equal subjects, which a copy has as a rule. The values
-    of different subjects are not within reach of each other. Of many candidates the nearest are returned; without a
-    sketch, all.
+    Copies have equal subjects as a rule, and the values of different subjects are not within reach of each other: so
+    few bits are enough for the others. Of many candidates by the one or the other the nearest are returned, half of
+    them at least; without a sketch, all.
     """
     if not fingerprint.sketch:
         return Search(index.find(fingerprint.value), BY_TEXT)
-    own = own_value(fingerprint.own)
-    values = [fingerprint.value, own] if own else [fingerprint.value]
-    named = has_subject(fingerprint.sketch)
-    if has_crowd and named:
-        values.append(subject_number(fingerprint.sketch))
-    matches, counts = index.nearest(values, MOST_COMPARED)
+    by_text, counts = index.nearest(values_by(fingerprint, BY_TEXT | BY_OWN_PART), MOST_COMPARED)
     found_by = BY_TEXT if counts[0] < MOST_NEARBY else 0
-    if own and counts[1] < MOST_NEARBY:
-        found_by |= BY_OWN_PART
-    if not found_by & BY_TEXT and named and not (has_crowd and counts[-1] >= MOST_NEARBY):
-        found_by |= BY_SUBJECT
-    return Search(matches, found_by)
+    found_by |= BY_OWN_PART if len(counts) > 1 and counts[1] < MOST_NEARBY else 0
+    subject = values_by(fingerprint, BY_SUBJECT)
+    if not subject:
+        return Search(by_text, found_by)
+    by_subject, (count,) = index.nearest(subject, MOST_COMPARED)
+    found_by |= BY_SUBJECT if count < MOST_NEARBY else 0
+    if not by_subject:
+        return Search(by_text, found_by)
+    half = MOST_COMPARED // 2
+    some = by_text[: max(half, MOST_COMPARED - len(by_subject))]
+    others = by_subject[: max(half, MOST_COMPARED - len(by_text))]
+    return Search(list({match.key: match for match in (*others, *some)}.values()), found_by)
 
 
 def distance_of(page: Fingerprint, content: Fingerprint) -> int:
@@ -102,7 +107,7 @@ def with_latest(
 def tell_crowd(scope: str, reach: int) -> None:
     """Tell once that a scope has its first crowd."""
     logger.info(
-        "%s pages%s are within %d bits of each other, and new. From now on such a page is looked for by its subject"
-        " and by its own part only, in the nearest %d candidates; a smaller SIMHASH_CANDIDATE_DISTANCE finds fewer",
-        *(f"{MOST_NEARBY:,}", f" of {scope}" if scope else "", reach, MOST_COMPARED),
+        "%d pages%s are within %d bits of each other, and new. From now on such a page is found by its subject and by"
+        " its own part only; a smaller SIMHASH_CANDIDATE_DISTANCE finds fewer",
+        *(MOST_NEARBY, f" of {scope}" if scope else "", reach),
     )

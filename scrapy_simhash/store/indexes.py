@@ -17,7 +17,7 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> HammingIndex:
 
     >>> from scrapy_simhash.rule import SimilarityRule
     >>> index_for(SimilarityRule()), index_for(ClassicRule(9))
-    (<ProbingIndex: 0 postings within 12 bits>, <SimhashIndex: 0 postings within 9 bits>)
+    (<ProbingIndex: 0 postings within 8 bits>, <SimhashIndex: 0 postings within 9 bits>)
     """
     if isinstance(rule, ClassicRule):
         return SimhashIndex(rule.reach, blocks if blocks > rule.reach else "auto")

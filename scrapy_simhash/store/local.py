@@ -78,7 +78,7 @@ class LocalStore(ABC):
         self._rule = header.rule
         self._blocks = blocks
         self._indexes: dict[str, HammingIndex] = {}
-        #: Scopes with contents that are found by their subject.
+        #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
         #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
         self.index_size = 0
@@ -172,7 +172,7 @@ class LocalStore(ABC):
     def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Found:
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
-        matches, found_by = search(index, fingerprint, posting.scope in self._crowded)
+        matches, found_by = search(index, fingerprint)
         if former is not None and is_cut(matches):
             its = self._content(former.content)[1]
             matches = with_latest(matches, former.content, its, fingerprint, index)
@@ -191,7 +191,15 @@ class LocalStore(ABC):
         if len(found) < 2:
             return Found(found[0] if found else None, found_by, is_by_learning)
         own = (number, None if former is None else self._content(former.content)[0])
-        best = min(found, key=lambda kin: (*(kin.cluster != page for page in own), -kin.similarity))
+        best = min(
+            found,
+            key=lambda kin: (
+                *(kin.cluster != page for page in own),
+                -kin.similarity,
+                kin.distance,
+                kin.content,
+            ),
+        )
         return Found(best, found_by, is_by_learning)
 
     def _compared(self, contents: list[int]) -> list[bytes]:

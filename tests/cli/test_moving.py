@@ -474,7 +474,7 @@ def test_a_store_is_told_in_a_few_lines(filled: str, places: Places, capfd: Capt
         "scheme            web-2",
     ]
     assert "SIMHASH_RULE = 'similarity'" in lines
-    assert "SIMHASH_CANDIDATE_DISTANCE = 12" in lines
+    assert "SIMHASH_CANDIDATE_DISTANCE = 8" in lines
     place = lines.index("largest clusters")
     assert lines[place + 1 : place + 4] == [
         f"  3 pages like {url('ferry')}",
@@ -495,7 +495,7 @@ def test_the_same_as_json(filled: str, places: Places, capfd: Capture) -> None:
         "scheme": "web-2",
         "settings": {
             "SIMHASH_RULE": "similarity",
-            "SIMHASH_CANDIDATE_DISTANCE": 12,
+            "SIMHASH_CANDIDATE_DISTANCE": 8,
             "SIMHASH_MIN_SIMILARITY": 0.8,
             "SIMHASH_SHINGLE_SIZE": 2,
             "SIMHASH_MIN_SHINGLES": 12,

@@ -35,7 +35,7 @@ def hashes_in(path: Path, values: list[int]) -> str:
 def test_every_plan_is_a_line_and_the_chosen_one_is_marked(capsys: Capture) -> None:
     assert cli.main(["plan", "--pages", "10M", "--distance", "3"]) == 0
     title, head, *lines, note = capsys.readouterr().out.splitlines()
-    assert note == "a crawl with the default settings searches within 12 bits: see --distance 12"
+    assert note == "a crawl with the default settings searches within 8 bits: see --distance 8"
     assert title.startswith("10,000,000 pages, near-duplicates differ in up to 3 bits")
     assert head.split() == [
         *("plan", "tables", "key", "bits", "candidates", "bytes", "a", "page", "memory", "microseconds")
@@ -88,15 +88,15 @@ def test_json_has_the_figures_as_they_are(capsys: Capture, distance: str, index:
 
 @pytest.mark.parametrize("index", CORES)
 def test_the_index_of_a_crawl_is_a_line_with_what_it_takes(capsys: Capture, index: str) -> None:
-    answer = answer_to(capsys, "--pages", "10M", "--distance", "12", "--index", index)
+    answer = answer_to(capsys, "--pages", "10M", "--distance", "8", "--index", index)
     (row,) = (row for row in answer["plans"] if row["plan"] == answer["crawl"])
-    plan = ProbingPlan.even(12, 5)
+    plan = ProbingPlan.even(8, 5)
     foreseen = probing_cost(plan, 10**7, CORES[index])
     assert row == {
         "plan": "probing 5",
         "tables": 5,
         "key_bits": [12, 13],
-        "probes": 291,
+        "probes": 56,
         "candidates": foreseen.candidates,
         "bytes_per_page": foreseen.bytes,
         "bytes": round(foreseen.bytes * 10**7),
@@ -123,20 +123,20 @@ def test_what_is_advised_is_within_a_few_bytes_of_the_leanest(capsys: Capture) -
 
 def test_the_crawl_named_is_that_of_the_settings(capsys: Capture) -> None:
     notes = {}
-    for distance in ("9", "12"):
+    for distance in ("9", "8"):
         assert cli.main(["plan", "--pages", "1M", "--distance", distance]) == 0
         notes[distance] = capsys.readouterr().out.splitlines()[-1]
     assert notes == {
         "9": "probing 5: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 9",
-        "12": "probing 5: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 12, the default",
+        "8": "probing 5: the index of a crawl with SIMHASH_CANDIDATE_DISTANCE = 8, the default",
     }
     index = index_for(header_for(Config()).rule)
     assert isinstance(index, ProbingIndex)
-    assert (index.plan, index.plan.name) == (ProbingPlan.even(12, 5), "probing 5")
+    assert (index.plan, index.plan.name) == (ProbingPlan.even(8, 5), "probing 5")
 
 
 def test_a_small_scope_of_pure_python_takes_half_a_kilobyte_a_page(capsys: Capture) -> None:
-    answer = answer_to(capsys, "--pages", "500", "--distance", "12", "--index", "pure")
+    answer = answer_to(capsys, "--pages", "500", "--distance", "8", "--index", "pure")
     (row,) = (row for row in answer["plans"] if row["plan"] == "probing 5")
     assert 400 < row["bytes_per_page"] < 600
 

@@ -94,7 +94,7 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-2")) == (
         '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, "own_parts": 0,'
-        ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 12, "SIMHASH_MIN_SIMILARITY": 0.8,'
+        ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
         ' "SIMHASH_SCOPE": "crawl"}}\n'
     )

@@ -453,7 +453,10 @@ def test_a_setting_that_cannot_do_anything_is_warned_of(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "Marking near-duplicates: simhash distance <= 12, similarity >= 0.80, scope: crawl, "),
+        (
+            {},
+            "Marking near-duplicates: simhash distance <= 8 or same subject, similarity >= 0.80, scope: crawl, ",
+        ),
         (
             {"candidate_distance": 8, "min_similarity": "0.9"},
             ": simhash distance <= 8, similarity >= 0.90, scope",

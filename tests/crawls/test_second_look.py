@@ -78,7 +78,7 @@ def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "edited"),
-    [("default", "near_duplicate"), ("classic", "new"), ("strict", "new"), ("narrow", "new")],
+    [("default", "near_duplicate"), ("classic", "new"), ("strict", "new"), ("narrow", "near_duplicate")],
 )
 def test_an_edited_copy_is_found_by_the_second_look(crawls: dict[str, Crawl], name: str, edited: str) -> None:
     verdicts = crawls[name].verdicts
@@ -152,10 +152,10 @@ def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("default", "simhash distance <= 12, similarity >= 0.80, scope"),
+        ("default", "simhash distance <= 8 or same subject, similarity >= 0.80, scope"),
         ("classic", "simhash distance <= 3, scope"),
-        ("strict", "simhash distance <= 12, similarity >= 0.99, scope"),
-        ("narrow", "simhash distance <= 3, similarity >= 0.80, scope"),
+        ("strict", "simhash distance <= 8 or same subject, similarity >= 0.99, scope"),
+        ("narrow", "simhash distance <= 3 or same subject, similarity >= 0.80, scope"),
     ],
 )
 def test_the_log_says_the_rule_and_how_alike_the_first_copy_is(

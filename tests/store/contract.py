@@ -172,8 +172,9 @@ class StoreContract(ABC):
     @pytest.mark.parametrize(
         ("second", "is_kin"),
         [
-            (content(2**12 - 1), True),  # as far as candidates are looked for
-            (content(2**13 - 1), False),  # not looked for, though it says the same
+            (content(2**20 - 1), True),  # found by its subject
+            (content(2**8 - 1, subject=""), True),  # as far as candidates are looked for
+            (content(2**9 - 1, subject=""), False),  # not looked for, though it says the same
             (content(0b1, edited=40), True),
             (content(0b1, edited=100), False),
             (content(0, text="of another page"), False),  # the same 64 bits by chance

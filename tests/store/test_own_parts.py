@@ -65,8 +65,8 @@ def test_of_many_candidates_the_nearest_ones_are_compared(
     for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
         # Near in bits and in nothing else, but the last: it has the text that is asked for.
         text = "asked" if number == 3 else f"sibling {number}"
-        store.claim(posting(str(number), replace(content(value, text=text), own=unknown)))
-    asked = replace(content(0, text="asked"), own=unknown)
+        store.claim(posting(str(number), replace(content(value, text=text, subject=""), own=unknown)))
+    asked = replace(content(0, text="asked", subject=""), own=unknown)
     assert store.look(posting("9", asked)).original == url("3")
     monkeypatch.setattr(candidates, "MOST_COMPARED", 3)
     assert store.look(posting("9", asked)).original is None
@@ -120,14 +120,14 @@ def test_what_is_found_by_its_subject_is_found_so_after_opening_again(
 
 
 def test_a_copy_under_another_template_is_found_by_its_own_part(store: Store) -> None:
-    a, b = page(1, own(0b1111_0000)), page(2, own(0b1111_0111))
+    a, b = page(1, own(0b1111_0000)), page(2, own(0b1111_0111), "")
     assert (a.value ^ b.value).bit_count() > 10
     store.claim(posting("a", a))
     claim = store.claim(posting("b", b))
     assert (claim.original, claim.distance, claim.is_by_learning) == (url("a"), 3, True)
     assert claim.similarity == SECOND_LOOK.similarity(a, b)
-    assert store.claim(posting("c", page(3, own(0b1111_0000 ^ 2**13 - 1)))).original is None, "too far"
-    assert store.claim(posting("d", page(4, own(0b1111_0000, text="other")))).original is None
+    assert store.claim(posting("c", page(3, own(0b1111_0000 ^ 2**13 - 1), ""))).original is None, "too far"
+    assert store.claim(posting("d", page(4, own(0b1111_0000, text="other"), ""))).original is None
     # Without own parts they have nothing in common.
     assert store.look(posting("e", replace(b, own=b"")))[3:] == (*3 * (None,), False, 0, None, False)
     assert (len(store), store.index_size) == (4, 3)

@@ -67,7 +67,7 @@ class ProbingPlan:
             )
 
     @classmethod
-    def even(cls, max_distance: SupportsIndex = 12, blocks: SupportsIndex = 5) -> ProbingPlan:
+    def even(cls, max_distance: SupportsIndex = 8, blocks: SupportsIndex = 5) -> ProbingPlan:
         """Return the plan that shares *max_distance* + 1 units out evenly among *blocks* blocks.
 
         Where the units do not come out even, or are fewer than the blocks, the blocks that get one more are

@@ -121,14 +121,15 @@ static void count_words(const uint8_t *a, const uint8_t *b, int *of_a, int *of_b
 }
 #endif
 
-/* Answers the two questions about subjects, as same_subject() and equal_subject() in sketch.py do. */
+/* Answers the three questions about subjects, as same_subject(), equal_subject(), shares_subject() in sketch.py do. */
 static void compare_subjects(measured *self, const uint8_t *a, const uint8_t *b)
 {
     int of_a, of_b, common;
     count_words(a, b, &of_a, &of_b, &common);
     bool says_nothing = of_a == 0 || of_b == 0;
     self->is_same_subject = says_nothing || 7 * common >= 6 * (of_a < of_b ? of_a : of_b);
-    self->is_equal_subject = says_nothing || (common == of_a && common == of_b);
+    self->shares_subject = !says_nothing && common == of_a && common == of_b;
+    self->is_equal_subject = says_nothing || self->shares_subject;
 }
 
 /* What is compared of a page that is not its site's: all of it, where nothing is. */
@@ -148,15 +149,11 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->has_sketches = one->sketch != NULL && other->sketch != NULL;
     if (!self->has_sketches)
         return;
-    self->estimate = self->distance <= self->reach ? similarity(one->sketch, other->sketch) : NOTHING;
+    compare_subjects(self, one->sketch + MINHASH, other->sketch + MINHASH);
+    bool is_found = self->distance <= self->reach || self->shares_subject;
+    self->estimate = is_found ? similarity(one->sketch, other->sketch) : NOTHING;
     self->has_own_parts = one->own != NULL && other->own != NULL;
     bool has_part = self->has_own_parts && (one->is_part || other->is_part);
-    if (self->estimate == NOTHING && !has_part) {
-        /* Whatever their subjects are, they are no near-duplicates. */
-        self->is_same_subject = self->is_equal_subject = false;
-    } else {
-        compare_subjects(self, one->sketch + MINHASH, other->sketch + MINHASH);
-    }
     if (!self->has_own_parts)
         return;
     self->kind = one->own[0];

@@ -17,7 +17,7 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool has_sketches, has_own_parts, is_same_subject, is_equal_subject;
+    bool has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject;
     int distance, own_distance;
     double estimate, own_estimate;
     int kind, its_kind, tokens, its_tokens;

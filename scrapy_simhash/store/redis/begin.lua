@@ -10,9 +10,10 @@ local RANKS = '>I4I4'
 -- A content: page it came from, the content which that page had of its own before + 1, flags, stamp, lengths of
 -- key and scope; then the page's key, the scope, its sketch and its own part if it has them.
 local CONTENT, CONTENT_HEAD = '>I8I8Bc24I2I2', 45
--- An event: kind, content, the one or two values by which that is found; then the scope, and a mark that ties it to
--- all events before it.
-local EVENT, EVENT_HEAD, MARK = '>c1I8c8c8', 25, 4
+-- An event: kind, content, by which values that is found, and a place for each of them; then the scope, and a mark
+-- that ties it to all events before it.
+local EVENT, EVENT_HEAD, VALUES, MARK = '>c1I8c25', 34, 25, 4
+local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 -- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
 -- minus the time of its last heartbeat, or NEVER if it has none.
 local RUN = '>c8i8i8'
@@ -21,7 +22,7 @@ local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
 local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
 local HAS_OWN_PART = 128
-local SKETCH = 128
+local SKETCH, MINHASH = 128, 112
 -- A profile of a site is kept after its version.
 local VERSION_END = 8
 -- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
@@ -58,6 +59,14 @@ local function own_value(own)
   return #own == PART_LENGTH and own:sub(PART_VALUE_BEGIN, PART_VALUE_END) or NO_VALUE
 end
 
+-- Return the value of a subject, NO_VALUE if there is none: the first half of the last bytes' SHA-1.
+local function subject_value(sketch)
+  local words = sketch:sub(MINHASH + 1)
+  if words == ('\0'):rep(#words) then return NO_VALUE end
+  local hex = redis.sha1hex(words)
+  return struct.pack('>I4I4', tonumber(hex:sub(1, 8), 16), tonumber(hex:sub(9, 16), 16))
+end
+
 -- Return the events after the first `known`, at most `most`, and the mark of the one before them.
 -- Nothing at all if this is not the store `id`, or if its log is not the one whose first `known` events end with
 -- `mark`: the server has lost something.
@@ -78,8 +87,8 @@ end
 
 -- Add an event to the log and to `events`, which has what came after the event marked `mark`. What else is to be told
 -- by its mark, if not by itself, is in `about`: a replica keeps more of a content than its value.
-local function log(events, mark, kind, content, value, other, scope, about)
-  local event = struct.pack(EVENT, kind, content, value, other) .. scope
+local function log(events, mark, kind, content, values, scope, about)
+  local event = struct.pack(EVENT, kind, content, values) .. scope
   local before = #events > 0 and events[#events]:sub(-MARK) or mark
   event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
   events[#events + 1] = event

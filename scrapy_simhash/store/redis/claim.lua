@@ -3,13 +3,12 @@
 --
 -- The caller has looked the page up in its replica of the log, as far as it knew it, and says which contents the
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
-local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, kind, found_by, too, subject =
-  struct.unpack('>c8I8c4I4c8I4BBBBI4c1c8c8c8', ARGV[1])
+local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, found_by =
+  struct.unpack('>c8I8c4I4c8I4BBBBI4c25', ARGV[1])
 local key, flags, stamp, scope, sketch, own_part, url, kin, parts =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
--- A page is searched for by two values if it has an own part with a value, and by its subject, as it is given, in a
--- crowd. If it is new it is found by one or two values from now on, or by none, and `kind` says how.
-local value, other_value = stamp:sub(1, VALUE_END), own_value(own_part)
+-- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
+local value = stamp:sub(1, VALUE_END)
 -- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
 -- or in another run that is live. It is if its last heartbeat is at most `live` seconds old, 0 for nobody asks, and
 -- came after this run began: of one that was killed before, and is perhaps begun anew by this one, nothing is dropped.
@@ -28,7 +27,7 @@ end
 
 -- The halves of the values that are searched for.
 local wanted = {{struct.unpack('>I4I4', value)}}
-for _, further in ipairs({other_value, subject}) do
+for _, further in ipairs({own_value(own_part), subject_value(sketch)}) do
   if further ~= NO_VALUE then wanted[#wanted + 1] = {struct.unpack('>I4I4', further)} end
 end
 
@@ -42,10 +41,13 @@ local function is_within_reach(high, low)
 end
 
 local function is_near(event)
-  local high, low, other_high, other_low = struct.unpack('>I4I4I4I4', event, EVENT_HEAD - 2 * VALUE_END + 1)
-  local has_other = other_high + other_low > 0
-  return (is_within_reach(high, low) or has_other and is_within_reach(other_high, other_low))
-    and event:sub(EVENT_HEAD + 1, -MARK - 1) == scope and event:sub(1, 1) ~= '-'
+  if event:sub(1, 1) ~= '+' or event:sub(EVENT_HEAD + 1, -MARK - 1) ~= scope then return false end
+  local ways, at = event:byte(EVENT_HEAD - VALUES + 1), EVENT_HEAD - VALUES + 2
+  for _, way in ipairs({BY_TEXT, BY_OWN_PART, BY_SUBJECT}) do
+    if has(ways, way) and is_within_reach(struct.unpack('>I4I4', event, at)) then return true end
+    at = at + VALUE_END
+  end
+  return false
 end
 
 -- Return who had a content first, its flags and its record.
@@ -191,8 +193,8 @@ if is_look == 0 then
     if is_short == 1 then
       redis.call('HSET', SHORT, value .. scope, field(content))
       is_first_of_kind = redis.call('HLEN', SHORT) == 1
-    elseif kind ~= '\0' then
-      log(events, last, kind, content, found_by, too, scope, key .. sketch .. own_part)
+    elseif found_by:byte() > 0 then
+      log(events, last, '+', content, found_by, scope, key .. sketch .. own_part)
       is_first_of_kind = known + #events == 1
     end
     own = content + 1

@@ -54,7 +54,7 @@ class Comparison:
             similarity, _, distance = compared[match.key]
             if similarity is not None:
                 kin.append((match._replace(distance=distance), similarity))
-        return sorted(kin, key=lambda pair: -pair[1])
+        return sorted(kin, key=lambda pair: (-pair[1], pair[0].distance, pair[0].key))
 
     def agrees_by_text(self, matches: list[Match]) -> bool:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""

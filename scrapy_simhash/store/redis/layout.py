@@ -10,9 +10,9 @@ from dataclasses import replace
 from struct import Struct
 from typing import NamedTuple
 
-from scrapy_simhash.page.fingerprint import OWN_PART_BYTES, PART, SKETCH_BYTES, Fingerprint, has_subject
+from scrapy_simhash.page.fingerprint import OWN_PART_BYTES, PART, SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Posting, Run, Visit
-from scrapy_simhash.store.candidates import BY_SUBJECT, values_by
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 from scrapy_simhash.store.parts import Part, unpacked
 
 #: Of the layout. A store with another one is not touched.
@@ -22,8 +22,6 @@ KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "host
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
-_VALUE_BYTES = 8
-_NO_VALUE = bytes(_VALUE_BYTES)
 
 _HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _DIFFERS, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
 _HAS_OWN_PART = 128
@@ -35,9 +33,10 @@ _RANKS_BYTES = 8
 _CONTENT = Struct(">QQB24sHH")
 # An event travels after its length.
 _LENGTH_BYTES = 4
-_EVENT = Struct(">IcQQQ")
-#: The kinds of an event: a content came; one came that is found by its subject, in a crowd. The third is ``-``.
-CAME, CAME_IN_CROWD = b"+", b"*"
+_EVENT = Struct(">IcQBQQQ")
+_FOUND_BY = Struct(">BQQQ")
+#: The kind of an event: a content came. The other is ``-``.
+CAME = b"+"
 _RUN = Struct(f">{ID_BYTES}sqq")
 _LONGEST = 0xFFFF
 
@@ -154,26 +153,20 @@ def read_run(number: int, record: bytes) -> Run:
 def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
     """Yield the events that a script returned from byte *start* on: kind, content, its values, scope.
 
-    A content came (``CAME``, ``CAME_IN_CROWD``) or went. Half a microsecond an event.
+    A content came (``CAME``) or went. Half a microsecond an event.
     """
     while start < len(packed):
-        length, kind, content, value, other = _EVENT.unpack_from(packed, start)
+        length, kind, content, found_by, *values = _EVENT.unpack_from(packed, start)
         scope, start = start + _EVENT.size, start + _LENGTH_BYTES + length
-        yield kind, content, (value, other) if other else (value,), packed[scope : start - MARK_BYTES]
+        its_values = tuple([value for place, value in enumerate(values) if found_by >> place & 1])
+        yield kind, content, its_values, packed[scope : start - MARK_BYTES]
 
 
-def ways_to_find(
-    fingerprint: Fingerprint, found_by: int, has_crowd: bool
-) -> tuple[bytes, bytes, bytes, bytes]:
-    """Return how a page is found if it is new, see ``candidates``: kind of event, and one or two values.
-
-    And the value of its subject, if it was searched for by that too.
-    """
-    values = [value.to_bytes(_VALUE_BYTES, "big") for value in values_by(fingerprint, found_by)]
-    kind = CAME_IN_CROWD if found_by & BY_SUBJECT else CAME
-    first, second = [*values, _NO_VALUE, _NO_VALUE][:2]
-    subject = values_by(fingerprint, BY_SUBJECT)[0] if has_crowd and has_subject(fingerprint.sketch) else 0
-    return kind if values else b"\0", first, second, subject.to_bytes(_VALUE_BYTES, "big")
+def packed_values(fingerprint: Fingerprint, found_by: int) -> bytes:
+    """Return by which values a new page is found, see ``candidates``, and a place for each of the three."""
+    by_each = [(way, values_by(fingerprint, way)) for way in (BY_TEXT, BY_OWN_PART, BY_SUBJECT)]
+    there = sum(way for way, values in by_each if values and found_by & way)
+    return _FOUND_BY.pack(there, *[values[0] if values else 0 for _, values in by_each])
 
 
 def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:

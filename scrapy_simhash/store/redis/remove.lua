@@ -18,13 +18,16 @@ if page then
     local value = stamp:sub(1, VALUE_END)
     local after_scope = CONTENT_HEAD + key_length + scope_length + 1
     local own_begin = after_scope + (has(flags, HAS_SKETCH) and SKETCH or 0)
-    local other_value = own_value(has(flags, HAS_OWN_PART) and record:sub(own_begin) or '')
+    local own_part = own_value(has(flags, HAS_OWN_PART) and record:sub(own_begin) or '')
+    local subject = subject_value(has(flags, HAS_SKETCH) and record:sub(after_scope, own_begin - 1) or '')
+    local values = string.char(BY_TEXT + (own_part ~= NO_VALUE and BY_OWN_PART or 0)
+      + (subject ~= NO_VALUE and BY_SUBJECT or 0)) .. value .. own_part .. subject
     local removed = struct.pack(CONTENT, owner, before, flags + IS_REMOVED, stamp, key_length, scope_length)
     redis.call('HSET', CONTENTS, field(content), removed .. record:sub(CONTENT_HEAD + 1))
     if has(flags, IS_SHORT) then
       redis.call('HDEL', SHORT, value .. scope)
     else
-      log(events, last, '-', content, value, other_value, scope, '')
+      log(events, last, '-', content, values, scope, '')
     end
     own = before
   end

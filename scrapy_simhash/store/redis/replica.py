@@ -12,7 +12,7 @@ from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Posting
 from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, with_latest
 from scrapy_simhash.store.indexes import index_for
-from scrapy_simhash.store.redis.layout import CAME, CAME_IN_CROWD, MARK_BYTES, encoded, read_events
+from scrapy_simhash.store.redis.layout import CAME, MARK_BYTES, encoded, read_events
 
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
@@ -33,8 +33,6 @@ class Replica:
         self._rule = rule
         self._blocks = blocks
         self._indexes: dict[bytes, HammingIndex] = {}
-        #: Scopes with contents that are found by their subject.
-        self._crowded: set[bytes] = set()
         #: What is compared of some contents: it never changes.
         self._compared: Recent[int, bytes] = Recent(FINGERPRINTS)
         #: Whether there is a content that is found by its own part, so that a match may have the value of that.
@@ -47,17 +45,13 @@ class Replica:
 
     def find(self, scope: str, fingerprint: Fingerprint) -> Search:
         """Search among the contents of *scope*."""
-        return search(self._index(encoded(scope)), fingerprint, self.is_crowded(scope))
+        return search(self._index(encoded(scope)), fingerprint)
 
     def with_latest(
         self, matches: list[Match], latest: int, its: Fingerprint, posting: Posting
     ) -> list[Match]:
         """Return *matches* with the page's *latest* content, see ``candidates``."""
         return with_latest(matches, latest, its, posting.fingerprint, self._index(encoded(posting.scope)))
-
-    def is_crowded(self, scope: str) -> bool:
-        """Whether contents of *scope* are found by their subject."""
-        return encoded(scope) in self._crowded
 
     def compared(self, contents: Iterable[int]) -> dict[int, bytes]:
         """Return what is compared of those contents that are here, by number."""
@@ -80,14 +74,12 @@ class Replica:
         self.mark = packed[-MARK_BYTES:]
         came: dict[bytes, tuple[array[int], array[int]]] = {}
         for kind, content, its_values, scope in events:
-            if kind in (CAME, CAME_IN_CROWD):
+            if kind == CAME:
                 values, contents = came.setdefault(scope, (array("Q"), array("Q")))
                 values.extend(its_values)
                 contents.extend([content] * len(its_values))
                 self._size += 1
                 self.has_own_values |= len(its_values) > 1
-                if kind == CAME_IN_CROWD:
-                    self._crowded.add(scope)
         for scope, (values, contents) in came.items():
             index = self._index(scope)
             if len(values) < _MANY:
@@ -97,7 +89,7 @@ class Replica:
                 index.add_many(values, contents)
         # A content goes once, after it came. It may have been found by one of its values only.
         for kind, content, its_values, scope in events:
-            if kind not in (CAME, CAME_IN_CROWD):
+            if kind != CAME:
                 index = self._index(scope)
                 self._size -= sum([index.discard(value, content) for value in its_values]) > 0
 

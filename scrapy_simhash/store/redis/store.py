@@ -41,9 +41,9 @@ _LOSSES = 5
 _NEWS = 1000
 
 #: Store, events known, what the last of them ends with, run, its token, seconds until all is forgotten, reach;
-#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; the kind of
-#: event and the values by which it is found if it is new, and that of its subject if it is searched for by that.
-_CLAIM = Struct(">8sQ4sI8sIB???Ic8s8s8s")
+#: whether it is a look only, short, delivered; seconds for which another run is live after a heartbeat; how it is
+#: found if it is new, and its values.
+_CLAIM = Struct(">8sQ4sI8sIB???I25s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
 #: same text, the former visit, lengths of the original's key and URL, which follow.
 _CLAIMED = Struct(">cQQQQII?BBQ24sHI")
@@ -306,7 +306,7 @@ class RedisStore:
             head = _CLAIM.pack(
                 *(replica.store_id, first, mark, opened.run, request.token, request.expire, reach),
                 *(is_look, posting.is_short, posting.is_delivered, request.live),
-                *layout.ways_to_find(fingerprint, found_by, replica.is_crowded(posting.scope)),
+                layout.packed_values(fingerprint, found_by),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
             about = key, stamp, scope, fingerprint.sketch, fingerprint.own, url, known, parts

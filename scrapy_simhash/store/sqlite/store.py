@@ -44,7 +44,7 @@ FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
 SKETCHES = f"""SELECT scope, number, sketch, own, is_findable
 FROM contents JOIN sketches ON sketches.content = contents.number
-WHERE is_findable & {BY_SUBJECT} OR is_findable & {BY_OWN_PART} AND own IS NOT NULL"""
+WHERE is_findable & {BY_SUBJECT | BY_OWN_PART}"""
 CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -142,9 +142,7 @@ class SqliteStore(LocalStore):
             fingerprint = Fingerprint(0, sketch=sketch, own=own or b"")
             for value in values_by(fingerprint, found_by & ~BY_TEXT):
                 self._index(scopes[scope]).add(value, number)
-            if not found_by & BY_TEXT:
-                self._crowded.add(scopes[scope])
-                self.index_size += 1
+            self.index_size += not found_by & BY_TEXT
 
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))

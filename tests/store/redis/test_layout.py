@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_simhash.page.fingerprint import subject_number
 from scrapy_simhash.store.redis import layout, sites
 from scrapy_simhash.store.redis.scripts import script
 from tests.store.cases import FAR, content, own_part, posting
@@ -96,11 +97,12 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     assert read("redis-content", client.hget(key["contents"], "3"))[:3] == [3, 0, 4]
 
     events = [read("redis-event", event) for event in client.lrange(key["events"], 0, -1)]
-    assert [event[:4] for event in events] == [
-        [b"+", 0, 5, 6],
-        [b"+", 1, FAR, 0],
-        [b"-", 1, FAR, 0],
-        [b"-", 0, 5, 6],
+    named, other = (subject_number(content(0, text=text).sketch) for text in ("", "t"))
+    assert [event[:6] for event in events] == [
+        [b"+", 0, 1 + 2 + 4, 5, 6, named],
+        [b"+", 1, 1 + 4, FAR, 0, other],
+        [b"-", 1, 1 + 4, FAR, 0, other],
+        [b"-", 0, 1 + 2 + 4, 5, 6, named],
     ]
     whole = client.lindex(key["events"], 0)
     assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch + own).digest()[:4]
