@@ -13,6 +13,8 @@ from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.request import RequestFingerprinter
 
+from scrapy_simhash import names
+
 T = TypeVar("T")
 
 
@@ -31,9 +33,13 @@ def stand_in(*, is_crawling: bool = True, **settings: Any) -> Crawler:
 
 
 def simhash_stats(crawler: Crawler) -> dict[str, Any]:
-    """Return our stats without their prefix."""
+    """Return our stats without their prefix, and without the one that depends on the machine."""
     stats: dict[str, Any] = cast("Any", crawler).stats.get_stats()
-    return {name.partition("/")[2]: n for name, n in stats.items() if name.startswith("simhash/")}
+    return {
+        name.partition("/")[2]: n
+        for name, n in stats.items()
+        if name.startswith("simhash/") and name != names.STAT_SLOW_PAGES
+    }
 
 
 def in_loop(call: Callable[[], T]) -> T:

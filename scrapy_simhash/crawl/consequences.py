@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.page.text import Document
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ class Consequences:
 
     def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page. Never raises."""
-        verdict, reading, _ = checked
+        verdict, reading = checked.verdict, checked.reading
         canonical, decision, url = None, _NOTHING, response.url
         try:
             self._requested.check(request, url)
@@ -67,7 +68,7 @@ class Consequences:
                 hints = read_hints(tree_of(response), url, header_values(response, b"Link"))
                 canonical = hints.canonical
                 verdict = _with_evidence(verdict, hints, request, response)
-                decision = self._decide(verdict, hints, request, response)
+                decision = self._decide(verdict, hints, checked.document, request, response)
             elif verdict.cluster is not None and self._clusters.asks_for_canonical:
                 canonical = read_canonical(tree_of(response), url, header_values(response, b"Link"))
             if reading is not None and self._floods.gives_hints:
@@ -99,13 +100,20 @@ class Consequences:
         if self._report is not None:
             self._report.close()
 
-    def _decide(self, verdict: Verdict, hints: Hints, request: Request, response: Response) -> Decision:
+    def _decide(
+        self,
+        verdict: Verdict,
+        hints: Hints,
+        document: Document | None,
+        request: Request,
+        response: Response,
+    ) -> Decision:
         decision = self._policy.decide(
             Case(
                 verdict,
                 response.url,
                 self._depths.of(request),
-                partial(self._protections, verdict, hints, response),
+                partial(self._protections, verdict, hints, document, response),
                 self._requested.on_copy(verdict, request, response) if verdict.is_duplicate else None,
                 self._requested.on_unchanged(verdict, request, response) if is_done(verdict) else None,
             )
@@ -114,9 +122,18 @@ class Consequences:
         return decision if self._is_crawl or decision.action is None else Decision(Action.MARK)
 
     def _protections(
-        self, verdict: Verdict, hints: Hints, response: Response, wanted: Collection[str]
+        self,
+        verdict: Verdict,
+        hints: Hints,
+        document: Document | None,
+        response: Response,
+        wanted: Collection[str],
     ) -> Iterable[str]:
         root = tree_of(response)
+
+        def read_again() -> Document:
+            return self._fingerprinter.extract(root) if document is None else document
+
         return protections(
             root,
             response.url,
@@ -124,7 +141,7 @@ class Consequences:
             hints,
             verdict.hints,
             wanted,
-            None if verdict.is_exact else partial(self._fingerprinter.extract, root),
+            None if verdict.is_exact else read_again,
         )
 
     def _tell_of_start_pages(self, verdict: Verdict, response: Response) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -14,6 +15,7 @@ from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
+from scrapy_simhash.crawl.slow_pages import SlowPages
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import summary_of_pages
@@ -52,6 +54,7 @@ class SimhashDownloaderMiddleware:
         self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
+        self._slow_pages = SlowPages(crawler)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
         if self.config.flood_action == "stop_pattern":
             # Scrapy calls it for every request if it is there.
@@ -133,6 +136,7 @@ class SimhashDownloaderMiddleware:
             {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
+        self._slow_pages.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
@@ -219,4 +223,6 @@ class SimhashDownloaderMiddleware:
             self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
             if decision.loses_items:
                 self._session.unsettle(checked.key)
+        if checked.since is not None:
+            self._slow_pages.note(response.url, perf_counter() - checked.since)
         return response

@@ -16,7 +16,7 @@ from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.probe import NotFoundPages
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
-from scrapy_simhash.floods.kinds import kind_of
+from scrapy_simhash.floods.kinds import kind_by_urls, kind_of
 from scrapy_simhash.floods.leads import Leads
 from scrapy_simhash.floods.watch import FloodWatch, Seen, Suspect
 from scrapy_simhash.recent import Recent
@@ -25,6 +25,8 @@ from scrapy_simhash.signals import flood_found
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -42,6 +44,8 @@ MOST_WARNINGS = 20
 CLOSE_REASON = "simhash_flood"
 #: URLs from which redirects led elsewhere that are remembered; the oldest goes.
 MOST_REDIRECTS = 20_000
+#: Bytes of a page up to which its text is read again, to tell what kind of page a flood sends.
+LARGEST_TOLD = 256 * 1024
 #: What the verdict on a page that is not there has among its hints.
 HINT_NOT_FOUND = "not_found"
 
@@ -176,14 +180,11 @@ class FloodGuard:
 
     def _kind_of(self, response: Response, is_not_found: bool, suspect: Suspect) -> Kind | None:
         """Return what kind of page *response* is; called only for the first page of a flood."""
-        root = tree_of(response)  # what belongs to a flood is HTML
-        return kind_of(
-            self._fingerprinter.extract(root),
-            root,
-            is_not_found=is_not_found,
-            says_nothing=suspect.says_nothing,
-            pattern=suspect.pattern,
-        )
+        tell: Callable[..., Kind | None] = kind_by_urls
+        if len(response.body) <= LARGEST_TOLD:
+            root = tree_of(response)  # what belongs to a flood is HTML
+            tell = partial(kind_of, self._fingerprinter.extract(root), root)
+        return tell(is_not_found=is_not_found, says_nothing=suspect.says_nothing, pattern=suspect.pattern)
 
     def _act(self, seen: Seen, url: str, response: Response) -> None:
         flood = seen.flood

@@ -14,13 +14,17 @@ def tree_of(response: Response) -> Any:
     return root if hasattr(root, "iter") else None
 
 
+#: Values of one header that are read; a server may send any number.
+MAX_VALUES = 1_000
+
+
 def header_values(response: Response, name: bytes) -> list[str]:
-    """Return the values of an HTTP header; *name* is written as ``Content-Language`` is.
+    """Return the first `MAX_VALUES` values of an HTTP header; *name* is written as ``Content-Language`` is.
 
     Read as the dictionary that it is: all names in there are written so, and to ask Scrapy takes ten calls.
     """
     values: list[bytes] = dict.get(response.headers, name, [])
-    return [value.decode("latin-1") for value in values] if values else []
+    return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
 
 
 def language_of(response: Response) -> str:

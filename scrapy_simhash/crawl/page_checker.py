@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
@@ -21,9 +23,15 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from scrapy_simhash.page.text import Document
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +55,11 @@ class Checked(NamedTuple):
     """None for a page that was not read."""
     key: bytes | None = None
     """Which page the store was asked about; None if it was not asked."""
+    document: Document | None = None
+    """What a large page says, if it is read again: that takes long, and was done in a thread."""
+    since: float | None = None
+    """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
+    that was not read."""
 
 
 class PageChecker:
@@ -90,8 +103,9 @@ class PageChecker:
             root = tree_of(response)
             if root is None:
                 return _NOT_HTML
+            since = perf_counter()
             url = response.url
-            return self._conclude(self._read(root, url, response), url, request)
+            return self._conclude(self._read(root, url, response), url, request)._replace(since=since)
         except Exception as error:
             return self._give_up(error, response)
 
@@ -109,16 +123,29 @@ class PageChecker:
                 return _NOT_HTML
             url = response.url
             await self._detector.load_site(url)
-            if self._is_large(response):
-                reading = await self._read_in_thread(root, url, response)
+            is_large = self._is_large(response)
+            since = perf_counter()
+            if is_large:
+                stats_of(self._crawler).inc_value(names.STAT_THREADED)
+                reading = await self._in_thread(partial(self._read, root, url, response))
+                since = perf_counter()
             else:
                 reading = self._read(root, url, response)
-            if not self._awaits_store:
-                # Here again, and to the end without another await: look-up and insert are one step.
-                return self._conclude(reading, url, request)
-            key = self.key_of(request)
-            verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
-            return self._answered(verdict, reading, key)
+            if self._awaits_store:
+                took = perf_counter() - since
+                key = self.key_of(request)
+                verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
+                checked = self._answered(verdict, reading, key)
+                since = perf_counter() - took
+            else:
+                # Here again, and without an await: look-up and insert are one step.
+                checked = self._conclude(reading, url, request)
+            if is_large and self._is_read_again(checked.verdict):
+                took = perf_counter() - since
+                document = await self._in_thread(partial(self._detector.fingerprinter.extract, root))
+                checked = checked._replace(document=document)
+                since = perf_counter() - took
+            return checked._replace(since=since)
         except Exception as error:
             return self._give_up(error, response)
 
@@ -143,26 +170,36 @@ class PageChecker:
             self._store_outage.answered(self._crawler.spider)
         return Checked(verdict, reading, key)
 
+    def _is_read_again(self, verdict: Verdict) -> bool:
+        """Tell whether it may be asked of the text of a page whether it protects the page."""
+        config = self._config
+        return (
+            verdict.is_duplicate
+            and not verdict.is_exact
+            and config.action != "mark"
+            and "product" in config.protect
+        )
+
     def _read(self, root: Any, url: str, response: Response) -> Reading:
         return self._detector.read(root, url, content_language=language_of(response))
 
-    async def _read_in_thread(self, root: Any, url: str, response: Response) -> Reading:
-        stats_of(self._crawler).inc_value(names.STAT_THREADED)
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        """Return what *function*, which reads the tree of a page, returns in a thread; raise what it raises."""
 
         # asyncio cannot carry each exception out of a thread: of StopIteration it makes a page that never comes,
         # before Python 3.12.
-        def read() -> Reading | Exception:
+        def called() -> tuple[T | None, Exception | None]:
             try:
-                return self._read(root, url, response)
+                return function(), None
             except Exception as error:
-                return error
+                return None, error
 
         # Nobody else has the tree while the thread reads it: the response is delivered when all is done. (Two
         # requests that a middleware answers with one response share a tree anyway, and reading changes none.)
-        reading = await run_in_thread(read)
-        if isinstance(reading, Exception):
-            raise reading
-        return reading
+        result, error = await run_in_thread(called)
+        if error is not None:
+            raise error
+        return cast("T", result)
 
     def _give_up(self, error: Exception, response: Response) -> Checked:
         """Return the verdict on a page that could not be checked; call it where the exception is handled."""

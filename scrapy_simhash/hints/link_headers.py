@@ -9,6 +9,8 @@ from typing import NamedTuple
 # A name, and a value in quotes or without: each part begins where the one before it cannot go on, so that no
 # header takes more than one look at each character.
 _PARAMETER = re.compile(r'[\s;]*([^\s=;,"<]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*)))?')
+#: Parameters of one link that are read.
+MAX_PARAMETERS = 50
 _ESCAPE = re.compile(r"\\(.)")
 
 
@@ -33,9 +35,9 @@ def links_of(header: str) -> Iterator[HeaderLink]:
     """
     position = 0
     while (start := header.find("<", position)) >= 0 and (stop := header.find(">", start)) >= 0:
-        parameters = []
+        parameters: list[tuple[str, str]] = []
         position = stop + 1
-        while match := _PARAMETER.match(header, position):
+        while len(parameters) < MAX_PARAMETERS and (match := _PARAMETER.match(header, position)):
             name, quoted, plain = match.groups()
             value = _ESCAPE.sub(r"\1", quoted) if quoted is not None else plain or ""
             parameters.append((name.lower(), value))

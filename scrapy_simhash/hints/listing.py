@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from scrapy_simhash.hints.vocabulary import LISTS, claimed_types
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
-from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, region
+from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, attributes_of, region
+from scrapy_simhash.page.text.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml import etree
 
 #: Entries that make a listing; fewer are a "see also".
@@ -22,6 +21,8 @@ MIN_HEADINGS = 2
 TEASER = 600
 #: Characters that a picture may say in a gallery.
 CAPTION = 60
+#: Nodes that are read, those inside of menus left out: what the first ten thousand are, the others are too.
+MAX_NODES = 10_000
 
 _NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:")
 
@@ -86,7 +87,8 @@ def is_listing(root: etree._Element) -> bool:
     An entry is a URL that a line, a heading or a cell of the page is a link to, outside of menus, sidebars and
     footers; links inside sentences are none. A page is a listing if most of its text is entries, or teasers between
     them. Where more of the text is in elements that only their class names call chrome, these are not believed.
-    So is one that says that it is a list, in the words of schema.org. Never raises. O(nodes + characters).
+    So is one that says that it is a list, in the words of schema.org. The first `MAX_NODES` tell. Never raises.
+    O(nodes + characters).
     """
     kept, doubted = _tallies(root)
     if doubted.length > kept.length:
@@ -104,6 +106,7 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     doubted_since: etree._Element | None = None
     claims: list[Region] = []
     skipped = False
+    nodes = 0
 
     def flush() -> None:
         nonlocal links, plain, linked
@@ -112,11 +115,14 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
             # A link may hold a whole card: a picture, a heading, a teaser.
             links, plain, linked = links[-1:] if inside_link else [], 0, 0
 
-    walk = _Walk(root)
+    walk = Walk(root)
     for event, element in walk:
+        nodes += event != "end"
+        if nodes > MAX_NODES:
+            break
         if event == "start":
             tag = _name(element)
-            claim = region(tag, element.items())
+            claim = region(tag, attributes_of(element))
             if (
                 tag in UNSEEN
                 or (claim is Region.HIDDEN and tag not in NEVER_HIDDEN)
@@ -164,37 +170,6 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
     kept.close()
     doubted.close()
     return kept, doubted
-
-
-class _Walk:
-    """The nodes of a tree in their order, elements at their start and at their end. O(nodes).
-
-    ``etree.iterwalk`` takes time with the square of the comments that stand side by side.
-    """
-
-    def __init__(self, root: etree._Element) -> None:
-        self._root = root
-        #: Set this at the start of an element to pass over what is inside.
-        self.skips = False
-
-    def __iter__(self) -> Iterator[tuple[str, etree._Element]]:
-        yield "start", self._root
-        stack = [(self._root, self._inside(self._root))]
-        while stack:
-            element, children = stack[-1]
-            for child in children:
-                if isinstance(child.tag, str):
-                    yield "start", child
-                    stack.append((child, self._inside(child)))
-                    break
-                yield "other", child
-            else:
-                stack.pop()
-                yield "end", element
-
-    def _inside(self, element: etree._Element) -> Iterator[etree._Element]:
-        skips, self.skips = self.skips, False
-        return iter(()) if skips else element.iterchildren()
 
 
 def _name(element: etree._Element) -> str:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeAlias
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml import etree
 from w3lib.url import safe_url_string
 
-from scrapy_simhash.hints.link_headers import links_of
-from scrapy_simhash.hints.urls import url_key
+from scrapy_simhash.hints.link_headers import HeaderLink, links_of
+from scrapy_simhash.hints.urls import MAX_ADDRESS, url_key
 from scrapy_simhash.page.compiled import compiled_reader
 
 # A URL that is what it is, whatever the base.
@@ -24,9 +24,15 @@ _PLAIN = re.compile(r"[\w:/?&=%.~+,;@!$()*-]*", re.ASCII)
 _STEPS = frozenset(("next", "prev", "previous"))
 _CANONICAL = "canonical"
 _TELLING = _STEPS | {_CANONICAL, "alternate"}
-#: Links of a page that are looked at, and characters of one; a site for all countries has some two hundred.
+#: Links in the head of a page that are looked at, and bases.
+MAX_IN_HEAD = 5_000
+MAX_BASES = 50
+#: Those of one meaning that are resolved, and their characters in all; a site for all countries has some two hundred.
 MAX_LINKS = 1_000
-MAX_ADDRESS = 8_192
+MAX_LINK_CHARACTERS = 250_000
+#: Next and previous pages that are looked at, and links of the body among which they are looked for.
+MAX_STEPS = 50
+MAX_IN_BODY = 20_000
 #: What an alternate may be to be the same page in another language; a feed is not.
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 
@@ -65,14 +71,12 @@ def read_hints(root: etree._Element, url: str, link_headers: Sequence[str] = ())
     """
     base, links = _links(root, url, link_headers)
     alternates = (
-        (language, target)
-        for meaning, href, named in links
-        if "alternate" in meaning and (language := named.strip().lower()) and (target := resolved(base, href))
+        (named.strip().lower(), target)
+        for _, href, named in _first(link for link in links if "alternate" in link[0] and link[2].strip())
+        if (target := resolved(base, href))
     )
     beside = (href for meaning, href, _ in links if not _STEPS.isdisjoint(meaning))
-    return Hints(
-        base, _canonical(base, links), tuple(islice(alternates, MAX_LINKS)), tuple(islice(beside, MAX_LINKS))
-    )
+    return Hints(base, _canonical(base, links), tuple(alternates), tuple(islice(beside, MAX_STEPS)))
 
 
 def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] = ()) -> str | None:
@@ -82,13 +86,17 @@ def read_canonical(root: etree._Element, url: str, link_headers: Sequence[str] =
 
 
 def links_in_head(root: etree._Element) -> Iterable[HeadLink]:
-    """Yield the links in the head of a page, or directly in its body, and each base, which has no ``rel``."""
-    for part in root.iterchildren("{*}head", "{*}body"):
-        for element in part.iterchildren("{*}link", "{*}base"):
-            is_base = str(element.tag).rpartition("}")[2] == "base"
-            rel = None if is_base else element.get("rel")
-            if (href := element.get("href")) and (is_base or rel is not None):
-                yield rel, href, element.get("hreflang"), element.get("type")
+    """Yield the links in the head of a page, or directly in its body, and each base, which has no ``rel``.
+
+    Of the first `MAX_IN_HEAD` elements, those without ``rel`` or ``href`` included.
+    """
+    parts = root.iterchildren("{*}head", "{*}body")
+    elements = chain.from_iterable(part.iterchildren("{*}link", "{*}base") for part in parts)
+    for element in islice(elements, MAX_IN_HEAD):
+        is_base = str(element.tag).rpartition("}")[2] == "base"
+        rel = None if is_base else element.get("rel")
+        if (href := element.get("href")) and (is_base or rel is not None):
+            yield rel, href, element.get("hreflang"), element.get("type")
 
 
 def _links(
@@ -101,54 +109,91 @@ def _links(
     base: str | None = None
     found: list[_Link] = []
     reader = compiled_reader()
-    in_head = reader.links_in_head(root, word) if reader is not None else None
+    in_head = reader.links_in_head(root, word, MAX_IN_HEAD) if reader is not None else None
+    bases = MAX_BASES
     for rel, href, language, content_type in links_in_head(root) if in_head is None else in_head:
         if rel is None:
-            base = base or resolved(url, href)
+            bases -= 1
+            if base is None and bases >= 0:
+                base = resolved(url, href)
         elif meaning := _meaning(rel):
             found.append((meaning, href, (language or "") if _is_page(content_type) else ""))
-    for header in link_headers:
-        found += _links_of_page(header, url)
+    found += islice(_links_of_page(link_headers, url), MAX_LINKS)
     return base or url, found
 
 
 def _canonical(base: str, links: Iterable[_Link]) -> str | None:
     """Return what *links* call the canonical URL of the page; None if that is nothing, or several URLs."""
-    targets = (
-        resolved(base, href)
-        for meaning, href, _ in links
-        if _CANONICAL in meaning and "alternate" not in meaning
-    )
-    named = [_as_sent(target) for target in islice(targets, MAX_LINKS) if target]
-    is_clear = len(named) == 1 or len(set(map(url_key, named))) == 1
-    return named[0] if is_clear else None
+    # A page that says it a thousand times says it in the same words.
+    said = (link for link in links if _CANONICAL in link[0] and "alternate" not in link[0])
+    hrefs = dict.fromkeys(href for _, href, _ in _first(said))
+    named: str | None = None
+    for target in (resolved(base, href) for href in hrefs):
+        if target is None:
+            continue
+        target = _as_sent(target)
+        if named is None:
+            named = target
+        elif url_key(target) != url_key(named):
+            return None
+    return named
 
 
-def _links_of_page(header: str, url: str) -> Iterator[_Link]:
-    """Yield the links in the value of an HTTP header, as far as they are about the page at *url* itself."""
-    for link in links_of(header):
+def _first(links: Iterable[_Link]) -> Iterator[_Link]:
+    """Yield *links* up to what is too much."""
+    room = MAX_LINK_CHARACTERS
+    for link in islice(links, MAX_LINKS):
+        room -= len(link[1])
+        if room < 0:
+            return
+        yield link
+
+
+def _links_of_page(headers: Iterable[str], url: str) -> Iterator[_Link]:
+    """Yield the links in the values of HTTP headers, as far as they are about the page at *url* itself."""
+    own = resolved(url, "")
+    for link in _first_links(headers):
         meaning = _meaning(link.get("rel"))
-        target = resolved(url, link.target)
-        if meaning and target and resolved(url, link.get("anchor")) == resolved(url, ""):
+        if not meaning or resolved(url, link.get("anchor")) != own:
+            continue
+        if target := resolved(url, link.target):
             is_page = _is_page(link.get("type"))
             languages = [value for name, value in link.parameters if name == "hreflang" and is_page]
             yield from ((meaning, target, language) for language in languages or [""])
 
 
+def _first_links(headers: Iterable[str]) -> Iterator[HeaderLink]:
+    """Yield the first `MAX_LINKS` links of the first `MAX_LINK_CHARACTERS` in *headers*."""
+    return islice(chain.from_iterable(map(links_of, _first_characters(headers))), MAX_LINKS)
+
+
+def _first_characters(headers: Iterable[str]) -> Iterator[str]:
+    """Yield *headers* up to the one that is too much."""
+    room = MAX_LINK_CHARACTERS
+    for header in headers:
+        room -= len(header)
+        if room < 0:
+            return
+        yield header
+
+
 def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:
-    """Yield the URLs of the next and the previous page that links anywhere in the page name. O(nodes)."""
+    """Yield the URLs of the next and the previous page that links anywhere in the page name. O(nodes).
+
+    Of no more than the first `MAX_STEPS`, among the first `MAX_IN_BODY` links.
+    """
     hrefs = (
         element.get("href") or ""
-        for element in root.iter("{*}a", "{*}link")
+        for element in islice(root.iter("{*}a", "{*}link"), MAX_IN_BODY)
         if (rel := element.get("rel")) and not _STEPS.isdisjoint(_meaning(rel))
     )
-    for href in islice(filter(None, hrefs), MAX_LINKS):
+    for href in islice(filter(None, hrefs), MAX_STEPS):
         if target := resolved(base, href):
             yield target
 
 
 def resolved(base: str, href: str) -> str | None:
-    """Return *href* as an absolute URL without fragment; None unless it is one of the web.
+    """Return *href* as an absolute URL without fragment; None unless it is one of the web, and not too long.
 
     >>> resolved("https://example.com/a/b", " ../c#top "), resolved("https://example.com/", "mailto:ann@example.com")
     ('https://example.com/c', None)
@@ -158,6 +203,8 @@ def resolved(base: str, href: str) -> str | None:
         return None
     if _ABSOLUTE.fullmatch(href):
         return href
+    if len(base) > MAX_ADDRESS:
+        return None
     try:
         target = urldefrag(urljoin(base, href)).url
         parts = urlsplit(target)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
+
 from lxml import etree
 
 from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.vocabulary import PRODUCTS, claimed_types
 from scrapy_simhash.page.text import Document
 
+#: ``meta`` elements that are looked at.
+MAX_METAS = 1_000
 _OPEN_GRAPH = ("product", "og:product", "product.item", "product.group")
 
 
@@ -32,8 +36,8 @@ def makes_offer(document: Document) -> bool:
 
 
 def _open_graph_type(root: etree._Element) -> str:
-    for head in root.iterchildren("{*}head"):
-        for meta in head.iterchildren("{*}meta"):
-            if "og:type" in (meta.get("property"), meta.get("name")):
-                return (meta.get("content") or "").strip().lower()
+    metas = chain.from_iterable(head.iterchildren("{*}meta") for head in root.iterchildren("{*}head"))
+    for meta in islice(metas, MAX_METAS):
+        if "og:type" in (meta.get("property"), meta.get("name")):
+            return (meta.get("content") or "").strip().lower()
     return ""

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
+#: Characters beyond which a URL is not taken apart; few servers take as many.
+MAX_ADDRESS = 8_192
 #: Ports that need not be named. Nobody serves two sites at 80 and 443 of one host.
 _DEFAULT_PORTS = (80, 443)
 #: What a server sends for a folder.
@@ -33,11 +35,14 @@ def url_key(url: str) -> str:
 
     Scheme, leading ``www.``, default port, trailing slash, ``/index.html`` and its like, fragment, order of the
     parameters, session ids and tracking parameters make no difference. The key is a URL itself, and its own key;
-    it need not answer. What is no web URL, or none at all, is its own key too. Never raises; 2 to 30 µs.
+    it need not answer. What is no web URL, or none at all, or longer than `MAX_ADDRESS`, is its own key too. Never
+    raises; 2 to 30 µs.
 
     >>> url_key("https://www.example.com:443/boats/index.html?b=2&a=1&utm_source=mail#top")
     'http://example.com/boats?a=1&b=2'
     """
+    if len(url) > MAX_ADDRESS:
+        return url
     if simple := _SIMPLE.fullmatch(url):
         return f"http://{_bare(simple[1])}{trimmed(simple[2])}"
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -18,12 +19,14 @@ LISTS = frozenset(
     "CollectionPage ItemList OfferCatalog ProductCollection SearchResultsPage SomeProducts".split()
 )
 
-#: Characters beyond which a script is not parsed: what says what a page is fits a few thousand.
+#: Scripts of a page that are looked at, and characters of all that are parsed: what says what a page is fits a few
+#: thousand.
+MAX_SCRIPTS = 5_000
 MAX_SCRIPT = 256 * 1024
-#: Things of one script that are looked at.
+#: Things of one script that are looked at, and elements that are things.
 MAX_THINGS = 1_000
 _WORDS = PRODUCTS | LISTS
-_TYPED = etree.XPath("descendant-or-self::*[@itemtype or @typeof]")
+_TYPED = etree.XPath(f"descendant-or-self::*[@itemtype or @typeof][position() <= {MAX_THINGS}]")
 
 
 def claimed_types(root: etree._Element) -> Counter[str]:
@@ -34,9 +37,15 @@ def claimed_types(root: etree._Element) -> Counter[str]:
     O(nodes + characters of the scripts).
     """
     found: Counter[str] = Counter()
-    for script in root.iter("{*}script"):
+    room = MAX_SCRIPT
+    for script in islice(root.iter("{*}script"), MAX_SCRIPTS):
         if (script.get("type") or "").strip().lower().startswith("application/ld+json"):
-            for thing in _things(script.text or ""):
+            text = script.text or ""
+            # Most scripts name other things, and parsing is what costs.
+            if len(text) > room or not any(word in text for word in _WORDS):
+                continue
+            room -= len(text)
+            for thing in _things(text):
                 found.update(_known(thing.get("@type")))
     elements = _TYPED(root)
     if isinstance(elements, list):
@@ -48,9 +57,6 @@ def claimed_types(root: etree._Element) -> Counter[str]:
 
 def _things(script: str) -> Iterator[dict[str, Any]]:
     """Yield the objects at the top of a JSON-LD script: also those in lists, in graphs, and main entities."""
-    # Most scripts name other things, and parsing is what costs.
-    if len(script) > MAX_SCRIPT or not any(word in script for word in _WORDS):
-        return
     try:
         # Real scripts have line breaks inside strings.
         waiting = [json.loads(script, strict=False)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.hints.link_headers import links_of
+from scrapy_simhash.hints.link_headers import MAX_PARAMETERS, links_of
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,11 @@ def test_of_a_parameter_that_comes_twice_the_first_counts() -> None:
     (link,) = links_of("</a>; rel=canonical; rel=next")
     assert link.get("rel") == "canonical"
     assert link.get("title") == ""
+
+
+def test_of_very_many_parameters_the_first_are_read() -> None:
+    first, second = links_of("</a>" + "; a=b" * (2 * MAX_PARAMETERS) + ", </b>; rel=next")
+    assert (len(first.parameters), second.get("rel")) == (MAX_PARAMETERS, "next")
 
 
 @given(st.text(alphabet='</>;,="\\ab \t\n€', max_size=60))

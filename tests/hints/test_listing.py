@@ -9,7 +9,7 @@ from lxml import etree
 from magazine.page import Page
 
 from scrapy_simhash.hints import is_listing
-from scrapy_simhash.hints.listing import CAPTION, MIN_ENTRIES, MIN_HEADINGS, TEASER, _Walk
+from scrapy_simhash.hints.listing import CAPTION, MAX_NODES, MIN_ENTRIES, MIN_HEADINGS, TEASER
 from scrapy_simhash.page.text import parse
 from tests.hints.pages import PROSE, cards, lines, page
 
@@ -94,6 +94,15 @@ def test_a_teaser_is_short() -> None:
     assert not listing(cards(range(9), story))
 
 
+def test_of_a_page_of_very_many_nodes_the_first_tell() -> None:
+    entries = lines(MAX_NODES)
+    assert is_listing(parse(entries + PROSE * 20_000))
+    assert not is_listing(parse(PROSE * 20_000 + "<br>" * MAX_NODES + entries))
+    assert not is_listing(parse(PROSE * 20_000 + "<!-- -->" * MAX_NODES + entries))
+    # What is passed over is not read either.
+    assert is_listing(parse(f"<nav>{'<br>' * MAX_NODES}</nav>{lines(MIN_ENTRIES)}"))
+
+
 def test_an_element_may_be_a_page_of_its_own() -> None:
     root = parse(f"<div id=a>{lines(9)}</div><div id=b>{PROSE}</div>")
     first, second = root.xpath("//div")
@@ -160,22 +169,6 @@ PIECES = (
         " ",
     ),
 )
-
-
-@given(st.lists(st.sampled_from(PIECES)).map("".join), st.sets(st.integers(0, 20)))
-def test_the_walk_is_that_of_lxml(html: str, skipped: set[int]) -> None:
-    root = parse(html)
-    theirs = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-    expected = []
-    for event, node in theirs:
-        expected.append((event if event in ("start", "end") else "other", node))
-        if event == "start" and len(expected) in skipped:
-            theirs.skip_subtree()
-    walk, found = _Walk(root), []
-    for step in walk:
-        found.append(step)
-        walk.skips = step[0] == "start" and len(found) in skipped
-    assert found == expected
 
 
 def test_twice_the_comments_take_no_more_than_thrice_the_time() -> None:

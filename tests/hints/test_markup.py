@@ -6,7 +6,18 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash.hints import Hints, read_canonical, read_hints
-from scrapy_simhash.hints.markup import MAX_ADDRESS, MAX_LINKS, links_in_head, resolved, steps_in_body
+from scrapy_simhash.hints.markup import (
+    MAX_BASES,
+    MAX_IN_BODY,
+    MAX_IN_HEAD,
+    MAX_LINK_CHARACTERS,
+    MAX_LINKS,
+    MAX_STEPS,
+    links_in_head,
+    resolved,
+    steps_in_body,
+)
+from scrapy_simhash.hints.urls import MAX_ADDRESS
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.text import parse
 from tests.hints.urls import URLS
@@ -156,8 +167,34 @@ def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
         == MAX_LINKS
     )
     root = parse('<a rel="next" href="/2">' * 2 * MAX_LINKS)
-    assert len(list(steps_in_body(root, URL))) == MAX_LINKS
+    assert len(list(steps_in_body(root, URL))) == MAX_STEPS
+    after = parse("<a href=/1>" * MAX_IN_BODY + '<a rel="next" href="/2">')
+    assert not list(steps_in_body(after, URL))
     assert hints_of(f'<link rel="canonical" href="/{"x" * MAX_ADDRESS}">').canonical is None
+
+
+def test_a_head_of_very_many_links_is_not_read_to_its_end() -> None:
+    many = '<link rel="canonical">' * (MAX_IN_HEAD - 1)
+    last = '<link rel="canonical" href="/a">'
+    assert hints_of(f"{many}{last}").canonical == "https://example.com/a"
+    assert hints_of(f"{many}<link>{last}").canonical is None
+    assert_the_kernel_finds_the_same_links(parse(f"{many}{last}{last}"))
+    bases = "<base href=mailto:ann>" * (MAX_BASES - 1)
+    assert hints_of(f"{bases}<base href=/b/>").base == "https://example.com/b/"
+    assert hints_of(f"{bases}<base href=mailto:ann><base href=/b/>").base == URL
+
+
+def test_of_very_long_links_the_first_are_resolved() -> None:
+    long = MAX_LINK_CHARACTERS // 8_000
+    alternates = "".join(
+        f'<link rel="alternate" hreflang="de" href="/{n:04}{"x" * 7_995}">' for n in range(2 * long)
+    )
+    assert len(hints_of(alternates).alternates) == long
+    headers = [f'<{URL}{n:04}{"x" * 7_900}>; rel="alternate"; hreflang="de"' for n in range(2 * long)]
+    assert 0 < len(read_hints(parse(""), URL, headers).alternates) < long + 1
+    # What would name another page comes too late.
+    canonical = [f"<{URL}a>; rel=canonical", *(["<x>"] * MAX_LINKS), f"<{URL}b>; rel=canonical"]
+    assert read_hints(parse(""), URL, canonical).canonical == f"{URL}a"
 
 
 def test_a_canonical_address_counts_however_much_else_the_page_says() -> None:
@@ -246,8 +283,8 @@ def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
     links = list(links_in_head(root))
     canonical = [link for link in links if link[0] is None or "canonical" in link[0].lower()]
     # None leaves it to pure Python.
-    assert reader.links_in_head(root) in (None, links)
-    assert reader.links_in_head(root, b"canonical") in (None, canonical)
+    assert reader.links_in_head(root, None, MAX_IN_HEAD) in (None, links)
+    assert reader.links_in_head(root, b"canonical", MAX_IN_HEAD) in (None, canonical)
 
 
 @given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.hints import url_key
+from scrapy_simhash.hints.urls import MAX_ADDRESS, _bare, trimmed
 from tests.hints.urls import URLS
 
 #: Ways to write one address.
@@ -94,9 +95,16 @@ def test_what_is_no_address_of_the_web_is_its_own_key(url: str) -> None:
 
 def test_a_long_address_is_read_once() -> None:
     # Quadratic reading of these would take minutes.
-    for path in ("/index.html" * 100_000, "/" * 1_000_000, "/;jsessionid=" * 100_000):
-        assert url_key(f"http://example.com{path}") == "http://example.com"
-    assert url_key(f"http://{'www.' * 100_000}example.com/") == "http://example.com"
+    for path in ("/index.html" * 100_000, "/" * 1_000_000):
+        assert trimmed(path) == ""
+    assert _bare("www." * 100_000 + "example.com") == "example.com"
+
+
+@pytest.mark.parametrize("start", ["http://example.com/?", f"http://{'www.' * 90}example.com/?"])
+def test_an_address_that_is_too_long_is_its_own_key(start: str) -> None:
+    longest = start + "utm_source=" + "x" * (MAX_ADDRESS - len(start) - 11)
+    assert url_key(longest) == "http://example.com"
+    assert url_key(longest + "x") == longest + "x"
 
 
 # An empty query takes an address off the short way.

@@ -79,13 +79,14 @@ class CompiledReader:
         return [None if read is None else Read(*read) for read in found]
 
     def links_in_head(
-        self, root: etree._Element, word: bytes | None = None
+        self, root: etree._Element, word: bytes | None, limit: int
     ) -> list[tuple[str | None, str, str | None, str | None]] | None:
         """Return what ``links_in_head`` of :mod:`scrapy_simhash.hints.markup` makes of a tree.
 
-        With a *word* of small ASCII letters: bases, and of the links those only that have it in their ``rel``.
+        With a *word* of small ASCII letters: bases, and of the links those only that have it in their ``rel``. Looks
+        at *limit* elements.
         """
         links: list[tuple[str | None, str, str | None, str | None]] | None = self._native.links_in_head(
-            root, word
+            root, word, limit
         )
         return links

@@ -7,12 +7,23 @@ once, whatever the depth; what it keeps is proportional to the text.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, cast
 
 from lxml import etree
 
 from scrapy_simhash.page.text.document import Zone
-from scrapy_simhash.page.text.tags import HEADINGS, INLINE, PLAIN, TAG_CLAIM, UNSEEN, Claim, Region, claim_of
+from scrapy_simhash.page.text.tags import (
+    HEADINGS,
+    INLINE,
+    PLAIN,
+    TAG_CLAIM,
+    UNSEEN,
+    Claim,
+    Region,
+    attributes_of,
+    claim_of,
+)
+from scrapy_simhash.page.text.walk import Walk
 
 #: Levels of a path that are kept, so that a page of a million nested tags costs no more than its text.
 MAX_PATH_DEPTH = 32
@@ -96,15 +107,16 @@ def outline(root: etree._Element) -> Outline:
     # How many elements are open around the inside of a listing, itself included; 0 outside of one.
     preformatted = 0
     top = root
-    walker = _walk(top)
+    walker = Walk(top)
+    steps = iter(walker)
     skipped = abuts = False
     while True:
-        event, element = next(walker)
+        event, element = next(steps)
         if event == "start":
             kind = _kind(cast("str", element.tag))
             tag, unseen, inline, is_heading, claim = kind
             if unseen or (
-                (items := element.items())
+                (items := attributes_of(element))
                 and (claim := claim_of(tag, items)).region is _HIDDEN
                 and tag not in NEVER_HIDDEN
             ):
@@ -112,8 +124,7 @@ def outline(root: etree._Element) -> Outline:
                 if title is None and tag == "title":
                     title = element.text or ""
                 # The next event is this element's end: its tail is read, its inside is not.
-                skipped = True
-                walker.skip_subtree()
+                skipped = walker.skips = True
                 continue
             kinds.append(kind)
             if inline or preformatted:
@@ -159,7 +170,8 @@ def outline(root: etree._Element) -> Outline:
                 if following is None:
                     break
                 top = following
-                walker = _walk(top)
+                walker = Walk(top)
+                steps = iter(walker)
                 continue
             text = element.tail
         if text:
@@ -176,13 +188,6 @@ def outline(root: etree._Element) -> Outline:
         if stop > start
     ]
     return Outline(" ".join((title or "").split()), blocks, spans)
-
-
-_Event: TypeAlias = Literal["start", "end", "comment", "pi"]
-
-
-def _walk(root: etree._Element) -> etree.iterwalk[tuple[_Event, etree._Element]]:
-    return etree.iterwalk(root, events=("start", "end", "comment", "pi"))
 
 
 def _next_root(root: etree._Element) -> etree._Element | None:

@@ -45,7 +45,8 @@ def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
         tokens = _unnumbered(tokenize(normalize(segment)))
         if tokens in names:
             return tokens
-    held = [tokens for tokens in names if len(tokens) > 1 and set(tokens) <= set(whole)]
+    said = frozenset(whole)
+    held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
     if held:
         return max(held, key=lambda tokens: (len(tokens), tokens))
     own = [
@@ -64,7 +65,12 @@ def _tag(paragraph: Paragraph) -> str:
 
 def _unnumbered(tokens: Iterable[str]) -> tuple[str, ...]:
     """Return *tokens* without digits and single letters in front, as long as something is left."""
-    words = list(tokens)
-    while len(words) > 1 and (words[0].isdecimal() or (len(words[0]) == 1 and words[0].isascii())):
-        del words[0]
-    return tuple(words)
+    words = tuple(tokens)
+    start = 0
+    while start < len(words) - 1 and _is_number(words[start]):
+        start += 1
+    return words[start:]
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() or (len(word) == 1 and word.isascii())

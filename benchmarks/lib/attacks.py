@@ -1,0 +1,444 @@
+"""Pages, URLs, headers and texts made to take long, each in any size, and the ways into the plugin."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
+
+from lxml import etree
+from scrapy import Request
+from scrapy.http import HtmlResponse
+
+from benchmarks.lib.clock import timed
+from scrapy_simhash import (
+    Config,
+    NearDuplicateDetector,
+    PageFingerprinter,
+    SimhashDownloaderMiddleware,
+    kernel,
+)
+from scrapy_simhash.config import PROTECTIONS
+from scrapy_simhash.floods.kinds import kind_of
+from scrapy_simhash.floods.pattern import patterns
+from scrapy_simhash.hints import evidence, protections, read_canonical, read_hints, url_key
+from scrapy_simhash.hints.series import are_pages_of_one_listing
+from scrapy_simhash.items.fields import TooLarge
+from scrapy_simhash.items.fingerprint import ItemFingerprinter
+from scrapy_simhash.page.compiled import compiled_reader
+from scrapy_simhash.scope import scope_of
+from scrapy_simhash.site import SiteProfile
+from tests.stand_in import stand_in
+
+#: Sizes that are compared, in units of an attack: each is twice the one before.
+SIZES = (1, 2, 4)
+#: Ways that do what others do, one after another.
+TOGETHER = ("detector", "middleware")
+#: Factor from one size to the next above which the work is not linear.
+MOST_GROWTH = 3.0
+#: Seconds that are too short to be compared.
+FLOOR = 0.02
+URL = "https://hostile.example/page"
+PROSE = "The ship that went out to the sea came home with the tide, and nobody had seen the fog of the day. "
+
+
+class Visit(NamedTuple):
+    """What a server sends."""
+
+    body: str
+    url: str = URL
+    headers: Mapping[str, list[str]] = {}
+
+
+class Attack(NamedTuple):
+    """A way to take time: *make* returns what a server sends for a number of units.
+
+    *units* of them are 100 kB or so, less where Scrapy's own parser takes time with the square of them.
+    """
+
+    units: int
+    make: Callable[[int], Visit]
+
+
+class Case:
+    """One visit, parsed, as the entries take it."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.visit = visit
+        self.response = self.respond(visit.url)
+        self.root: etree._Element = self.response.selector.root
+
+    def respond(self, url: str) -> HtmlResponse:
+        """Return the response, which is parsed when it is asked for its selector."""
+        headers = cast("Any", dict(self.visit.headers))
+        return HtmlResponse(
+            url, body=self.visit.body.encode("utf-8", "replace"), encoding="utf-8", headers=headers
+        )
+
+    @cached_property
+    def links(self) -> list[str]:
+        """The values of the ``Link`` headers."""
+        return self.visit.headers.get("Link", [])
+
+    @cached_property
+    def copy(self) -> HtmlResponse:
+        """The same at another URL, parsed."""
+        response = self.respond(self.visit.url + "/copy")
+        response.selector  # noqa: B018  # parses
+        return response
+
+
+def _page(body: str, head: str = "") -> Visit:
+    return Visit(f"<html><head><title>Harbour</title>{head}</head><body>{body}</body></html>")
+
+
+def _repeated(part: str, before: str = "", after: str = "", head: str = "") -> Callable[[int], Visit]:
+    """Return what makes pages of *part* again and again; ``%d`` in it is the number of the time."""
+    if "%d" in part:
+        return lambda n: _page(before + "".join(part.replace("%d", str(i)) for i in range(n)) + after, head)
+    return lambda n: _page(before + part * n + after, head)
+
+
+def _in_head(part: str) -> Callable[[int], Visit]:
+    return lambda n: _page(PROSE * 5, "".join(part.replace("%d", str(i)) for i in range(n)))
+
+
+def _script(text: Callable[[int], str]) -> Callable[[int], Visit]:
+    return lambda n: _page(PROSE * 5, f'<script type="application/ld+json">{text(n)}</script>')
+
+
+def _header(name: str, values: Callable[[int], list[str]]) -> Callable[[int], Visit]:
+    return lambda n: _page(PROSE * 5)._replace(headers={name: values(n)})
+
+
+def _at(url: Callable[[int], str]) -> Callable[[int], Visit]:
+    return lambda n: _page(PROSE * 5)._replace(url=url(n))
+
+
+def _titled(title: Callable[[int], str], body: Callable[[int], str]) -> Callable[[int], Visit]:
+    return lambda n: Visit(f"<html><head><title>{title(n)}</title></head><body>{body(n)}</body></html>")
+
+
+def _words(n: int, word: str = "w%d") -> str:
+    return " ".join(word.replace("%d", str(i)) for i in range(n))
+
+
+#: Every attack by its name.
+ATTACKS: Mapping[str, Attack] = {
+    # nesting
+    "nested div": Attack(20_000, _repeated("<div>x")),
+    "nested inline": Attack(20_000, _repeated("<b>x")),
+    "nested link": Attack(8_000, _repeated("<div><a href=/x>x")),
+    "nested table": Attack(5_000, _repeated("<table><tr><td>x")),
+    "nested list": Attack(12_000, _repeated("<ul><li>x")),
+    "nested heading": Attack(20_000, _repeated("<section><h2>x")),
+    "nested pre": Attack(20_000, _repeated("<pre>x")),
+    "nested chrome by class": Attack(5_000, _repeated('<div class="sidebar">x')),
+    "nested main": Attack(10_000, _repeated("<main>x y")),
+    "nested nav": Attack(20_000, _repeated("<nav>x")),
+    "nested hidden": Attack(10_000, _repeated("<div hidden>x")),
+    "nested button": Attack(6_000, _repeated("<button>x<div>")),
+    "nested form with passwords": Attack(3_000, _repeated("<div><form><input type=password>")),
+    "nested mount": Attack(6_000, _repeated("<div id=root>")),
+    "nested svg": Attack(8_000, _repeated("<svg><g>x")),
+    "nested template": Attack(8_000, _repeated("<template>x")),
+    "nested thing": Attack(3_000, _repeated('<div itemscope itemtype="http://schema.org/Product">')),
+    # many of one kind side by side
+    "comments": Attack(15_000, _repeated("<!--a-->", "<p>x")),
+    "comments in text": Attack(12_000, _repeated("<!--a-->y", "<p>x")),
+    "comments in head": Attack(12_000, _in_head("<!--a-->")),
+    "processing instructions": Attack(20_000, _repeated("<?a?>", "<p>x")),
+    "empty elements": Attack(15_000, _repeated("<i></i>")),
+    "breaks": Attack(20_000, _repeated("a<br>")),
+    "paragraphs": Attack(12_000, _repeated("<p>w%d")),
+    "paragraphs of prose": Attack(900, _repeated(f"<p>{PROSE} %d</p>")),
+    "rows": Attack(7_000, _repeated("<tr><td>w%d", "<table>")),
+    "list items": Attack(9_000, _repeated("<li>w%d", "<ul>")),
+    "links": Attack(5_000, _repeated("<li><a href=/%d>w%d</a>")),
+    "links of one line": Attack(5_000, _repeated("<a href=/%d>w%d</a> ")),
+    "links around pictures": Attack(4_000, _repeated("<a href=/%d><img src=/%d></a>")),
+    "steps": Attack(3_000, _repeated('<a rel=next href="?c=%d">n</a>')),
+    "headings": Attack(7_000, _repeated("<h2>w%d x</h2>")),
+    "mains": Attack(6_000, _repeated("<main>w%d</main>")),
+    "regions by class": Attack(3_000, _repeated('<div class="sidebar">w%d</div>')),
+    "class names": Attack(4_000, _repeated('<div class="c%d">x</div>')),
+    "element names": Attack(6_000, _repeated("<x%d>y</x%d>")),
+    "buttons": Attack(5_000, _repeated("<button>b%d</button>")),
+    "inputs": Attack(5_000, _repeated("<input type=submit value=v>")),
+    "forms": Attack(3_000, _repeated("<form action=/%d><input></form>")),
+    "frames": Attack(4_000, _repeated("<iframe src=/%d></iframe>")),
+    "things": Attack(2_000, _repeated('<p itemscope itemtype="Product">w%d')),
+    "scripts": Attack(4_000, _repeated("<script>var a%d</script>")),
+    "styles": Attack(4_000, _repeated("<style>a{b:c}</style>")),
+    "pieces of bold": Attack(12_000, _repeated("<b>a</b>", "<p>")),
+    # long ones
+    "long word": Attack(100_000, _repeated("x")),
+    "long words": Attack(50, lambda n: _page(" ".join("x" * 2_000 + str(i) for i in range(n)))),
+    "long paragraph": Attack(1_000, _repeated(PROSE, "<p>")),
+    "new words": Attack(15_000, lambda n: _page("<p>" + _words(n))),
+    "one word": Attack(25_000, _repeated("the ", "<p>")),
+    "long listing": Attack(12_000, _repeated("a = %d\n", "<pre>")),
+    "line numbers": Attack(18_000, lambda n: _page("<p>" + _words(n, "%d"))),
+    "long attribute": Attack(100_000, lambda n: _page(f'<div class="{"x" * n}">{PROSE * 5}')),
+    "long class list": Attack(12_000, lambda n: _page(f'<div class="{_words(n, "side-%d")}">{PROSE * 5}')),
+    "long style": Attack(10_000, lambda n: _page(f'<div style="{"color:red;" * n}">{PROSE * 5}')),
+    "hyphens in a class": Attack(100_000, lambda n: _page(f'<div class="a{"-" * n}b">{PROSE * 5}')),
+    "capitals in a class": Attack(50_000, lambda n: _page(f'<div class="{"aB" * n}">{PROSE * 5}')),
+    "many attributes": Attack(1_500, lambda n: _page(f"<div {_words(n, 'a%d=1')}>{PROSE * 5}")),
+    "spaces": Attack(100_000, _repeated(" ", "<p>a", "b")),
+    "spaces and links": Attack(10_000, _repeated("<a href=/> </a> ", "<p>a", "b")),
+    "long title": Attack(15_000, _titled(_words, lambda _: f"<h1>Harbour</h1>{PROSE * 5}")),
+    # title and headings
+    "title of parts": Attack(
+        9_000, _titled(lambda n: " | ".join(f"w{i}" for i in range(n)), lambda n: "<h1>a b</h1>" * n)
+    ),
+    "title of bars": Attack(100_000, _titled(lambda n: "|" * n, lambda _: "<h1>a b</h1>")),
+    "title of dashes": Attack(100_000, _titled(lambda n: " " + "-" * n, lambda _: "<h1>a b</h1>")),
+    "title of numbers": Attack(20_000, _titled(lambda n: "1 " * n, lambda _: "<h1>a b</h1>")),
+    "title and headings": Attack(
+        4_000, _titled(_words, lambda n: "".join(f"<h2>w{i} w{i + 1}</h2>" for i in range(n)))
+    ),
+    "headings of numbers": Attack(10_000, _titled(lambda _: "a", lambda n: f"<h1>{'1 ' * n}a</h1>" * 2)),
+    # characters
+    "combining marks": Attack(50_000, _repeated("\u0301", "<p>a", "b")),
+    "marks of two orders": Attack(25_000, _repeated("\u0301\u0323", "<p>a", "b")),
+    "right to left": Attack(10_000, _repeated("\u05e9\u05dc\u05d5\u05dd ", "<p>")),
+    "direction marks": Attack(30_000, _repeated("\u202e", "<p>a", "b")),
+    "Han": Attack(30_000, lambda n: _page("<p>" + "".join(chr(0x4E00 + i * 7 % 20_000) for i in range(n)))),
+    "Thai": Attack(30_000, _repeated("\u0e01", "<p>")),
+    "surrogates": Attack(10_000, _repeated("\ud800", "<p>a")),
+    "character references": Attack(15_000, _repeated("&#228;", "<p>a")),
+    "broken references": Attack(30_000, _repeated("&#", "<p>a")),
+    "long reference": Attack(100_000, lambda n: _page(f"<p>&#{'1' * n}; {PROSE}")),
+    "entities": Attack(20_000, _repeated("&amp;", "<p>a")),
+    "controls": Attack(100_000, _repeated("\x01", "<p>a")),
+    "ligatures": Attack(5_000, _repeated("\ufdfa", "<p>a")),
+    "numbers": Attack(40_000, _repeated("7,", "<p>")),
+    "long number": Attack(100_000, _repeated("7", "<p>")),
+    "prices": Attack(8_000, _repeated("<p>$ %d")),
+    "numbers without a price": Attack(50_000, _repeated("1 ", "<p>", "x")),
+    "short numbers without a price": Attack(
+        1_500, _repeated("<p>1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 x")
+    ),
+    "apostrophes": Attack(40_000, _repeated("a'", "<p>")),
+    "dots": Attack(50_000, _repeated("a.", "<p>")),
+    "underscores": Attack(50_000, _repeated("_-", "<p>a")),
+    # what a head says
+    "alternates": Attack(2_000, _in_head('<link rel=alternate hreflang=en href="/a/%d">')),
+    "long alternates": Attack(
+        40,
+        lambda n: _page(
+            PROSE * 5,
+            "".join(f'<link rel=alternate hreflang=en href="/{i}/{"b" * 2_500}">' for i in range(n)),
+        ),
+    ),
+    "alternates beyond ASCII": Attack(
+        60,
+        lambda n: _page(
+            PROSE * 5,
+            "".join(f'<link rel=alternate hreflang=en href="/{i}/{chr(228) * 800}">' for i in range(n)),
+        ),
+    ),
+    "canonicals": Attack(2_500, _in_head('<link rel=canonical href="/c/%d">')),
+    "canonicals with queries": Attack(
+        40,
+        lambda n: _page(
+            PROSE * 5, "".join(f'<link rel=canonical href="/{i}?{"b=1&amp;" * 500}">' for i in range(n))
+        ),
+    ),
+    "bases": Attack(3_500, _in_head("<base href=mailto:a%d>")),
+    "long rel": Attack(20_000, lambda n: _page(PROSE * 5, f'<link rel="{_words(n, "a%d")}" href=/>')),
+    "rels": Attack(4_000, _in_head("<link rel=next%d href=/>")),
+    "metas": Attack(2_500, _in_head("<meta name=a%d content=b%d>")),
+    "refreshes": Attack(2_000, _in_head('<meta http-equiv=refresh content="0; url=/%d">')),
+    "languages": Attack(2_000, _in_head("<meta http-equiv=content-language content=x>")),
+    "heads": Attack(
+        4_000, lambda n: Visit("<html>" + "<head><link rel=canonical href=/></head>" * n + PROSE)
+    ),
+    # what scripts say
+    "JSON-LD scripts": Attack(
+        1_200, _in_head('<script type="application/ld+json">{"@type": "Product%d"}</script>')
+    ),
+    "JSON-LD things": Attack(4_000, _script(lambda n: f'[{",".join(["""{"@type": "Product"}"""] * n)}]')),
+    "JSON-LD nested": Attack(25_000, _script(lambda n: '{"mainEntity":' * n + '"Product"' + "}" * n)),
+    "JSON-LD brackets": Attack(50_000, _script(lambda n: '"Product"' + "[" * n)),
+    "JSON-LD types": Attack(
+        5_000,
+        _script(lambda n: f'{{"@type": [{",".join(f"{chr(34)}Product{i}{chr(34)}" for i in range(n))}]}}'),
+    ),
+    "JSON-LD number": Attack(100_000, _script(lambda n: f'{{"@type": "Product", "a": {"1" * n}}}')),
+    "long itemtype": Attack(
+        10_000, lambda n: _page(f'<div itemscope itemtype="{_words(n, "a%d")}">{PROSE * 5}')
+    ),
+    # what a server says beside the page
+    "Link headers": Attack(
+        2_500, _header("Link", lambda n: [f"<{URL}/{i}>; rel=canonical" for i in range(n)])
+    ),
+    "Link headers that name alternates": Attack(
+        1_500, _header("Link", lambda n: [f"<{URL}/{i}>; rel=alternate; hreflang=en" for i in range(n)])
+    ),
+    "links of one header": Attack(
+        2_500, _header("Link", lambda n: [", ".join(f"<{URL}/{i}>; rel=canonical" for i in range(n))])
+    ),
+    "parameters of a link": Attack(
+        20_000, _header("Link", lambda n: [f"<{URL}>; rel=canonical" + "; a=b" * n])
+    ),
+    "languages of a link": Attack(
+        8_000, _header("Link", lambda n: [f"<{URL}>; rel=alternate" + "; hreflang=a" * n])
+    ),
+    "open quote in a header": Attack(100_000, _header("Link", lambda n: [f'<{URL}>; a="' + "\\" * n])),
+    "brackets in a header": Attack(100_000, _header("Link", lambda n: ["<" * n])),
+    "spaces in a header": Attack(100_000, _header("Link", lambda n: [f"<{URL}>" + " ;" * n + "="])),
+    "anchors": Attack(
+        1_500, _header("Link", lambda n: [f"<{URL}>; rel=canonical; anchor=/{i}" for i in range(n)])
+    ),
+    "language header": Attack(25_000, _header("Content-Language", lambda n: ["en, " * n])),
+    # URLs: twenty kilobytes is more than a redirect may have
+    "www": Attack(5_000, _at(lambda n: f"https://{'www.' * n}x/")),
+    "long host": Attack(10_000, _at(lambda n: f"https://{'a.' * n}example/")),
+    "dots after a host": Attack(20_000, _at(lambda n: f"https://example{'.' * n}/")),
+    "folders": Attack(10_000, _at(lambda n: URL + "/a" * n)),
+    "index files": Attack(2_000, _at(lambda n: URL + "/index.php" * n)),
+    "slashes": Attack(20_000, _at(lambda n: URL + "/" * n + "a")),
+    "page numbers in a path": Attack(3_000, _at(lambda n: URL + "/page/2" * n)),
+    "years in a path": Attack(4_000, _at(lambda n: URL + "/2024" * n)),
+    "digits in a path": Attack(20_000, _at(lambda n: URL + "/" + "1" * n)),
+    "digest in a path": Attack(5_000, _at(lambda n: URL + "/" + "a1b2" * n + "-")),
+    "parameters": Attack(2_000, _at(lambda n: URL + "?" + "&".join(f"a{i}=1" for i in range(n)))),
+    "session ids": Attack(1_200, _at(lambda n: URL + ";jsessionid=1" * n)),
+    "percent signs": Attack(6_000, _at(lambda n: URL + "/" + "%e4" * n)),
+    "letters beyond ASCII in a URL": Attack(10_000, _at(lambda n: URL + "/" + "\u00e4" * n)),
+    # what a field of an item may hold
+    "open tags": Attack(15_000, lambda n: Visit("<b>" + "<script" * n)),
+    "open comments": Attack(25_000, lambda n: Visit("<b>" + "<!--" * n)),
+    "scripts that end otherwise": Attack(6_000, lambda n: Visit("<b>" + "<script></style>" * n)),
+    "brackets": Attack(100_000, lambda n: Visit("<b>" + "<" * n)),
+    "spaces in tags": Attack(100_000, lambda n: Visit("<b>" + "<b" + " " * n)),
+}
+
+
+class _Entries:
+    """The ways into the plugin, each with whatever it needs."""
+
+    def __init__(self) -> None:
+        self.fingerprinter = PageFingerprinter(Config())
+        self._items = ItemFingerprinter(Config(item_fields=(("body", 1),), item_key="url"))
+        self._site = SiteProfile()
+        for number in range(20):
+            page = f"<h1>Boat {number * 7_919}</h1><p>{PROSE}</p><p>{number} {PROSE[number:]}</p>"
+            read = self.fingerprinter.read(page, site=self._site)
+            if read.fingerprint is not None:
+                self._site.learn(read.pieces, read.fingerprint.sketch)
+
+    def read(self, case: Case) -> object:
+        """Read the fingerprint of a page."""
+        return self.fingerprinter.read(case.root)
+
+    def read_on_a_known_site(self, case: Case) -> object:
+        """Read it without what its site repeats."""
+        return self.fingerprinter.read(case.root, site=self._site)
+
+    def extract(self, case: Case) -> object:
+        """Read the text of a page."""
+        return self.fingerprinter.extract(case.root)
+
+    def hints(self, case: Case) -> object:
+        """Read what head and headers say about URLs, and compare."""
+        url = case.visit.url
+        hints = read_hints(case.root, url, case.links)
+        return evidence(hints, url, URL, [url]), read_canonical(case.root, url, case.links)
+
+    def protections(self, case: Case) -> object:
+        """Ask for every protection."""
+        url = case.visit.url
+        hints = read_hints(case.root, url, case.links)
+        document = partial(self.fingerprinter.extract, case.root)
+        return list(protections(case.root, url, URL, hints, (), PROTECTIONS, document))
+
+    def floods(self, case: Case) -> object:
+        """Ask what kind of page it is that comes back again and again, and under which pattern of URLs."""
+        return kind_of(self.fingerprinter.extract(case.root), case.root), patterns(case.visit.url)
+
+    def url(self, case: Case) -> object:
+        """Compare the URL with another one."""
+        url = case.visit.url
+        url_key.cache_clear()
+        return url_key(url), scope_of(url, "domain"), are_pages_of_one_listing(url, URL, [url])
+
+    def detector(self, case: Case) -> object:
+        """Compare the page with two earlier ones."""
+        detector = NearDuplicateDetector()
+        return detector.check(case.root, case.visit.url), detector.check(case.root, case.visit.url + "/copy")
+
+    def item(self, case: Case) -> object:
+        """Read an item that holds the page in a field."""
+        try:
+            return self._items.read({"body": case.visit.body, "url": case.visit.url})
+        except TooLarge:
+            return None
+
+    def middleware(self, case: Case) -> object:
+        """Give the middleware the page, and then its copy at another URL."""
+        middleware = _middleware()
+
+        async def visit() -> None:
+            for response in (case.response, case.copy):
+                request = Request(case.visit.url)
+                done = middleware.process_response(request, response)
+                if inspect.iscoroutine(done):
+                    await done
+
+        return asyncio.run(visit())
+
+
+def _middleware() -> SimhashDownloaderMiddleware:
+    # Nothing goes to a thread: what is measured is the work.
+    crawler = stand_in(action="drop_page", thread_size=0, flood_size=2)
+    return SimhashDownloaderMiddleware.from_crawler(crawler)
+
+
+def entries() -> Iterator[tuple[str, Callable[[Case], object]]]:
+    """Yield the name of each way into the plugin, and the way, with the kernel that runs now."""
+    ways = _Entries()
+    for name, _ in inspect.getmembers(_Entries, inspect.isfunction):
+        if not name.startswith("_"):
+            yield name.replace("_", " "), getattr(ways, name)
+
+
+def seconds(way: Callable[[Case], object], case: Case, repeats: int = 1) -> float:
+    """Return the processor time of a way, the least of *repeats*; the garbage collector does not run meanwhile."""
+    nanoseconds = []
+    for _ in range(repeats):
+        gc.disable()
+        try:
+            nanoseconds.append(timed(partial(way, case))[1])
+        finally:
+            gc.enable()
+    return min(nanoseconds) / 1e9
+
+
+def growth(times: Sequence[float]) -> float:
+    """Return the largest factor between one time and the next; times below `FLOOR` count as that.
+
+    >>> growth([0.001, 0.02, 0.01]), growth([0.1, 0.2, 0.8])
+    (1.0, 4.0)
+    """
+    return max(after / max(before, FLOOR) for before, after in pairwise(times))
+
+
+@contextmanager
+def kernel_of(name: str) -> Iterator[None]:
+    """Let pages be read by the kernel of *name* for a while: ``pure``, or ``native`` if it is there."""
+    chosen = kernel.native
+    kernel.native = None if name == "pure" else chosen
+    compiled_reader.cache_clear()
+    try:
+        yield
+    finally:
+        kernel.native = chosen
+        compiled_reader.cache_clear()

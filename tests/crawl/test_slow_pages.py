@@ -1,0 +1,111 @@
+"""What takes much of the event loop's time is counted, and the slowest page is named."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, cast
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.http import HtmlResponse
+
+from scrapy_simhash import SimhashDownloaderMiddleware, names
+from scrapy_simhash.crawl import downloader_middleware, page_checker
+from scrapy_simhash.crawl.slow_pages import BUDGET, SlowPages
+from tests.crawls.site import article
+from tests.stand_in import stand_in
+
+URL = "https://example.com/"
+
+
+class Clock:
+    """A clock that stands still but where it is told to go on."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    for module in (page_checker, downloader_middleware):
+        monkeypatch.setattr(module, "perf_counter", clock)
+    return clock
+
+
+def visit(subject: SimhashDownloaderMiddleware, url: str, body: str) -> None:
+    response = HtmlResponse(url, body=body.encode(), encoding="utf-8")
+    done = subject.process_response(Request(url), response)
+    if asyncio.iscoroutine(done):
+        asyncio.run(done)
+
+
+def slow_pages(subject: SimhashDownloaderMiddleware) -> Any:
+    return cast("Any", subject.crawler.stats).get_value(names.STAT_SLOW_PAGES, 0)
+
+
+def delay(clock: Clock, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, seconds: float) -> None:
+    """Let the clock go on by *seconds* whenever the function *name* is called."""
+    real = getattr(where, name)
+
+    def late(*arguments: Any, **named: Any) -> Any:
+        clock.now += seconds
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(where, name, late)
+
+
+@pytest.mark.parametrize(
+    ("name", "thread_size", "counts"),
+    [
+        ("read", 0, True),
+        ("conclude", 0, True),
+        # a large page: read in a thread, and the rest is not
+        ("read", 1, False),
+        ("conclude", 1, True),
+    ],
+)
+def test_a_page_that_takes_long_on_the_event_loop_is_counted(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, name: str, thread_size: int, counts: bool
+) -> None:
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=thread_size))
+    visit(subject, URL, article(0))
+    delay(clock, monkeypatch, subject.detector, name, BUDGET + 0.001)
+    visit(subject, URL + "slow", article(1))
+    assert slow_pages(subject) == counts
+
+
+def test_the_parse_is_not_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in())
+    delay(clock, monkeypatch, page_checker, "tree_of", 9.0)
+    visit(subject, URL, article(0))
+    assert slow_pages(subject) == 0
+
+
+def test_what_follows_from_a_verdict_is_counted(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    for thread_size in (0, 1):
+        subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=thread_size))
+        visit(subject, URL, article(0))
+        delay(clock, monkeypatch, subject._consequences, "draw", BUDGET + 0.001)
+        visit(subject, URL + "copy", article(0))
+        assert slow_pages(subject) == 1
+
+
+def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    crawler = stand_in()
+    spider = Spider("stand-in")
+    with caplog.at_level(logging.INFO):
+        subject = SlowPages(crawler)
+        subject.note(URL, BUDGET)
+        subject.spider_closed(spider)
+        assert caplog.messages == []
+        for path, seconds in (("a", 0.06), ("b", 1.5), ("c", 0.07)):
+            subject.note(URL + path, seconds)
+        subject.spider_closed(spider)
+    assert caplog.messages == [
+        "Pages that took more than 50 ms of the event loop: 3 (stat simhash/slow_pages); the slowest took 1500 ms:"
+        " https://example.com/b"
+    ]

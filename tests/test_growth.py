@@ -1,0 +1,106 @@
+"""Twice the page takes no more than thrice the time, whatever the page: processor time, with both kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks.lib.attacks import (
+    ATTACKS,
+    MOST_GROWTH,
+    SIZES,
+    TOGETHER,
+    Case,
+    Visit,
+    entries,
+    growth,
+    kernel_of,
+    seconds,
+)
+from scrapy_simhash import kernel
+
+#: One of each family, and those that have been quadratic.
+QUICK = (
+    "nested list",
+    "nested button",
+    "comments",
+    "processing instructions",
+    "links",
+    "headings",
+    "many attributes",
+    "title and headings",
+    "title of numbers",
+    "long alternates",
+    "canonicals",
+    "JSON-LD nested",
+    "Link headers",
+    "www",
+    "open tags",
+)
+KERNELS = [
+    "pure",
+    pytest.param(
+        "native", marks=pytest.mark.skipif(kernel.native is None, reason=f"pure Python runs: {kernel.REASON}")
+    ),
+]
+#: A time above is taken again before anybody is blamed.
+TRIES = 3
+
+
+def fault(name: str, way: Callable[[Case], object], cases: list[Case]) -> str | None:
+    """Return what is wrong with the times of a way; None for nothing."""
+    times: list[float] = []
+    for tries in range(1, TRIES + 1):
+        times = [seconds(way, case, tries) for case in cases]
+        if growth(times) <= MOST_GROWTH:
+            return None
+    return f"{name}: " + ", ".join(f"{time * 1000:.0f} ms" for time in times)
+
+
+def faults(name: str, scale: float, ways: dict[str, Callable[[Case], object]]) -> list[str]:
+    """Return the ways that take more than they should for an attack in ever larger sizes."""
+    attack = ATTACKS[name]
+    cases = [Case(attack.make(max(1, int(attack.units * scale * size)))) for size in SIZES]
+    for case in cases:
+        case.copy  # noqa: B018  # parses
+    return [said for entry, way in ways.items() if (said := fault(entry, way, cases)) is not None]
+
+
+@pytest.mark.parametrize("kernel_name", KERNELS)
+@pytest.mark.parametrize("name", QUICK)
+def test_the_time_of_an_attack_grows_with_its_size_and_no_faster(name: str, kernel_name: str) -> None:
+    with kernel_of(kernel_name):
+        assert not faults(name, 0.25, {way: does for way, does in entries() if way not in TOGETHER})
+
+
+@pytest.mark.slow("it tries more than a hundred attacks, in large")
+@pytest.mark.parametrize("kernel_name", KERNELS)
+@pytest.mark.parametrize("name", ATTACKS)
+def test_the_time_of_a_large_attack_grows_with_its_size_and_no_faster(name: str, kernel_name: str) -> None:
+    with kernel_of(kernel_name):
+        assert not faults(name, 2.0, dict(entries()))
+
+
+def test_work_with_the_square_of_the_size_is_noticed() -> None:
+    def quadratic(case: Case) -> object:
+        return sum(1 for _ in range((len(case.visit.body) // 400) ** 2))
+
+    assert faults("long word", 2.0, {"all": quadratic})
+
+
+@pytest.mark.parametrize("kernel_name", KERNELS)
+def test_every_attack_passes_every_entry(kernel_name: str) -> None:
+    with kernel_of(kernel_name):
+        ways = dict(entries())
+        for attack in ATTACKS.values():
+            case = Case(attack.make(3))
+            for way in ways.values():
+                way(case)
+
+
+def test_there_are_attacks_of_every_kind() -> None:
+    visits = [attack.make(2) for attack in ATTACKS.values()]
+    assert len(visits) > 100
+    assert any(visit.url != Visit("").url for visit in visits)
+    assert {name for visit in visits for name in visit.headers} == {"Link", "Content-Language"}
