@@ -108,15 +108,15 @@ class ClusterBook:
             entry = self._begin(number, verdict.duplicate_of)
         else:
             self._entries.move_to_end(number)
-        self._addresses -= entry.contest.size
+        self._addresses -= entry.kept
         was_later = entry.is_preferred_later
         entry.add(verdict, url, canonical)
-        self._addresses += entry.contest.size
+        self._addresses += entry.kept
         self.preferred_later += entry.is_preferred_later - was_later
         self.largest = max(self.largest, entry.size)
         while len(self._entries) > self._max_clusters or self._addresses > self._max_addresses:
             self._forget()
-        return entry.contest.winner
+        return entry.winner
 
     def clusters(self) -> Iterator[Cluster]:
         """Yield the clusters that are remembered: those with the most pages first, then by number."""
@@ -135,55 +135,55 @@ class ClusterBook:
         named = self._waiting.pop(number, None)
         if named is not None:
             # The page that is first in the store may have come under another URL this time.
-            entry.contest.enter(*named)
+            entry.enter(*named)
         self._entries[number] = entry
-        self._addresses += entry.contest.size
+        self._addresses += entry.kept
         self.preferred_later += entry.is_preferred_later
         return entry
 
     def _forget(self) -> None:
         _, entry = self._entries.popitem(last=False)
-        self._addresses -= entry.contest.size
+        self._addresses -= entry.kept
         self.forgotten += 1
 
 
-class _Entry:
-    """A cluster that grows."""
+class _Entry(Contest):
+    """A cluster that grows. One object, which holds no others that the garbage collector would have to visit."""
 
-    __slots__ = ("contest", "hosts", "pages", "size", "urls")
+    __slots__ = ("hosts", "pages", "size", "urls")
 
     def __init__(self, preference: Preference, first: str) -> None:
-        self.contest = Contest(preference, first)
+        super().__init__(preference, first)
         self.pages = 1
         self.size = 1
-        self.urls: list[str] = [first]
-        self.hosts: list[str] = [_host(first)]
+        self.urls: tuple[str, ...] = (first,)
+        self.hosts: tuple[str, ...] = (_host(first),)
 
     def add(self, verdict: Verdict, url: str, canonical: str | None) -> None:
         if verdict.rank is not None:
             self.size = max(self.size, verdict.rank + 1)
-        if not self.contest.has(url):
+        if not self.has(url):
             if verdict.is_duplicate:
                 self.pages += 1
                 self.size = max(self.size, self.pages)
             if len(self.urls) < SHOWN_URLS:
-                self.urls.append(url)
+                self.urls += (url,)
             if len(self.hosts) < MAX_HOSTS and (host := _host(url)) not in self.hosts:
-                self.hosts.append(host)
-        self.contest.enter(url, canonical)
+                self.hosts += (host,)
+        self.enter(url, canonical)
 
     @property
     def is_preferred_later(self) -> bool:
-        return self.contest.winner != self.contest.first
+        return self.winner != self.first
 
     def cluster(self, number: int) -> Cluster:
         return Cluster(
             number,
             self.pages,
             self.size,
-            self.contest.first,
-            self.contest.winner,
-            tuple(self.urls),
+            self.first,
+            self.winner,
+            self.urls,
             len(self.hosts),
         )
 

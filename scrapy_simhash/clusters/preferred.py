@@ -64,8 +64,9 @@ class Contest:
         """Begin with the URL of the *first* page."""
         self._preference = preference
         self._arrivals: dict[int, int] = {}
-        # Most clusters have none.
-        self._voters: set[int] | None = None
+        # Most clusters have none. No set: there may be many clusters, and the garbage collector passes over a dict of
+        # numbers.
+        self._voters: dict[int, None] | None = None
         self._votes: dict[int, int] | None = None
         self._turn = 0
         self._key: tuple[int, ...] = ()
@@ -90,17 +91,17 @@ class Contest:
         return hash(url) in self._arrivals
 
     @property
-    def size(self) -> int:
+    def kept(self) -> int:
         """How many URLs it keeps, those named included."""
         return len(self._arrivals) + len(self._voters or ()) + len(self._votes or ())
 
     def _vote(self, page: int, canonical: str) -> None:
         if self._voters is None or self._votes is None:
-            self._voters, self._votes = set(), {}
+            self._voters, self._votes = {}, {}
         if page in self._voters or len(self._voters) >= MAX_KNOWN:
             return
         named = hash(canonical)
-        self._voters.add(page)
+        self._voters[page] = None
         self._votes[named] = self._votes.get(named, 0) + 1
         if named in self._arrivals:
             self._compare(canonical, named, self._arrivals[named])

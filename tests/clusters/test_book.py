@@ -185,26 +185,26 @@ def test_beyond_the_bound_what_was_named_before_can_still_win_and_nothing_else()
     for number in range(MAX_KNOWN):
         contest.enter(f"{FIRST}?a={number}", FIRST + "?named" if number == 0 else None)
     contest.enter(FIRST + "?late")
-    size = contest.size
+    size = contest.kept
     contest.enter(f"{FIRST}?a=1", FIRST + "?late")
     assert contest.winner == FIRST
     contest.enter(FIRST + "?named")
     assert contest.winner == FIRST + "?named"
     # One page had not named anything before, and named something new.
-    assert contest.size == size + 2
+    assert contest.kept == size + 2
 
 
 def test_a_contest_has_a_greatest_size() -> None:
     contest = Contest(Preference(["canonical"]), FIRST)
     for number in range(3 * MAX_KNOWN):
         contest.enter(f"{FIRST}?a={number}", f"{FIRST}?b={number}")
-    assert contest.size == 3 * MAX_KNOWN
+    assert contest.kept == 3 * MAX_KNOWN
 
 
 def test_what_nobody_asks_about_is_not_kept() -> None:
     contest = Contest(Preference(["shorter"]), FIRST)
     contest.enter(FIRST, FIRST + "?a")
-    assert contest.size == 1
+    assert contest.kept == 1
 
 
 def test_what_a_page_named_when_it_came_first_stands_also_before_its_first_copy() -> None:
@@ -313,7 +313,7 @@ def test_the_bounds_hold_whatever_comes(steps: list[tuple[int, int, bool]]) -> N
         book.note(copy_of(first, number) if is_copy else new(number), f"{first}?{page}", first)
         assert len(book) <= 3
         assert len(book._waiting) <= 2
-        assert book._addresses == sum(entry.contest.size for entry in book._entries.values())
+        assert book._addresses == sum(entry.kept for entry in book._entries.values())
         assert book._addresses <= 12
 
 

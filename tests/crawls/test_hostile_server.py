@@ -1,0 +1,70 @@
+"""A crawl of a server whose pages are made to take long, with a heartbeat beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+from wsgiref.headers import Headers
+
+import pytest
+
+from benchmarks.lib.attacks import ATTACKS, PROSE
+from scrapy_simhash import names
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import Answer, serve
+
+#: Attacks through the body, those that were slow among them; many times the units of the table of attacks.
+BODIES = {
+    "comments": 10,
+    "comments in text": 10,
+    "processing instructions": 10,
+    "nested button": 8,
+    "nested list": 4,
+    "breaks": 10,
+    "links": 8,
+    "paragraphs": 4,
+    "headings": 4,
+    "title and headings": 4,
+    "bases": 8,
+    "canonicals": 8,
+    "long alternates": 8,
+    "JSON-LD things": 4,
+    "things": 8,
+}
+#: Processor seconds that the event loop may work on one page, Scrapy's parse of some megabytes included. Some of these
+#: pages took minutes.
+MOST = 1.5
+
+
+@pytest.fixture(scope="module")
+def attacked() -> Crawl:
+    routes: dict[str, str | Answer] = {}
+    for number, (name, times) in enumerate(BODIES.items()):
+        body = ATTACKS[name].make(ATTACKS[name].units * times).body
+        for path in (f"/{number}", f"/{number}/copy"):
+            routes[path] = body
+    # A mapping that has one name many times.
+    headers: Any = Headers([("Link", f"</c/{number}>; rel=canonical") for number in range(20_000)])
+    for path in ("/headers", "/headers/copy"):
+        routes[path] = Answer(f"<p>{PROSE * 5}</p>", headers=headers)
+    with serve(routes) as site:
+        settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page", "SIMHASH_FLOOD_SIZE": 2}
+        (done,) = crawl(Plan("heartbeat_spiders.Heart", settings, {"urls": site.urls(*routes)}))
+    return done
+
+
+def test_the_event_loop_is_never_held_up_for_long(attacked: Crawl) -> None:
+    longest, beats = attacked.notes
+    assert attacked.complaints == []
+    assert longest < MOST
+    assert beats > len(BODIES)
+
+
+def test_every_page_is_judged(attacked: Crawl) -> None:
+    expected = len(attacked.pages)
+    assert (
+        attacked.stat("processed")
+        + sum(attacked.stats[name] for name in attacked.stats if name.startswith(f"{names.STAT_SKIPPED}/"))
+        >= expected
+    )
+    assert attacked.stat("threaded") > len(BODIES)
+    assert attacked.stat("errors") == attacked.stat("consequence_errors") == 0
