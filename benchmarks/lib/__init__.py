@@ -16,6 +16,7 @@ Shared by several programs:
     fingerprints      random fingerprints, some near others
     prose_site        a server of invented prose, for crawls
     shared_text       generated sites whose pages share most of their text, with the truth about them
+    attacks           pages, URLs, headers and items made to take long, and the ways into the plugin
     witness           a spider that writes down every verdict
 
 Parts of one program:

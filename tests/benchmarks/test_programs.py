@@ -30,13 +30,14 @@ from benchmarks import ROOT
         "clusters",
         "shared_text",
         "learning",
+        "attacks",
     ],
 )
 @pytest.mark.parametrize(
     "way",
     [
         pytest.param(["benchmarks/{}.py"], id="file"),
-        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 19 processes")),
+        pytest.param(["-m", "benchmarks.{}"], id="module", marks=pytest.mark.slow("it starts 20 processes")),
     ],
 )
 def test_a_program_starts_as_a_file_and_as_a_module(name: str, way: list[str]) -> None:

@@ -12,7 +12,7 @@ from scrapy_simhash import names
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Answer, serve
 
-#: Attacks through the body, those that were slow among them; many times the units of the table of attacks.
+#: Attacks through the body, those that were slow among them, and how many times the units of each.
 BODIES = {
     "comments": 10,
     "comments in text": 10,
@@ -30,8 +30,8 @@ BODIES = {
     "JSON-LD things": 4,
     "things": 8,
 }
-#: Processor seconds that the event loop may work on one page, Scrapy's parse of some megabytes included. Some of these
-#: pages took minutes.
+#: Processor seconds that the event loop may work on one page, Scrapy's parse of some megabytes included. Some of
+#: these pages took minutes.
 MOST = 1.5
 
 
