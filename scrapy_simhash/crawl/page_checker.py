@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -142,8 +143,10 @@ class PageChecker:
                 checked = self._conclude(reading, url, request)
             if is_large and self._is_read_again(checked.verdict):
                 took = perf_counter() - since
-                document = await self._in_thread(partial(self._detector.fingerprinter.extract, root))
-                checked = checked._replace(document=document)
+                # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
+                with suppress(Exception):
+                    document = await self._in_thread(partial(self._detector.fingerprinter.extract, root))
+                    checked = checked._replace(document=document)
                 since = perf_counter() - took
             return checked._replace(since=since)
         except Exception as error:

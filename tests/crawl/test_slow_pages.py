@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from typing import Any, cast
 
 import pytest
@@ -13,7 +14,7 @@ from scrapy.http import HtmlResponse
 from scrapy_simhash import SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import downloader_middleware, page_checker
 from scrapy_simhash.crawl.slow_pages import BUDGET, SlowPages
-from tests.crawls.site import article
+from tests.crawls.site import article, edited
 from tests.stand_in import stand_in
 
 URL = "https://example.com/"
@@ -109,3 +110,40 @@ def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> No
         "Pages that took more than 50 ms of the event loop: 3 (stat simhash/slow_pages); the slowest took 1500 ms:"
         " https://example.com/b"
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "readers"),
+    [
+        ({"action": "drop_page"}, ["thread"]),
+        ({"action": "drop_page", "protect": ["listing"]}, []),
+        ({"action": "mark"}, []),
+        ({"action": "drop_page", "thread_size": 0}, ["event loop"]),
+    ],
+)
+def test_whether_a_large_copy_is_an_offer_is_read_in_a_thread(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], readers: list[str]
+) -> None:
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(**{"thread_size": 1, **settings}))
+    fingerprinter = subject.detector.fingerprinter
+    extract, found = fingerprinter.extract, []
+
+    def noted(root: Any) -> Any:
+        found.append("event loop" if threading.current_thread() is threading.main_thread() else "thread")
+        return extract(root)
+
+    monkeypatch.setattr(fingerprinter, "extract", noted)
+    visit(subject, URL, article(0))
+    visit(subject, URL + "copy", edited(article(0)))
+    assert cast("Any", subject.crawler.stats).get_value(names.STAT_NEAR_DUPLICATES) == 1
+    assert found == readers
+
+
+def test_an_error_while_a_large_copy_is_read_again_costs_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = SimhashDownloaderMiddleware.from_crawler(stand_in(thread_size=1, action="drop_page"))
+    visit(subject, URL, article(0))
+    monkeypatch.setattr(subject.detector.fingerprinter, "extract", lambda _: 1 / 0)
+    visit(subject, URL + "copy", edited(article(0)))
+    stats = cast("Any", subject.crawler.stats)
+    assert stats.get_value(names.STAT_CONSEQUENCE_ERRORS) == 1
+    assert stats.get_value(names.STAT_ERRORS) is None
