@@ -40,7 +40,7 @@ MOST_ASKED = 100
 LONGEST_BUTTON = 200
 #: Elements of a page, and nodes of a button or an element for a framework, that are looked at; no page of which many
 #: copies are sent has more.
-MOST_ELEMENTS = 20_000
+MOST_ELEMENTS = 10_000
 MOST_INSIDE = 200
 #: Around these, a password field belongs to the site and not to the page.
 _CHROME = frozenset(("aside", "dialog", "footer", "header", "nav"))

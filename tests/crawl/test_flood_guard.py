@@ -73,6 +73,15 @@ def test_a_flood_is_counted_and_told() -> None:
     assert [flood.size for flood in crawl.guard.floods] == [7]
 
 
+@pytest.mark.parametrize(
+    ("size", "expected"), [(module.LARGEST_TOLD, "captcha"), (module.LARGEST_TOLD + 1, "trap")]
+)
+def test_the_text_of_a_large_page_is_not_read_again(size: int, expected: str) -> None:
+    crawl = Crawl()
+    crawl.get_days(*range(5), body=b"<h1>I am not a robot</h1>".ljust(size))
+    assert crawl.stats == {f"flood/{expected}": 1}
+
+
 def test_nothing_is_refused_unless_patterns_are_to_be_stopped() -> None:
     for action in ("report", "close_spider"):
         crawl = Crawl(flood_action=action)

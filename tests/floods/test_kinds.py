@@ -156,3 +156,30 @@ def test_of_very_many_elements_a_hundred_are_looked_at(piece: str, monkeypatch: 
 def test_of_a_long_button_the_beginning_is_read() -> None:
     button = parse(f"<button>Accept {'all ' * 1000}<b>more</b></button>").find(".//button")
     assert kinds._beginning(button) == f"Accept {'all ' * 1000}"[: kinds.LONGEST_BUTTON]
+
+
+def test_elements_after_very_many_are_not_looked_at() -> None:
+    field = '<input type="password">'
+    for before, expected in ((kinds.MOST_ELEMENTS - 10, True), (kinds.MOST_ELEMENTS, False)):
+        assert kinds._signs(parse("<br>" * before + field)).has_password is expected
+
+
+def test_of_a_mount_and_a_button_the_first_nodes_tell() -> None:
+    comments = "<!-- -->" * (2 * kinds.MOST_INSIDE)
+    assert not kinds._signs(parse('<div id="root"><!-- -->x</div>')).has_mount
+    assert kinds._signs(parse(f'<div id="root">{comments}x</div>')).has_mount
+    assert kinds._signs(parse(f"<button><!-- -->Accept{comments} all</button>")).buttons == "Accept"
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({}, Kind.REPEATS),
+        ({"pattern": "/calendar/{number}"}, Kind.TRAP),
+        ({"pattern": "/stories/*"}, Kind.REPEATS),
+        ({"says_nothing": True}, None),
+        ({"is_not_found": True}, Kind.SOFT_404),
+    ],
+)
+def test_a_page_that_is_not_read_is_told_by_its_urls(known: dict[str, Any], expected: Kind | None) -> None:
+    assert kinds.kind_by_urls(**known) is expected
