@@ -106,7 +106,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     ]
     whole = client.lindex(key["events"], 0)
     assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch + own).digest()[:4]
-    assert whole[25:-4] == b"x.example"
+    assert whole[34:-4] == b"x.example"
 
     assert read("redis-site", client.hget(key["sites"], b"a.example")) == [version, b"profile"]
     assert [host for host, _ in client.zscan_iter(key["hosts"])] == [b"a.example"]
