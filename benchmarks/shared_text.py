@@ -2,6 +2,7 @@
 
     python benchmarks/shared_text.py                   # two tables; --json for programs
     python benchmarks/shared_text.py --seed 3 --show 5 # other sites; five of the pages that were merged, by site
+    python benchmarks/shared_text.py --plans series    # sites with one heading for many entities, and structured data
 
 Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings (``-s`` sets
 others), page after page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. By site:
@@ -33,13 +34,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.report import environment, opening, progress, share, table
 from benchmarks.lib.settings import add_settings, config_of
-from benchmarks.lib.shared_text import Page, Site, sites
+from benchmarks.lib.shared_text import MARKED, PLANS, SERIES, Page, Plan, Site, sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 
 RANDOM, LISTED = "random", "listed"
 ORDERS = 5
 FIRST = 10
 CLASSIC = Config(rule="classic")
+PLAN_LISTS = {"all": PLANS, "series": SERIES, "marked": MARKED}
 
 
 class Judged(NamedTuple):
@@ -131,11 +133,13 @@ def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = O
     }
 
 
-def measure_all(seed: int, order: str, count: int, config: Config) -> dict[str, Any]:
+def measure_all(
+    seed: int, order: str, count: int, config: Config, plans: Sequence[Plan] = PLANS
+) -> dict[str, Any]:
     """Return the figures of every site and over all of them, by *config* and by the classic rule."""
     configs = {"default": config, "classic": CLASSIC}
     results: list[dict[str, Any]] = []
-    for number, site in enumerate(sites(seed), 1):
+    for number, site in enumerate(sites(seed, plans), 1):
         progress(f"site {number}: {site.name} ...")
         rules = {name: measure_site(site, one, order, count) for name, one in configs.items()}
         results.append({"site": site.name, "words": site.words, "plan": site.plan._asdict(), "rules": rules})
@@ -213,6 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seed", type=int, default=0, help="draws other sites")
+    parser.add_argument("--plans", choices=list(PLAN_LISTS), default="all", help="which sites")
     parser.add_argument("--order", choices=[RANDOM, LISTED], default=RANDOM, help="of the pages of a site")
     parser.add_argument(
         "--orders", type=int, default=ORDERS, help=f"random orders of each site, by default {ORDERS}"
@@ -224,7 +229,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     start = perf_counter()
     result = {
         **environment("shared_text.py", sys.argv[1:] if arguments is None else arguments),
-        **measure_all(given.seed, given.order, given.orders, config_of(given.settings)),
+        **measure_all(
+            given.seed, given.order, given.orders, config_of(given.settings), PLAN_LISTS[given.plans]
+        ),
         "seconds": perf_counter() - start,
     }
     print(json.dumps(result, indent=2) if given.json else as_text(result, given.show))

@@ -139,6 +139,7 @@ class NearDuplicateDetector:
             content_type=content_type,
             content_language=content_language,
             site=None if self.sites is None else self.sites.of(url),
+            url=url,
         )
 
     def conclude(

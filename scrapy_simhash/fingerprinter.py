@@ -25,6 +25,7 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces
+from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
 
@@ -132,11 +133,12 @@ class PageFingerprinter:
         content_type: str | None = None,
         content_language: str | None = None,
         site: KnownSite | None = None,
+        url: str = "",
     ) -> Reading:
         """Return the fingerprint of a page and the hash of its text; arguments as in extract().
 
         With a *site*, a :class:`~scrapy_simhash.site.SiteProfile`, the fingerprint also has the page's own part. That
-        does not change its value or its sketch.
+        does not change its value or its sketch. *url* is that of the page.
 
         A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
         meanwhile. With the compiled kernel other threads run while it works on a long text.
@@ -146,10 +148,11 @@ class PageFingerprinter:
             site = None
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
-            read = self._compiled.read(root, language, self._settings, site)
+            read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
                 return Reading(_fingerprint(read), read.text_hash, read.pieces)
-        return self.read_document(extract(root, content_language), site)
+        about = b"" if site is None else identity(root, url)
+        return self.read_document(extract(root, content_language), site, about)
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
@@ -176,8 +179,11 @@ class PageFingerprinter:
             for text, read in zip(texts, reads, strict=True)
         ]
 
-    def read_document(self, document: Document, site: KnownSite | None = None) -> Reading:
-        """Return the fingerprint of *document* and the hash of its text; see read()."""
+    def read_document(self, document: Document, site: KnownSite | None = None, about: bytes = b"") -> Reading:
+        """Return the fingerprint of *document* and the hash of its text; see read().
+
+        *about* is what :func:`~scrapy_simhash.page.structured.identity` makes of the page.
+        """
         fingerprint = self.from_document(document)
         # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
         has_hash = fingerprint is not None or says_something(document)
@@ -186,8 +192,8 @@ class PageFingerprinter:
             return Reading(fingerprint, hashed)
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
-        own = self._own_part(document, parts, site, keys).to_bytes()
-        return Reading(replace(fingerprint, own=own), hashed, keys)
+        own = self._own_part(document, parts, site, keys)._replace(identity=about)
+        return Reading(replace(fingerprint, own=own.to_bytes()), hashed, keys)
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
         """Return what of *document*, whose pieces are *parts*, is not its site's."""

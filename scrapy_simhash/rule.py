@@ -20,6 +20,7 @@ from scrapy_simhash.page.fingerprint import (
     PART,
     Fingerprint,
     OwnPart,
+    are_different,
     equal_subject,
     is_part,
     same_subject,
@@ -43,7 +44,7 @@ class Measured:
 
     __slots__ = (
         *("min_similarity", "reach", "has_sketches", "has_own_parts"),
-        *("is_same_subject", "is_equal_subject", "shares_subject"),
+        *("is_same_subject", "is_equal_subject", "shares_subject", "is_other_thing"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
         *("similarity", "by_text"),
     )
@@ -71,12 +72,16 @@ class Measured:
             return
         has_part = is_part(a.own) or is_part(b.own)
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        #: Whether structured data names different things, and the texts differ as far as fingerprints tell.
+        self.is_other_thing = are_different(own.identity, its.identity) and not (
+            a.value == b.value and a.sketch == b.sketch
+        )
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
         #: The same of what is not the sites': of all text, where a site repeats nothing of it.
         self.own_distance, self.own_estimate = 65, NOT_NEAR
         if has_part:
-            value, minhash = own[2:] if own.kind == PART else (a.value, a.sketch)
-            its_value, its_minhash = its[2:] if its.kind == PART else (b.value, b.sketch)
+            value, minhash = own[2:4] if own.kind == PART else (a.value, a.sketch)
+            its_value, its_minhash = its[2:4] if its.kind == PART else (b.value, b.sketch)
             if value and its_value:
                 self.own_distance = hamming_distance(value, its_value)
             self.own_estimate = similarity(minhash, its_minhash)
@@ -142,7 +147,8 @@ class SimilarityRule(Rule):
     and little else.
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/site.rst``.
-    On sites that are known, 0.7 is enough for pages with equal subjects: versions of one page.
+    On sites that are known, 0.7 is enough for pages with equal subjects: versions of one page. Pages whose structured
+    data names different things are different, unless fingerprints tell no difference.
 
     >>> SimilarityRule().similarity(Fingerprint(0), Fingerprint(0b111))
     0.953125

@@ -48,6 +48,9 @@ def decide(pair: Measured) -> None:
     pair.similarity = pair.by_text
     if not pair.has_own_parts:
         return
+    if pair.is_other_thing:
+        pair.similarity = NOT_NEAR
+        return
     fewer = min(pair.tokens, pair.its_tokens)
     one, other = pair.kind, pair.its_kind
     is_doubtful = one in (UNKNOWN, DOUBTFUL) or other in (UNKNOWN, DOUBTFUL)

@@ -17,6 +17,7 @@ from scrapy_simhash.page.fingerprint import (
     similarity,
     sketch,
 )
+from scrapy_simhash.page.fingerprint.identity import EVENT, IDENTITY_BYTES, JOB, identity_of
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 
 SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
@@ -201,6 +202,15 @@ def test_a_part_in_which_more_was_left_out_is_found_in_the_larger_one() -> None:
     assert rule.similarity(page(larger), page(stranger, 7, 960)) is None
 
 
+KIEL, ULM = (identity_of(JOB, [["nurse"], ["clinic"], [town]]) for town in ("kiel", "ulm"))
+ANYWHERE = identity_of(JOB, [["nurse"], ["clinic"], []])
+CONCERT = identity_of(EVENT, [["concert"], ["5"], ["ulm"]])
+
+
+def about(own: bytes, identity: bytes) -> bytes:
+    return OwnPart.from_bytes(own)._replace(identity=identity).to_bytes()
+
+
 OWN = st.one_of(
     st.just(b""),
     st.builds(unknown, st.integers(0, 2000)),
@@ -210,6 +220,10 @@ OWN = st.one_of(
         st.sampled_from([0, 100, 500, 900, 950, 1000]),
         st.integers(0, 3),
         st.sampled_from([0, 5, 29, 30, 900]),
+    ),
+    st.builds(
+        about, st.sampled_from([unknown(), doubtful(), whole(), own_part(), own_part(950, 9)]),
+        st.sampled_from([KIEL, ULM, ANYWHERE, CONCERT]),
     ),
 )  # fmt: skip
 PAGES = st.builds(
@@ -250,6 +264,52 @@ def test_bytes_that_are_no_fingerprint_are_refused(size: int) -> None:
         SimilarityRule().compare_all(page(unknown(100)), [bytes(size)])
 
 
+@pytest.mark.parametrize("own", [unknown(), own_part()])
+def test_an_identity_of_another_length_is_refused(own: bytes) -> None:
+    data = page(about(own, KIEL)).compared_bytes()
+    for wrong in (data[:-1], data + b"x", data[:-IDENTITY_BYTES]):
+        with pytest.raises(ValueError, match="bytes"):
+            SimilarityRule().compare_all(page(unknown(100)), [wrong])
+
+
 @given(PAGES)
 def test_a_page_is_a_near_duplicate_of_itself_whatever_is_known(a: Fingerprint) -> None:
     assert SimilarityRule().similarity(a, a) == 1.0
+
+
+# --- Identities: what structured data says a page is about.
+
+
+@pytest.mark.parametrize("own", [unknown(), doubtful(), whole(), own_part(), own_part(1000, 0, 12)])
+@pytest.mark.parametrize(
+    ("first", "second", "near"),
+    [
+        (KIEL, KIEL, True),
+        (KIEL, ULM, False),
+        # What only one of them says is no difference.
+        (KIEL, ANYWHERE, True),
+        (KIEL, b"", True),
+        (KIEL, CONCERT, True),
+    ],
+)
+def test_pages_about_different_things_are_not_near_duplicates(
+    own: bytes, first: bytes, second: bytes, near: bool
+) -> None:
+    rule = SimilarityRule()
+    a, b = page(about(own, first)), page(about(own, second), 1)
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(a, b) == rule.similarity(b, a)
+    # The report tells it: by all their text they are.
+    ((_, similarity, by_text),) = rule.compare_all(a, [b.compared_bytes()])
+    assert (similarity is not None) is near
+    assert by_text is not None
+
+
+@pytest.mark.parametrize("own", [unknown(), whole(), own_part()])
+def test_pages_with_one_text_are_near_duplicates_whatever_they_are_about(own: bytes) -> None:
+    assert SimilarityRule().similarity(page(about(own, KIEL)), page(about(own, ULM))) is not None
+
+
+def test_the_same_thing_makes_no_two_pages_near_duplicates() -> None:
+    a, b = page(about(own_part(), KIEL)), page(about(own_part(100, 2**30 - 1), KIEL), 7, 990)
+    assert SimilarityRule().similarity(a, b) is None

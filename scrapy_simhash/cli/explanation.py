@@ -92,7 +92,7 @@ def _verdict(page: Mapping[str, Any]) -> str:
     if status == "new" and page.get("by_learning"):
         return (
             "was new: an earlier page had nearly the same text, but not without the text that the site repeats, or"
-            " too little was known about the site"
+            " too little was known about the site, or their structured data names different things"
         )
     if status == "new":
         return "was new: no earlier page had nearly the same text"

@@ -21,8 +21,10 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.times import written
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
-from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, OwnPart, similarity
+from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, OwnPart, are_different, similarity
 from scrapy_simhash.page.pieces import OF_SITE, Piece, pieces
+from scrapy_simhash.page.structured import identity
+from scrapy_simhash.page.text import parse
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store import Header
@@ -136,7 +138,7 @@ def _one_host(
     fingerprinter = PageFingerprinter(
         Config.from_settings({**header.settings, **blocks_for(header.settings)})
     )
-    pages = [_read(path, fingerprinter, profile) for path in paths]
+    pages = [_read(path, fingerprinter, host, profile) for path in paths]
     facts = _host(host, profile)
     facts["known_pieces"] = [
         {"key": f"{key:016x}", "subjects": count} for key, count in sorted(subjects.items(), key=_most_first)
@@ -152,11 +154,12 @@ def _most_first(piece: tuple[int, int]) -> tuple[int, int]:
     return -subjects, key
 
 
-def _read(path: str, fingerprinter: PageFingerprinter, profile: SiteProfile) -> Page:
+def _read(path: str, fingerprinter: PageFingerprinter, host: str, profile: SiteProfile) -> Page:
     with opened(path) as given, failing(f"read {path}"):
         html = given.stream.read()
-    document = fingerprinter.extract(html)
-    reading = fingerprinter.read_document(document, profile)
+    root = parse(html)
+    document = fingerprinter.extract(root)
+    reading = fingerprinter.read_document(document, profile, identity(root, f"https://{host}/"))
     own = None if reading.fingerprint is None else OwnPart.from_bytes(reading.fingerprint.own)
     parts = pieces(document)
     keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
@@ -191,6 +194,9 @@ def _comparison(first: Page, second: Page, fingerprinter: PageFingerprinter) -> 
         "distance": hamming_distance(a.value, b.value) if a and b else None,
         "similarity": round(similarity(a.sketch, b.sketch), 3) if a and b else None,
         "own_similarity": _own_similarity(first, second),
+        "are_different_things": bool(
+            first.own and second.own and are_different(first.own.identity, second.own.identity)
+        ),
         "own_words_in_one": [
             sorted(set(words) - set(its), key=words.index),
             sorted(set(its) - set(words), key=its.index),
@@ -243,6 +249,8 @@ def _told(pair: dict[str, Any]) -> Iterator[str]:
         yield f"  distance {pair['distance']}, similarity {pair['similarity']}"
     if pair["own_similarity"] is not None:
         yield f"  similarity of the own parts {pair['own_similarity']}"
+    if pair["are_different_things"]:
+        yield "  their structured data names different things"
     for name, words in zip((first, second), pair["own_words_in_one"], strict=True):
         if words:
             rest = f" and {len(words) - SHOWN_WORDS:,} more" if len(words) > SHOWN_WORDS else ""

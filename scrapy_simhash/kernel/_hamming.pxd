@@ -48,7 +48,7 @@ cdef extern from "second_look.h" nogil:
     ctypedef struct measured:
         double min_similarity
         int reach
-        bint has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject
+        bint has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject, is_other_thing
         int distance, own_distance
         double estimate, own_estimate
         int kind, its_kind, tokens, its_tokens

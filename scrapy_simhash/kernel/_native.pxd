@@ -92,6 +92,7 @@ cdef extern from "page.h" nogil:
     ctypedef struct page:
         uint32_t title, title_n
         heading subject
+        int structured
         int language, chosen_language
         columns columns
     ctypedef struct head_link:

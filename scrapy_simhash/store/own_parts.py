@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from array import array
 
-from scrapy_simhash.page.fingerprint import OWN_PART_BYTES
+from scrapy_simhash.page.fingerprint import LEAST_BYTES, MOST_BYTES, own_part_length
 
-_HEAD_BYTES, _WHOLE_BYTES = OWN_PART_BYTES
 _IN_ROW = 1 << 31
 
 
 class OwnParts:
-    """Own parts as bytes, by number: 4 bytes each, and 123 more for those that have a value."""
+    """Own parts as bytes, by number: 4 bytes each, and 132 more for those longer than three."""
 
     def __init__(self) -> None:
         # 0 for none; else the three bytes and one more, or the number of a row.
@@ -23,9 +22,9 @@ class OwnParts:
         if number == len(self._places):
             self._places.append(0)
         former, place = self._places[number], 0
-        if len(own) == _WHOLE_BYTES:
-            row = former ^ _IN_ROW if former & _IN_ROW else len(self._rows) // _WHOLE_BYTES
-            self._rows[row * _WHOLE_BYTES : (row + 1) * _WHOLE_BYTES] = own
+        if len(own) > LEAST_BYTES:
+            row = former ^ _IN_ROW if former & _IN_ROW else len(self._rows) // MOST_BYTES
+            self._rows[row * MOST_BYTES : (row + 1) * MOST_BYTES] = own.ljust(MOST_BYTES, b"\0")
             place = _IN_ROW | row
         elif own:
             place = int.from_bytes(own, "big") + 1
@@ -34,6 +33,6 @@ class OwnParts:
     def __getitem__(self, number: int) -> bytes:
         place = self._places[number]
         if place & _IN_ROW:
-            start = (place ^ _IN_ROW) * _WHOLE_BYTES
-            return bytes(self._rows[start : start + _WHOLE_BYTES])
-        return (place - 1).to_bytes(_HEAD_BYTES, "big") if place else b""
+            start = (place ^ _IN_ROW) * MOST_BYTES
+            return bytes(self._rows[start : start + own_part_length(self._rows[start])])
+        return (place - 1).to_bytes(LEAST_BYTES, "big") if place else b""

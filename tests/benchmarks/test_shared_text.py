@@ -184,7 +184,9 @@ def test_the_program_prints_a_row_for_each_site(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        shared_text, "sites", lambda seed: [make_site(PLANS[0], seed=seed), make_site(PLANS[1], seed=seed)]
+        shared_text,
+        "sites",
+        lambda seed, plans: [make_site(PLANS[0], seed=seed), make_site(PLANS[1], seed=seed)],
     )
     shared_text.main(["--seed", "3", "--orders", "1"])
     printed = capsys.readouterr().out

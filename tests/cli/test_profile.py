@@ -164,11 +164,32 @@ def test_pages_are_compared_with_the_first(store: str, folder: Path, board: Site
         "distance": 0,
         "similarity": 1.0,
         "own_similarity": 1.0,
+        "are_different_things": False,
         "own_words_in_one": [[], []],
     }
     said = run(capfd, store, BOARD, a, b)
+    assert "structured data" not in said
     assert f"{a} and {b} are not near-duplicates\n" in said
     assert f"  only in {a}: " in said
+
+
+def test_structured_data_that_names_different_things_is_told(
+    store: str, folder: Path, capfd: Capture
+) -> None:
+    a, b = (
+        saved(
+            folder,
+            f"{town}.html",
+            "<h1>Nurse</h1>" + STORY + f"<p>In {town}.</p>"
+            '<script type="application/ld+json">{"@type": "JobPosting", "title": "Nurse", "jobLocation":'
+            f' {{"@type": "Place", "address": "{town}"}}}}</script>',
+        )
+        for town in ("Kiel", "Ulm")
+    )
+    (pair,) = facts(capfd, store, BOARD, a, b)["compared"]
+    assert (pair["is_near_duplicate"], pair["are_different_things"]) == (False, True)
+    assert pair["similarity"] > 0.8
+    assert "  their structured data names different things\n" in run(capfd, store, BOARD, a, b)
 
 
 def test_of_a_host_that_is_not_known_nothing_is_marked(store: str, folder: Path, capfd: Capture) -> None:

@@ -302,7 +302,7 @@ EXPLANATIONS = [
     (
         {"url": "http://a.example/", "status": "new", "by_learning": True},
         "http://a.example/ was new: an earlier page had nearly the same text, but not without the text that the site"
-        " repeats, or too little was known about the site.",
+        " repeats, or too little was known about the site, or their structured data names different things.",
     ),
     (
         {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},

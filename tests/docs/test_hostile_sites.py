@@ -13,8 +13,8 @@ from scrapy_simhash.hints.link_headers import MAX_PARAMETERS
 from scrapy_simhash.hints.listing import MAX_NODES
 from scrapy_simhash.hints.markup import MAX_IN_BODY, MAX_IN_HEAD, MAX_LINK_CHARACTERS, MAX_LINKS
 from scrapy_simhash.hints.urls import MAX_ADDRESS
-from scrapy_simhash.hints.vocabulary import MAX_SCRIPT
 from scrapy_simhash.items.fields import LARGEST
+from scrapy_simhash.page.structured import MAX_SCRIPT
 from tests.docs.reader import DOCS, words
 
 PAGE = (DOCS / "how-to" / "hostile-sites.rst").read_text("utf-8")

@@ -12,6 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint.identity import JOB, identity_of
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Part, Store
 from tests.store.cases import content, header, own_part, posting, whole
@@ -27,6 +28,13 @@ OWN_PARTS = st.sampled_from(
         *[own_part(value, edited) for value in (1, 0xFF, 0xF0F0 << 32) for edited in (0, 30, 200)],
         own_part(0, tokens=5),
         own_part(3, tokens=5),
+        *[
+            OwnPart(UNKNOWN, 20, identity=identity_of(JOB, [["nurse"], [], [town]])).to_bytes()
+            for town in ("kiel", "ulm")
+        ],
+        OwnPart.from_bytes(own_part(1))
+        ._replace(identity=identity_of(JOB, [["nurse"], [], ["kiel"]]))
+        .to_bytes(),
     ]
 )
 

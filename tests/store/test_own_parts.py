@@ -13,6 +13,7 @@ from benchmarks.lib.shared_text import PLANS, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Status
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint.identity import JOB, identity_of
 from scrapy_simhash.site import SiteProfile, SiteProfiles
 from scrapy_simhash.store import AsyncStore, KeepsSites, MemoryStore, Posting, Store, candidates
 from scrapy_simhash.store.local import LocalStore
@@ -26,6 +27,7 @@ from tests.store.remote import RemoteStore
 from tests.store.sqlite.stores import Shelf
 
 HEADER = header(SECOND_LOOK)
+KIEL, ULM = (identity_of(JOB, [["nurse"], [], [town]]) for town in ("kiel", "ulm"))
 
 
 def page(template: int, own_bytes: bytes, subject: str = "night pilots") -> Fingerprint:
@@ -154,6 +156,23 @@ def test_what_agrees_in_the_text_of_the_site_only_is_new(store: Store) -> None:
     assert (claim.original, claim.cluster, claim.is_by_learning) == (None, 1, True)
 
 
+def test_adverts_of_one_job_in_two_places_are_two_and_a_repost_is_found(store: Store) -> None:
+    """By their structured data: nothing else tells them apart."""
+    in_kiel, in_ulm = (
+        OwnPart.from_bytes(own(0b1111_0000))._replace(identity=town).to_bytes() for town in (KIEL, ULM)
+    )
+    store.claim(posting("a", page(1, in_kiel)))
+    claim = store.claim(posting("b", replace(page(1, in_ulm), value=page(1, b"").value ^ 1)))
+    assert (claim.original, claim.is_by_learning) == (None, True)
+    again = store.claim(posting("c", replace(page(1, in_ulm), value=page(1, b"").value ^ 2)))
+    assert (again.original, again.is_by_learning) == (url("b"), False)
+    # Found by the value of its own part.
+    assert store.look(posting("d", page(2, in_ulm))).original == url("b")
+    assert [store.remove(key) for key in (b"b", b"c")] == [True, True]
+    assert store.look(posting("d", page(2, in_ulm))).original is None
+    assert store.index_size == 1
+
+
 def test_a_page_that_was_removed_is_found_by_neither_of_its_values(store: Store) -> None:
     store.claim(posting("a", page(1, own(0b1111_0000))))
     store.claim(posting("b", page(2, own(2**40 - 1, text="other"))))
@@ -176,6 +195,8 @@ def test_a_page_that_was_removed_is_found_by_neither_of_its_values(store: Store)
         OwnPart(WHOLE, 65_535).to_bytes(),
         own(0, tokens=5),
         own(2**64 - 1, text="z"),
+        OwnPart(WHOLE, 9, identity=KIEL).to_bytes(),
+        OwnPart.from_bytes(own(0, tokens=5))._replace(identity=KIEL).to_bytes(),
     ],
 )
 def test_an_own_part_is_kept_with_the_content(store: Store, own_bytes: bytes) -> None:
@@ -250,6 +271,10 @@ def test_own_parts_are_found_when_a_file_is_opened_again(shelf: Shelf, in_order:
 def test_own_parts_of_contents_are_kept_as_bytes() -> None:
     parts = OwnParts()
     given = [b"", b"\0\0\0", b"\1\xff\xff", own(1), b"\2" + bytes(122), b"\0\0\1", own(2)]
+    given += [
+        OwnPart(WHOLE, 9, identity=KIEL).to_bytes(),
+        OwnPart.from_bytes(own(3))._replace(identity=KIEL).to_bytes(),
+    ]
     for number, one in enumerate(given):
         parts[number] = one
     assert [parts[number] for number in range(len(given))] == given

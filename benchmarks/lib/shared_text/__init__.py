@@ -11,6 +11,6 @@ written for this project; a seed always gives the same sites.
     templates  two ways to lay out a page
 """
 
-from benchmarks.lib.shared_text.sites import PLANS, Page, Plan, Site, make_site, sites
+from benchmarks.lib.shared_text.sites import MARKED, PLANS, SERIES, Page, Plan, Site, make_site, sites
 
-__all__ = ["PLANS", "Page", "Plan", "Site", "make_site", "sites"]
+__all__ = ["MARKED", "PLANS", "SERIES", "Page", "Plan", "Site", "make_site", "sites"]

@@ -285,6 +285,7 @@ def _product(own: str, random: Random) -> Entity:
     structured = {
         "@type": "Product",
         "name": name,
+        "sku": re.sub(r"[a-z ]+", "", name),
         "offers": {"@type": "Offer", "price": price, "priceCurrency": "EUR"},
     }
     return Entity(name, "", _own(own, GOODS[what], made, short), facts, structured)

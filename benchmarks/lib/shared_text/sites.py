@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 from benchmarks.lib.shared_text.entities import ENTITIES, FEW, NUMBERS, SENTENCES, Entity, entities, related
-from benchmarks.lib.shared_text.templates import NESTED, SEMANTIC, Content, render
+from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA, NESTED, SEMANTIC, Content, render
 
 #: Entities of a site that are posted again.
 REPOSTS = 20
@@ -17,6 +17,11 @@ REPOSTS = 20
 #: Where the own sentences lie: in a paragraph of their own; inside paragraphs of shared text; there, and the shared
 #: text itself names the entity at two places.
 APART, MIXED, NAMED = "apart", "mixed", "named"
+
+#: Structured data that does not tell pages apart: one and the same product on every page; that of other pages too.
+CONSTANT, LISTED = "constant json-ld", "listed json-ld"
+#: Sentences that the entities of a series share, and no others.
+SERIES_SENTENCES = 6
 
 
 class Page(NamedTuple):
@@ -42,16 +47,22 @@ class Plan(NamedTuple):
     layout: str = APART
     template: str = SEMANTIC
     is_structured: bool = False
-    """Whether pages have JSON-LD."""
+    """Whether pages have structured data."""
     has_site_title: bool = False
     """Whether the ``title`` element of all pages is the name of the site."""
     language: str = "en"
+    markup: str = JSON_LD
+    """The form of the structured data, and what it is worth."""
+    is_series: bool = False
+    """Whether several entities have one heading and one description: one event on many days, one job in many
+    places."""
 
     @property
     def name(self) -> str:
         """A name that says what the plan says, different for each of PLANS."""
         flags = [self.language] * (self.language != "en") + ["marked"] * self.is_marked
-        flags += ["json-ld"] * self.is_structured + ["site-title"] * self.has_site_title
+        flags += [self.markup] * self.is_structured + ["site-title"] * self.has_site_title
+        flags += ["series"] * self.is_series
         return " ".join([self.kind, str(self.shared), self.own, self.layout, self.template, *flags])
 
 
@@ -85,6 +96,29 @@ PLANS = (
     Plan("flats", 320, own=NUMBERS, is_structured=True, language="es"),
 )
 
+#: Sites of series: nothing but a place, a date or a size tells their pages apart.
+SERIES = (
+    Plan("jobs", 120, is_structured=True, is_series=True),
+    Plan("jobs", 250, layout=MIXED, template=NESTED, is_structured=True, markup=MICRODATA, is_series=True),
+    Plan("jobs", 120, own=FEW, is_marked=True, is_structured=True, is_series=True),
+    Plan("events", 120, own=NUMBERS, is_structured=True, is_series=True),
+    Plan("events", 250, template=NESTED, is_structured=True, markup=MICRODATA, is_series=True),
+    Plan("products", 120, own=NUMBERS, is_structured=True, is_series=True),
+    Plan("products", 250, own=NUMBERS, is_structured=True, markup=MICRODATA, is_series=True),
+    Plan("events", 120, own=NUMBERS, is_structured=True, markup=LISTED, is_series=True),
+    Plan("jobs", 120, is_structured=True, markup=CONSTANT, is_series=True),
+    Plan("jobs", 120, is_series=True),
+    Plan("events", 120, own=NUMBERS, is_series=True),
+)
+#: Sites of PLANS with other structured data.
+MARKED = (
+    Plan("jobs", 250, own=NUMBERS, is_structured=True, markup=MICRODATA),
+    Plan("jobs", 250, own=NUMBERS, is_structured=True, markup=CONSTANT),
+    Plan("flats", 320, template=NESTED, is_structured=True, markup=MICRODATA),
+    Plan("events", 250, own=NUMBERS, is_structured=True, markup=LISTED),
+    Plan("branches", 250, own=NUMBERS, is_structured=True, markup=MICRODATA),
+)
+
 
 class Site(NamedTuple):
     """A generated site."""
@@ -98,9 +132,9 @@ class Site(NamedTuple):
     """Every entity once, then the reposts: the order in which the site was filled."""
 
 
-def sites(seed: int = 0) -> Iterator[Site]:
+def sites(seed: int = 0, plans: Sequence[Plan] = PLANS) -> Iterator[Site]:
     """Yield the site of each plan; *seed* draws the shared prose, the entities and the order of everything."""
-    for number, plan in enumerate(PLANS):
+    for number, plan in enumerate(plans):
         yield make_site(plan, number, seed)
 
 
@@ -112,6 +146,7 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
     shared = [text.format(org=organisation, hq=town) for text in _shared_sentences(plan, random)]
     their_order = _Order.drawn(plan, len(shared), random)
     all_of_them = entities(plan.kind, plan.language, plan.own, random)
+    series = _Series(plan, shared, random) if plan.is_series else None
     numbers = random.sample(range(10_000, 100_000), ENTITIES + REPOSTS)
     urls = {
         one.name: f"https://{host}/{plan.kind}/{numbers[i]}/{one.slug}" for i, one in enumerate(all_of_them)
@@ -119,18 +154,33 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
 
     def page(entity: Entity, url: str, is_repost: bool) -> Page:
         posted = f"{2026 if is_repost else 2025}-{random.randrange(1, 13):02}-{random.randrange(1, 29):02}"
-        structured = {"@context": "https://schema.org", **entity.structured, "url": url, "datePosted": posted}
+        heading = series.heading(entity) if series else entity.name
+        about = {
+            **entity.structured,
+            **({"name": heading} if series and plan.kind == "products" else {}),
+            # What differs between an advert and its repost says nothing about what is advertised.
+            "url": url,
+            "identifier": url.split("/")[4],
+            "datePosted": posted,
+        }
+        changing = _CHANGING[plan.language].format(
+            days=random.randrange(2, 90), seen=_count(random, plan.language), date=posted
+        )
+        chosen = related(all_of_them, entity, random)
         content = Content(
             language=plan.language,
             organisation=organisation,
-            title=organisation if plan.has_site_title else f"{entity.name} | {organisation}",
+            title=organisation if plan.has_site_title else f"{heading} | {organisation}",
+            heading=heading,
             entity=entity,
-            changing=_CHANGING[plan.language].format(
-                days=random.randrange(2, 90), seen=_count(random, plan.language), date=posted
-            ),
-            paragraphs=their_order.paragraphs(entity, shared, _LEADS[plan.language]),
-            related=[(urls[one.name], one.name) for one in related(all_of_them, entity, random)],
-            structured=structured if plan.is_structured else None,
+            changing=changing,
+            paragraphs=[
+                *their_order.paragraphs(entity, shared, _LEADS[plan.language]),
+                *([series.description(entity)] if series else []),
+            ],
+            related=[(urls[one.name], one.name) for one in chosen],
+            structured=_structured(plan.markup, about, chosen) if plan.is_structured else (),
+            markup=plan.markup,
             is_marked=plan.is_marked,
         )
         return Page(url, render(plan.template, content), entity.name, is_repost)
@@ -141,6 +191,38 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
     ):
         pages.append(page(entity, f"https://{host}/{plan.kind}/{own_number}/{entity.slug}", True))
     return Site(plan, plan.name, host, sum(len(text.split()) for text in shared), tuple(pages))
+
+
+def _structured(
+    markup: str, about: Mapping[str, object], chosen: Sequence[Entity]
+) -> list[Mapping[str, object]]:
+    """Return the things that a page's structured data names; *about* is the page's own."""
+    if markup == CONSTANT:
+        return [{"@type": "Product", "sku": "1", "name": "Product"}]
+    return [about, *(one.structured for one in chosen if markup == LISTED)]
+
+
+class _Series:
+    """What the entities of a site share that have one heading: a description."""
+
+    def __init__(self, plan: Plan, shared: Sequence[str], random: Random) -> None:
+        self._kind = plan.kind
+        self._bank = [text for text in (*_bank(plan.kind), *_bank("general")) if text not in shared]
+        self._random = random
+        self._descriptions: dict[str, str] = {}
+
+    def heading(self, entity: Entity) -> str:
+        """Return the name without what tells the entity from others of its series."""
+        if self._kind == "products":
+            return entity.name.removesuffix(" Small").removesuffix(" Extra Large").removesuffix(" Large")
+        return str(entity.structured.get("title") or entity.structured["name"])
+
+    def description(self, entity: Entity) -> str:
+        heading = self.heading(entity)
+        if heading not in self._descriptions:
+            chosen = self._random.sample(self._bank, SERIES_SENTENCES)
+            self._descriptions[heading] = " ".join(f"{heading}: {text}" for text in chosen)
+        return self._descriptions[heading]
 
 
 class _Order(NamedTuple):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
 from benchmarks.lib.shared_text.entities import Entity
 
 SEMANTIC, NESTED = "semantic", "nested"
+#: Forms of structured data.
+JSON_LD, MICRODATA = "json-ld", "microdata"
 
 
 class Content(NamedTuple):
@@ -19,6 +21,7 @@ class Content(NamedTuple):
     organisation: str
     title: str
     """The content of the ``title`` element."""
+    heading: str
     entity: Entity
     changing: str
     """The line with the date and the counters: another one in each repost."""
@@ -26,8 +29,9 @@ class Content(NamedTuple):
     """Own and shared prose in the order of the page."""
     related: Sequence[tuple[str, str]]
     """URLs and names of other entities: others in each repost."""
-    structured: dict[str, object] | None
-    """For JSON-LD."""
+    structured: Sequence[Mapping[str, object]]
+    """The things that structured data names; empty for none."""
+    markup: str
     is_marked: bool
     """Whether an element or a role says which part is the main text."""
 
@@ -64,10 +68,13 @@ _WORDS = {
 def render(template: str, content: Content) -> str:
     """Return the page in *template*, ``semantic`` or ``nested``."""
     head = f'<meta charset="utf-8"><title>{escape(content.title)}</title>'
-    if content.structured is not None:
-        text = json.dumps(content.structured, ensure_ascii=False)
-        head += f'<script type="application/ld+json">{text}</script>'
     body = _TEMPLATES[template](content)
+    if content.markup == MICRODATA:
+        body += "".join(_microdata(thing) for thing in content.structured)
+    elif content.structured:
+        things = [{"@context": "https://schema.org", **thing} for thing in content.structured]
+        text = json.dumps(things[0] if len(things) == 1 else things, ensure_ascii=False)
+        head += f'<script type="application/ld+json">{text}</script>'
     lines = (
         f'<html lang="{content.language}">',
         f"<head>{head}</head>",
@@ -77,6 +84,15 @@ def render(template: str, content: Content) -> str:
         "</html>",
     )
     return "\n".join(["<!doctype html>", *lines, ""])
+
+
+def _microdata(thing: object, name: str = "") -> str:
+    """Return *thing*, the property *name* of another one, as elements without text."""
+    prop = f' itemprop="{name}"' if name else ""
+    if not isinstance(thing, Mapping):
+        return f'<meta{prop} content="{escape(str(thing))}">'
+    inside = "".join(_microdata(value, key) for key, value in thing.items() if key != "@type")
+    return f'<div{prop} itemscope itemtype="https://schema.org/{thing["@type"]}">{inside}</div>'
 
 
 def _semantic(content: Content) -> str:
@@ -92,7 +108,7 @@ def _semantic(content: Content) -> str:
         [
             f"<header><a href=/>{content.organisation}</a><nav>{menu}</nav></header>",
             opening,
-            f"<h1>{escape(content.entity.name)}</h1>",
+            f"<h1>{escape(content.heading)}</h1>",
             f"<p>{content.changing}</p>",
             f"<table>{rows}</table>" if rows else "",
             *(f"<p>{escape(text, quote=False)}</p>" for text in content.paragraphs),
@@ -119,7 +135,7 @@ def _nested(content: Content) -> str:
         [
             f'<div class="w"><div class="r"><a href="/"><img src="/logo.png" alt=""></a><ul>{menu}</ul></div>',
             f'<div class="r"{role}><div class="c8">',
-            f"<h1>{escape(content.entity.name)}</h1>",
+            f"<h1>{escape(content.heading)}</h1>",
             first,
             f"<ul>{facts}</ul>" if facts else "",
             f"<h2>{words.about}</h2>",

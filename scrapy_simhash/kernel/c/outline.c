@@ -95,12 +95,18 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
     bool unseen = tag & TAG_UNSEEN;
     if (!unseen && element->properties != NULL) {
         claim = claim_of(p, element, tag);
-        unseen = (claim & CLAIM_REGION) == REGION_HIDDEN && !(tag & TAG_NEVER_HIDDEN);
+        unseen = (claim & CLAIM_REGION) == REGION_HIDDEN;
+        if (unseen && tag & TAG_NEVER_HIDDEN) {
+            unseen = false;
+            p->structured |= STRUCTURED_ITEMS; /* perhaps: not all of its attributes were read */
+        }
     }
     if (unseen) {
         /* Pictures have titles too: those of svg are inside it, and skipped with it. */
         if (w->title == NULL && tag & TAG_TITLE)
             w->title = element;
+        if (is_json_ld(element))
+            p->structured |= STRUCTURED_SCRIPTS;
         return false;
     }
     if (!(tag & TAG_INLINE) && w->listing == NULL) {

@@ -45,6 +45,7 @@ static void release(page *p, size_t most_bytes)
     p->title = p->title_n = 0;
     p->title_is_ascii = true;
     p->makes_offer = false;
+    p->structured = 0;
     p->subject = (heading){0};
 }
 

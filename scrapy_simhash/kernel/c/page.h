@@ -180,6 +180,8 @@ typedef struct {
     char names[LONGEST_REMEMBERED];
 } name_memo;
 
+enum { STRUCTURED_SCRIPTS = 1, STRUCTURED_ITEMS = 2 };
+
 typedef struct {
     hatch way_out;
     rules *rules;
@@ -191,6 +193,7 @@ typedef struct {
     VEC(open_element) open;
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
+    int structured; /* where there may be structured data, as page/structured.py numbers it */
 
     VEC(char) bytes; /* what tokens are made of */
     VEC(token) tokens;
@@ -284,6 +287,7 @@ void page_release(page *p); /* after every page: what a usual page needs is kept
 /* The arrows. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
+bool is_json_ld(const void *element);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
 void detect_language(page *p, bool main_only);

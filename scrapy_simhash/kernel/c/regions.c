@@ -133,23 +133,40 @@ static const char *value_of(page *p, const xmlAttr *attribute)
     return value;
 }
 
+/* Tells whether an element is a script of JSON-LD; also if it cannot be told. */
+bool is_json_ld(const void *element)
+{
+    if (strcmp((const char *)((const xmlNode *)element)->name, "script") != 0)
+        return false;
+    const char *type = attribute_text(find_attribute(element, "type", NULL));
+    return type == NULL || begins_with(type + skip_space(type, 0), "application/ld+json");
+}
+
 /* The attributes that tell something, each a bit. */
-enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32 };
+enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64 };
 
 static int attribute_of(const xmlAttr *attribute)
 {
-    static const struct {
-        const char *name;
-        int attribute;
-    } TELLING[] = {{"class", CLASS}, {"id", ID}, {"hidden", HIDDEN}, {"style", STYLE}, {"role", ROLE},
-                   {"itemprop", ITEMPROP}};
     const char *name = (const char *)attribute->name;
     if (attribute->ns != NULL)
         return NOT_TELLING;
-    for (size_t i = 0; i < sizeof TELLING / sizeof *TELLING; i++)
-        if (name[0] == TELLING[i].name[0] && strcmp(name, TELLING[i].name) == 0)
-            return TELLING[i].attribute;
-    return NOT_TELLING;
+    switch (name[0]) {
+    case 'c':
+        return strcmp(name, "class") == 0 ? CLASS : NOT_TELLING;
+    case 'h':
+        return strcmp(name, "hidden") == 0 ? HIDDEN : NOT_TELLING;
+    case 'i':
+        return strcmp(name, "id") == 0         ? ID
+               : strcmp(name, "itemprop") == 0 ? ITEMPROP
+               : strcmp(name, "itemtype") == 0 ? ITEMTYPE
+                                               : NOT_TELLING;
+    case 'r':
+        return strcmp(name, "role") == 0 ? ROLE : NOT_TELLING;
+    case 's':
+        return strcmp(name, "style") == 0 ? STYLE : NOT_TELLING;
+    default:
+        return NOT_TELLING;
+    }
 }
 
 /* Returns what an element with attributes claims to hold. `tag` is what is known about its tag. */
@@ -189,6 +206,9 @@ int claim_of(page *p, const void *element, uint64_t tag)
         }
         case ITEMPROP:
             claim = strcmp(value_of(p, attribute), "articleBody") == 0 ? REGION_MAIN : claim;
+            break;
+        case ITEMTYPE:
+            p->structured |= STRUCTURED_ITEMS;
             break;
         default:
             break;

@@ -6,6 +6,8 @@
 
 enum { VALUE = 8, MINHASH = 112, WORDS = 8, SKETCH = MINHASH + 2 * WORDS, HEAD = 3, MARKS = 3 };
 enum { PART = HEAD + VALUE + MINHASH, FAR = 65 };
+/* The first byte of an own part: its kind, and whether there is an identity at the end. */
+enum { KIND = 3, WITH_IDENTITY = 4, IDENTITY = 9, KIND_AND_HOST = 3 };
 static const double NOTHING = -1;
 
 static uint64_t number(const uint8_t *at, int bytes)
@@ -18,13 +20,15 @@ static uint64_t number(const uint8_t *at, int bytes)
 
 bool print_read(Print *self, const uint8_t *data, size_t length, int part)
 {
-    if (length != VALUE && length != VALUE + SKETCH && length != VALUE + SKETCH + HEAD &&
-        length != VALUE + SKETCH + PART)
-        return false;
-    self->value = number(data, VALUE);
     self->sketch = length > VALUE ? data + VALUE : NULL;
     self->own = length > VALUE + SKETCH ? data + VALUE + SKETCH : NULL;
-    self->is_part = self->own != NULL && self->own[0] == part && length == VALUE + SKETCH + PART;
+    self->is_part = self->own != NULL && (self->own[0] & KIND) == part;
+    bool has_identity = self->own != NULL && self->own[0] & WITH_IDENTITY;
+    size_t sketch = self->sketch != NULL ? SKETCH : 0, own = self->is_part ? PART : self->own != NULL ? HEAD : 0;
+    if (length != VALUE + sketch + own + (has_identity ? IDENTITY : 0))
+        return false;
+    self->value = number(data, VALUE);
+    self->identity = has_identity ? data + length - IDENTITY : NULL;
     return true;
 }
 
@@ -143,6 +147,20 @@ static const uint8_t *own_minhash(const Print *of)
     return of->is_part ? of->own + HEAD + VALUE : of->sketch;
 }
 
+/* are_different() of identity.py, and whether the texts differ at all. */
+static bool is_other_thing(const Print *one, const Print *other)
+{
+    const uint8_t *a = one->identity, *b = other->identity;
+    if (a == NULL || b == NULL || memcmp(a, b, KIND_AND_HOST) != 0)
+        return false;
+    bool differs = false;
+    for (int i = KIND_AND_HOST; i < IDENTITY; i += 2) {
+        uint64_t of_a = number(a + i, 2), of_b = number(b + i, 2);
+        differs |= of_a != 0 && of_b != 0 && of_a != of_b;
+    }
+    return differs && (one->value != other->value || memcmp(one->sketch, other->sketch, SKETCH) != 0);
+}
+
 void pair_measure(measured *self, const Print *one, const Print *other)
 {
     self->distance = (int)ones(one->value ^ other->value);
@@ -156,8 +174,9 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     bool has_part = self->has_own_parts && (one->is_part || other->is_part);
     if (!self->has_own_parts)
         return;
-    self->kind = one->own[0];
-    self->its_kind = other->own[0];
+    self->is_other_thing = is_other_thing(one, other);
+    self->kind = one->own[0] & KIND;
+    self->its_kind = other->own[0] & KIND;
     self->tokens = (int)number(one->own + 1, 2);
     self->its_tokens = (int)number(other->own + 1, 2);
     self->own_distance = FAR;

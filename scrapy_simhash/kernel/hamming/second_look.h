@@ -5,6 +5,7 @@
  *     8 bytes    value
  *     128        sketch, or nothing: 112 of minhash, 8 words of the subject
  *     3 or 123   own part, or nothing: kind, tokens; value and minhash where it is a PART
+ *     9          identity, or nothing: kind, host and three parts of what structured data names
  */
 #ifndef SIMHASH_SECOND_LOOK_H
 #define SIMHASH_SECOND_LOOK_H
@@ -17,7 +18,7 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject;
+    bool has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject, is_other_thing;
     int distance, own_distance;
     double estimate, own_estimate;
     int kind, its_kind, tokens, its_tokens;
@@ -27,7 +28,7 @@ typedef struct {
 /* One fingerprint; NULL for what it has not. */
 typedef struct {
     uint64_t value;
-    const uint8_t *sketch, *own;
+    const uint8_t *sketch, *own, *identity;
     bool is_part;
 } Print;
 

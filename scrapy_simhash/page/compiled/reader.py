@@ -11,6 +11,7 @@ from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.fingerprint import OwnPart
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
+from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
@@ -64,14 +65,26 @@ class CompiledReader:
         return Document(title, named, offer or subject, paragraphs)
 
     def read(
-        self, root: etree._Element, language: str | None, settings: FoldSettings, site: object = None
+        self,
+        root: etree._Element,
+        language: str | None,
+        settings: FoldSettings,
+        site: object = None,
+        url: str = "",
     ) -> Read | None:
-        """Return what the pure path makes of a tree, in one step; *site* is a `KnownSite`, or None."""
+        """Return what the pure path makes of a tree, in one step.
+
+        *site* is a `KnownSite`, or None; *url* is that of the page.
+        """
         found = self._reader.read_tree(root, language, settings, site)
         if found is None:
             return None
-        value, features, sketch, text_hash, pieces, own = found
-        return Read(value, features, sketch, text_hash, pieces, OwnPart(*own).to_bytes() if own else b"")
+        value, features, sketch, text_hash, pieces, own, holds = found
+        if not own:
+            return Read(value, features, sketch, text_hash, pieces)
+        kind, tokens, own_value, minhash = own
+        part = OwnPart(kind, tokens, own_value, minhash, identity(root, url, holds) if holds else b"")
+        return Read(value, features, sketch, text_hash, pieces, part.to_bytes())
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
         """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""

@@ -2,15 +2,18 @@
 
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK, fold
 from scrapy_simhash.page.fingerprint.hashing import digest, number, occurrences
+from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES, are_different
 from scrapy_simhash.page.fingerprint.own_part import (
     DOUBTFUL,
-    OWN_PART_BYTES,
+    LEAST_BYTES,
+    MOST_BYTES,
     PART,
     UNKNOWN,
     WHOLE,
     OwnPart,
     is_own_part,
     is_part,
+    own_part_length,
     own_value,
 )
 from scrapy_simhash.page.fingerprint.sketch import (
@@ -27,8 +30,10 @@ from scrapy_simhash.page.fingerprint.value import Fingerprint
 
 __all__ = [
     "DOUBTFUL",
+    "IDENTITY_BYTES",
+    "LEAST_BYTES",
     "MINHASH_BYTES",
-    "OWN_PART_BYTES",
+    "MOST_BYTES",
     "PART",
     "SKETCH_BYTES",
     "TIE_MASK",
@@ -36,6 +41,7 @@ __all__ = [
     "WHOLE",
     "Fingerprint",
     "OwnPart",
+    "are_different",
     "digest",
     "equal_subject",
     "fold",
@@ -43,6 +49,7 @@ __all__ = [
     "is_part",
     "number",
     "occurrences",
+    "own_part_length",
     "own_value",
     "same_subject",
     "shares_subject",

@@ -3,10 +3,11 @@
 It stands beside the first, never in it: the first 64 bits are a function of the page alone, this depends on what was
 known about the site when the page came. As bytes::
 
-    1 byte     kind
+    1 byte     kind; 4 more with an identity
     2 bytes    tokens, at most 65535
     8 bytes    value                     these two for ``PART`` only
     112 bytes  minhash, as in a sketch
+    9 bytes    identity                  if the page's structured data names one
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
+from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES
 from scrapy_simhash.page.fingerprint.sketch import MINHASH_BYTES
 
 _HEAD = Struct(">BH")
 _VALUE = Struct(">Q")
 _MOST_TOKENS = 0xFFFF
-#: How long the bytes of an own part may be.
-OWN_PART_BYTES = (_HEAD.size, _HEAD.size + _VALUE.size + MINHASH_BYTES)
+_PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
+#: How many bytes the shortest own part has, and the longest.
+LEAST_BYTES, MOST_BYTES = _HEAD.size, _PART_BYTES + IDENTITY_BYTES
 
 #: Too little is known about the site: ``tokens`` are those of the main text.
 UNKNOWN = 0
@@ -30,6 +33,8 @@ WHOLE = 1
 PART = 2
 #: The site is known, but much of this page may turn out to be its text: ``tokens`` are those of the main text.
 DOUBTFUL = 3
+_KIND = 3
+_WITH_IDENTITY = 4
 
 
 class OwnPart(NamedTuple):
@@ -43,33 +48,44 @@ class OwnPart(NamedTuple):
     for."""
     minhash: bytes = b""
     """112 bytes of a ``PART``."""
+    identity: bytes = b""
+    """9 bytes: which thing the page is about, see :mod:`scrapy_simhash.page.fingerprint.identity`; empty if it names
+    none."""
 
     def to_bytes(self) -> bytes:
-        """Return 3 bytes, or 123 for a ``PART``."""
-        head = _HEAD.pack(self.kind, min(self.tokens, _MOST_TOKENS))
-        return head + _VALUE.pack(self.value) + self.minhash if self.kind == PART else head
+        """Return 3 bytes, or 123 for a ``PART``; 9 more with an identity."""
+        kind = self.kind | _WITH_IDENTITY if self.identity else self.kind
+        data = _HEAD.pack(kind, min(self.tokens, _MOST_TOKENS))
+        if self.kind == PART:
+            data += _VALUE.pack(self.value) + self.minhash
+        return data + self.identity
 
     @classmethod
     def from_bytes(cls, data: bytes) -> OwnPart:
         """Return what to_bytes() wrote, by its length as `Fingerprint` checked it."""
         kind, tokens = _HEAD.unpack_from(data)
-        if kind != PART:
-            return cls(kind, tokens)
+        if kind & _KIND != PART:
+            return cls(kind & _KIND, tokens, identity=data[_HEAD.size :])
         (value,) = _VALUE.unpack_from(data, _HEAD.size)
-        return cls(kind, tokens, value, data[_HEAD.size + _VALUE.size :])
+        return cls(PART, tokens, value, data[_HEAD.size + _VALUE.size : _PART_BYTES], data[_PART_BYTES:])
 
 
 def is_part(own: bytes) -> bool:
-    """Tell whether *own* is a ``PART``, without reading more of it than its length."""
-    return len(own) > _HEAD.size
+    """Tell whether *own* is a ``PART``, without reading more of it than its kind."""
+    return bool(own) and own[0] & _KIND == PART
+
+
+def own_part_length(first: int) -> int:
+    """Return how many bytes an own part has whose first byte is *first*."""
+    length = _PART_BYTES if first & _KIND == PART else _HEAD.size
+    return length + IDENTITY_BYTES if first & _WITH_IDENTITY else length
 
 
 def is_own_part(data: bytes) -> bool:
     """Tell whether *data* can be what to_bytes() gave: the kind in it agrees with its length."""
-    size = OWN_PART_BYTES[data[:1] == bytes([PART])]
-    return len(data) == size and data[0] in (UNKNOWN, WHOLE, PART, DOUBTFUL)
+    return bool(data) and data[0] <= _KIND | _WITH_IDENTITY and len(data) == own_part_length(data[0])
 
 
 def own_value(own: bytes) -> int:
     """Return the value by which the own part in *own* is searched for, 0 for none."""
-    return int.from_bytes(own[_HEAD.size : _HEAD.size + _VALUE.size], "big")
+    return int.from_bytes(own[_HEAD.size : _HEAD.size + _VALUE.size], "big") if is_part(own) else 0

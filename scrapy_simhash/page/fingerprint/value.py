@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from struct import Struct, error
 
-from scrapy_simhash.page.fingerprint.own_part import OWN_PART_BYTES
+from scrapy_simhash.page.fingerprint.own_part import is_own_part
 from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
 
 _HEAD = Struct(">QI")
@@ -30,17 +30,16 @@ class Fingerprint:
     sketch: bytes = field(default=b"", compare=False, repr=False)
     """128 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
     own: bytes = field(default=b"", compare=False, repr=False)
-    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 3 or 123 bytes;
-    empty when nothing was learned."""
+    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 3 to 132
+    bytes; empty when nothing was learned."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < 1 << 64:
             raise ValueError(f"value must be in 0 .. 2**64 - 1, got {self.value}")
         if len(self.sketch) not in (0, SKETCH_BYTES):
             raise ValueError(f"sketch must be empty or {SKETCH_BYTES} bytes long, got {len(self.sketch)}")
-        if self.own and len(self.own) not in OWN_PART_BYTES:
-            sizes = " or ".join(map(str, OWN_PART_BYTES))
-            raise ValueError(f"own must be empty or {sizes} bytes long, got {len(self.own)}")
+        if self.own and not is_own_part(self.own):
+            raise ValueError(f"own must be empty or an own part as bytes, got {len(self.own)} bytes")
 
     def __int__(self) -> int:
         return self.value
@@ -64,7 +63,7 @@ class Fingerprint:
         return cls(value, features, bytes(data[_HEAD.size :]))
 
     def compared_bytes(self) -> bytes:
-        """Return all that a rule compares: value (big endian), sketch and own part: 8, 136, 139 or 259 bytes.
+        """Return all that a rule compares: value (big endian), sketch and own part: 8, 136, or 139 to 268 bytes.
 
         Without a sketch nothing else is compared.
         """
@@ -74,5 +73,7 @@ class Fingerprint:
     @classmethod
     def from_compared_bytes(cls, data: bytes) -> Fingerprint:
         """Return the fingerprint that compared_bytes() wrote, without features. Raises ValueError for others."""
+        if len(data) < _VALUE_BYTES:
+            raise ValueError(f"no fingerprint has {len(data)} bytes")
         own = _VALUE_BYTES + SKETCH_BYTES
         return cls(int.from_bytes(data[:_VALUE_BYTES], "big"), 0, data[_VALUE_BYTES:own], data[own:])

@@ -27,6 +27,8 @@ local SKETCH, MINHASH = 128, 112
 local VERSION_END = 8
 -- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
 local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 123, 3, 4, 11
+-- The first byte of an own part: its kind below this, which is added if there is an identity at the end.
+local WITH_IDENTITY, IDENTITY_LENGTH = 4, 9
 local NO_VALUE = ('\0'):rep(8)
 local NEVER = -1
 
@@ -49,14 +51,16 @@ end
 local function after_sketch(record, flags, start)
   if has(flags, HAS_SKETCH) then start = start + SKETCH end
   if has(flags, HAS_OWN_PART) then
-    start = start + (record:byte(start) == PART and PART_LENGTH or OTHER_LENGTH)
+    local first = record:byte(start)
+    start = start + (first % WITH_IDENTITY == PART and PART_LENGTH or OTHER_LENGTH)
+      + (first >= WITH_IDENTITY and IDENTITY_LENGTH or 0)
   end
   return start
 end
 
 -- Return the value of an own part, NO_VALUE if it has none.
 local function own_value(own)
-  return #own == PART_LENGTH and own:sub(PART_VALUE_BEGIN, PART_VALUE_END) or NO_VALUE
+  return #own >= PART_LENGTH and own:sub(PART_VALUE_BEGIN, PART_VALUE_END) or NO_VALUE
 end
 
 -- Return the value of a subject, NO_VALUE if there is none: the first half of the last bytes' SHA-1.

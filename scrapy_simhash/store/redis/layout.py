@@ -10,7 +10,7 @@ from dataclasses import replace
 from struct import Struct
 from typing import NamedTuple
 
-from scrapy_simhash.page.fingerprint import OWN_PART_BYTES, PART, SKETCH_BYTES, Fingerprint
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, own_part_length
 from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 from scrapy_simhash.store.parts import Part, unpacked
@@ -204,5 +204,5 @@ def _read_fingerprint(value: int, flags: int, record: bytes, start: int) -> tupl
     sketch_end = start + (SKETCH_BYTES if flags & _HAS_SKETCH else 0)
     end = sketch_end
     if flags & _HAS_OWN_PART:
-        end += OWN_PART_BYTES[record[sketch_end] == PART]
+        end += own_part_length(record[sketch_end])
     return Fingerprint(value, sketch=record[start:sketch_end], own=record[sketch_end:end]), end

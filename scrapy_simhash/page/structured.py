@@ -1,0 +1,272 @@
+"""Structured data to Identity: the one job, event, product or place that a page says it is about.
+
+JSON-LD and microdata, in the words of schema.org. An identity is made of what a reader sees too: a title, a place, an
+organisation, the start of an event, the number of an article. The identifier of an advert and the day of its posting
+are no part of it, since they change when it is posted again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
+from itertools import islice
+from typing import Any, cast
+
+from lxml import etree
+
+from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, KINDS, PARTS, PLACE, PRODUCT, identity_of
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.text.outline import NEVER_HIDDEN
+from scrapy_simhash.page.text.tags import UNSEEN, Region, region
+from scrapy_simhash.scope import host_of
+
+#: What a tree may hold, as bits: scripts of JSON-LD, elements with ``itemtype``.
+SCRIPTS, ITEMS = 1, 2
+
+JSON_LD = "application/ld+json"
+#: Characters beyond which a script is not parsed, and those of all scripts of a page together: what says what a page
+#: is fits a few thousand.
+MAX_SCRIPT = 256 * 1024
+#: Scripts of a page, of any kind, that are looked at.
+MAX_SCRIPTS = 5_000
+#: Things of one script, elements of one item, and items of a page that are looked at.
+MAX_THINGS, MAX_ELEMENTS, MAX_ITEMS = 1_000, 1_000, 20
+#: Levels and characters of a value that are read.
+_MAX_DEPTH, _MAX_VALUE = 5, 1_000
+#: Titles and headings of a page that are looked at.
+_MAX_NAMES = 20
+
+_TYPES = {
+    JOB: "JobPosting",
+    EVENT: "BusinessEvent ChildrensEvent ComedyEvent CourseInstance DanceEvent EducationEvent Event EventSeries"
+    " ExhibitionEvent Festival FoodEvent Hackathon LiteraryEvent MusicEvent SaleEvent ScreeningEvent SocialEvent"
+    " SportsEvent TheaterEvent VisualArtsEvent",
+    PRODUCT: "Car IndividualProduct Motorcycle Product ProductModel Vehicle",
+    PLACE: "Accommodation AnimalShelter Apartment ApartmentComplex AutoDealer AutoRental AutoRepair"
+    " AutomotiveBusiness Bakery BankOrCreditUnion BarOrPub BeautySalon BedAndBreakfast BikeStore BookStore"
+    " CafeOrCoffeeShop Campground ChildCare CivicStructure ClothingStore ComputerStore ConvenienceStore"
+    " DaySpa Dentist DepartmentStore ElectronicsStore EmploymentAgency EntertainmentBusiness EventVenue"
+    " ExerciseGym FastFoodRestaurant FinancialService Florist FoodEstablishment FurnitureStore GardenStore"
+    " GasStation GeneralContractor GovernmentOffice GroceryStore HairSalon HardwareStore"
+    " HealthAndBeautyBusiness HealthClub HomeAndConstructionBusiness Hospital Hostel Hotel House"
+    " InsuranceAgency JewelryStore LandmarksOrHistoricalBuildings LegalService Library LocalBusiness"
+    " LodgingBusiness MedicalBusiness MedicalClinic Motel MovieTheater Museum MusicVenue Notary Optician"
+    " Park ParkingFacility PerformingArtsTheater Pharmacy Physician Place PostOffice ProfessionalService"
+    " RealEstateAgent RealEstateListing Residence Resort Restaurant School SelfStorage ShoeStore"
+    " ShoppingCenter SingleFamilyResidence SportsActivityLocation StadiumOrArena Store Suite"
+    " TouristAttraction TravelAgency VeterinaryCare Winery",
+}
+_KIND_OF = {word: kind for kind in KINDS for word in _TYPES[kind].split()}
+#: Beside the name, by which a page is recognised as that of a thing.
+_PARTS = {JOB: ("hiringOrganization", "jobLocation"), EVENT: ("startDate", "location"), PLACE: ("address",)}
+#: The first one that is given.
+_NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "productID")
+#: What is read of an organisation, a place or an address.
+_TOLD = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
+
+# Bounded, since a hostile script may open any number of lists.
+_TYPE_NAMES = re.compile(r'"@type"\s*:\s*(\[[^\]]{,500}\]|"[^"]{,200}")')
+_WORD = re.compile("[A-Za-z]+")
+# Takes a third of the time of descendant-or-self::*[@itemtype].
+_ITEMS = etree.XPath("descendant-or-self::*/@itemtype/..")
+_WHITE_SPACE = " \t\n\v\f\r"
+
+
+def identity(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) -> bytes:
+    """Return the identity of the one thing that the page under *root* is about, 9 bytes; empty for none or several.
+
+    Of the things that are no part of another, those count whose name stands in the title or in an ``h1``, and of
+    these the kind that comes first. Hidden elements are left out. *url* is that of the page, *holds* says what there
+    may be in the tree, which is read only. Scripts that are no JSON, or far too long, are passed over. Never raises.
+    O(nodes + characters of the scripts).
+    """
+    things: list[Mapping[str, Any]] = []
+    if holds & SCRIPTS:
+        things += _in_scripts(root)
+    if holds & ITEMS:
+        things += _in_elements(root)
+    kinds = [(kind, thing) for thing in things if (kind := kind_of(thing)) is not None]
+    if not kinds:
+        return b""
+    seen = {word for text in _names_of_page(root) for word in _words(text)}
+    found: dict[int, set[bytes]] = {}
+    for kind, thing in kinds:
+        name = _words(text_of(thing.get("title") or thing.get("name")))
+        # As for subjects: all words but one in seven.
+        if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
+            found.setdefault(kind, set()).add(_identity(kind, name, thing, host_of(url)))
+    if not found:
+        return b""
+    first = found[min(found)]
+    return first.pop() if len(first) == 1 else b""
+
+
+def _identity(kind: int, name: list[str], thing: Mapping[str, Any], host: str) -> bytes:
+    if kind != PRODUCT:
+        told = [_words(text_of(thing.get(part))) for part in _PARTS[kind]]
+        return identity_of(kind, [name, *told, []][:PARTS], host)
+    number = next((words for key in _NUMBERS if (words := _words(text_of(thing.get(key))))), [])
+    return identity_of(kind, [number, [] if number else name, []], host)
+
+
+def kind_of(thing: Mapping[str, Any]) -> int | None:
+    """Return which kind of thing *thing* is, None for any other.
+
+    >>> kind_of({"@type": ["https://schema.org/Thing", "schema:Event"]}) == EVENT
+    True
+    """
+    types = thing.get("@type")
+    names = types if isinstance(types, list) else [types]
+    kinds = [
+        _KIND_OF[word] for name in names if isinstance(name, str) and (word := type_name(name)) in _KIND_OF
+    ]
+    return min(kinds, default=None)
+
+
+def type_name(name: str) -> str:
+    """Return the last word of the name of a type, which may be an IRI, short or long."""
+    return name.strip().rpartition("/")[2].rpartition(":")[2]
+
+
+def text_of(value: object, depth: int = _MAX_DEPTH) -> str:
+    """Return what is said in a value of JSON-LD: of a thing its name and address, of a list all."""
+    if isinstance(value, str):
+        return value[:_MAX_VALUE]
+    if isinstance(value, dict):
+        value = [value[key] for key in _TOLD if key in value]
+    if not isinstance(value, list) or not depth:
+        return ""
+    said = ""
+    for one in value:
+        if len(said) >= _MAX_VALUE:
+            break
+        said += " " + text_of(one, depth - 1)
+    return said
+
+
+def _words(text: str) -> list[str]:
+    return tokenize(normalize(unescape(text)))
+
+
+def _names_of_page(root: etree._Element) -> Iterator[str]:
+    for heading in islice(root.iter("{*}title", "{*}h1"), _MAX_NAMES):
+        yield "".join(_first_texts(heading.itertext()))
+
+
+# --- JSON-LD
+
+
+def scripts(root: etree._Element) -> Iterator[etree._Element]:
+    """Yield the ``script`` elements that hold JSON-LD."""
+    for script in islice(root.iter("{*}script"), MAX_SCRIPTS):
+        if (script.get("type") or "").strip(_WHITE_SPACE).lower().startswith(JSON_LD):
+            yield script
+
+
+def things_in(script: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects at the top of a JSON-LD script: also those in lists, in graphs, and main entities.
+
+    Nothing for what is no JSON, or too long. Numbers are text.
+    """
+    if len(script) > MAX_SCRIPT:
+        return
+    try:
+        # Real scripts have line breaks inside strings. Numbers may have any length, and are not reckoned with.
+        waiting = [json.loads(script, strict=False, parse_int=str, parse_float=str, parse_constant=str)]
+    except (ValueError, RecursionError):
+        return
+    for _ in range(MAX_THINGS):
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            yield value
+            waiting += [value[key] for key in ("@graph", "mainEntity") if key in value]
+
+
+def _in_scripts(root: etree._Element) -> Iterator[dict[str, Any]]:
+    left = MAX_SCRIPT
+    for element in scripts(root):
+        script = element.text or ""
+        # Most scripts name other things, and parsing is what costs.
+        words = {word for types in _TYPE_NAMES.findall(script[:left]) for word in _WORD.findall(types)}
+        if len(script) <= left and not words.isdisjoint(_KIND_OF) and _is_seen(element.getparent()):
+            left -= len(script)
+            yield from things_in(script)
+
+
+# --- Microdata
+
+
+def is_part(element: etree._Element) -> bool:
+    """Tell whether an item is part of another one, and not what the page is about."""
+    part = element.get("itemprop") or element.get("property") or element.get("rel")
+    return part is not None and "mainEntity" not in part.rpartition(":")[2].split()
+
+
+def _in_elements(root: etree._Element) -> Iterator[Mapping[str, Any]]:
+    elements = _ITEMS(root)
+    count = 0
+    for element in elements if isinstance(elements, list) else ():
+        if not isinstance(element, etree._Element) or is_part(element):
+            continue
+        types = (element.get("itemtype") or "").split()
+        if kind_of({"@type": types}) is not None and _is_seen(element):
+            yield _item(element, types)
+            count += 1
+            if count == MAX_ITEMS:
+                return
+
+
+def _item(element: etree._Element, types: list[str]) -> Mapping[str, Any]:
+    """Return an item as JSON-LD would have it; of each property what stands first."""
+    item: dict[str, Any] = {"@type": types}
+    waiting = [(child, item) for child in reversed(element)]
+    for _ in range(MAX_ELEMENTS):
+        if not waiting:
+            break
+        child, owner = waiting.pop()
+        if not isinstance(child.tag, str):
+            continue
+        names, inner = (child.get("itemprop") or "").split(), owner
+        if child.get("itemscope") is not None:
+            inner = {}
+        if names:
+            value = inner if inner is not owner else _value(child)
+            for name in names:
+                owner.setdefault(name, value)
+        waiting += [(grandchild, inner) for grandchild in reversed(child)]
+    return item
+
+
+def _value(element: etree._Element) -> str:
+    for name in ("content", "datetime"):
+        if (told := element.get(name)) is not None:
+            return told
+    return "".join(_first_texts(element.itertext()))
+
+
+def _first_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Yield *texts* until they are as long as a value is read."""
+    length = 0
+    for text in texts:
+        yield text
+        length += len(text)
+        if length >= _MAX_VALUE:
+            return
+
+
+def _is_seen(element: etree._Element | None) -> bool:
+    """Tell whether a block in *element* would be seen, as the walk of text/outline.py has it."""
+    while element is not None:
+        tag = cast("str", element.tag).rpartition("}")[2]
+        if tag in UNSEEN or (
+            tag not in NEVER_HIDDEN and element.attrib and region(tag, element.items()) is Region.HIDDEN
+        ):
+            return False
+        element = element.getparent()
+    return True

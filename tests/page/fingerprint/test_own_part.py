@@ -1,0 +1,87 @@
+"""Own parts and identities as bytes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash import Fingerprint
+from scrapy_simhash.page.fingerprint import (
+    DOUBTFUL,
+    IDENTITY_BYTES,
+    LEAST_BYTES,
+    MINHASH_BYTES,
+    MOST_BYTES,
+    PART,
+    UNKNOWN,
+    WHOLE,
+    OwnPart,
+    are_different,
+    is_own_part,
+    is_part,
+    own_part_length,
+    own_value,
+)
+from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, KINDS, identity_of
+
+IDENTITIES = st.just(b"") | st.builds(
+    identity_of,
+    st.sampled_from(KINDS),
+    st.lists(st.lists(st.text(max_size=5), max_size=2), min_size=3, max_size=3),
+)
+OWN_PARTS = st.builds(
+    OwnPart,
+    st.sampled_from((UNKNOWN, WHOLE, DOUBTFUL)),
+    st.integers(0, 65_535),
+    st.just(0),
+    st.just(b""),
+    IDENTITIES,
+) | st.builds(
+    OwnPart,
+    st.just(PART),
+    st.integers(0, 65_535),
+    st.integers(0, 2**64 - 1),
+    st.binary(min_size=MINHASH_BYTES, max_size=MINHASH_BYTES),
+    IDENTITIES,
+)
+
+
+@given(OWN_PARTS)
+def test_from_bytes_undoes_to_bytes(own: OwnPart) -> None:
+    data = own.to_bytes()
+    assert OwnPart.from_bytes(data) == own
+    assert LEAST_BYTES <= len(data) == own_part_length(data[0]) <= MOST_BYTES
+    assert is_own_part(data)
+    assert Fingerprint(1, own=data).own == data
+    assert (is_part(data), own_value(data)) == (own.kind == PART, own.value)
+
+
+@given(OWN_PARTS, st.binary(min_size=1, max_size=9))
+def test_bytes_of_another_length_are_no_own_part(own: OwnPart, more: bytes) -> None:
+    data = own.to_bytes()
+    for wrong in (data + more, data[:-1], bytes([data[0] | 8]) + data[1:]):
+        assert not is_own_part(wrong)
+        if wrong:
+            with pytest.raises(ValueError, match="own must be empty or an own part"):
+                Fingerprint(1, own=wrong)
+
+
+def test_no_own_part_is_no_part() -> None:
+    assert (is_part(b""), is_own_part(b""), own_value(b"")) == (False, False, 0)
+
+
+@given(IDENTITIES, IDENTITIES)
+def test_difference_is_symmetric_and_nothing_differs_from_itself(a: bytes, b: bytes) -> None:
+    assert len(a) in (0, IDENTITY_BYTES)
+    assert are_different(a, b) == are_different(b, a)
+    assert not are_different(a, a)
+    assert not are_different(a, b"")
+
+
+def test_words_count_in_any_order_and_once() -> None:
+    assert identity_of(JOB, [["a", "b"], [], []]) == identity_of(JOB, [["b", "a", "b"], [], []])
+
+
+def test_things_of_two_kinds_are_not_compared() -> None:
+    assert not are_different(identity_of(JOB, [["a"], [], []]), identity_of(EVENT, [["b"], [], []]))

@@ -1,0 +1,377 @@
+"""What a page says that it is about, in JSON-LD and microdata."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from scrapy_simhash import NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.page import structured
+from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
+from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, PLACE, PRODUCT
+from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, identity, text_of
+from scrapy_simhash.page.text import extract, parse
+from scrapy_simhash.site import SiteProfile
+from tests.examples import examples
+
+Thing = dict[str, Any]
+
+KIEL = {"@type": "Place", "address": {"@type": "PostalAddress", "addressLocality": "Kiel"}}
+ULM = {"@type": "Place", "address": {"@type": "PostalAddress", "addressLocality": "Ulm"}}
+NURSE = {
+    "@type": "JobPosting",
+    "title": "Nurse",
+    "hiringOrganization": {"@type": "Organization", "name": "Clinic"},
+    "jobLocation": KIEL,
+}
+CONCERT = {"@type": "MusicEvent", "name": "Concert", "startDate": "2025-05-03T19:30", "location": KIEL}
+CHAIR = {"@type": "Product", "name": "Chair", "sku": "C-1"}
+BRANCH = {
+    "@type": "Bakery",
+    "name": "Branch",
+    "address": {"@type": "PostalAddress", "streetAddress": "Mill Lane 5"},
+}
+FLAT = {"@type": "RealEstateListing", "name": "Flat", "address": "Mill Lane 5, Kiel"}
+SHOP = {"@type": "Organization", "name": "Branch", "address": "Mill Lane 5"}
+
+TEXT = "<p>The ship that went out to the sea came home with the tide, and nobody had seen the fog in the bay.</p>"
+
+
+def script(things: object, head: str = 'type="application/ld+json"') -> str:
+    return f"<script {head}>{json.dumps(things) if not isinstance(things, str) else things}</script>"
+
+
+def microdata(thing: object, name: str = "") -> str:
+    prop = f' itemprop="{name}"' if name else ""
+    if not isinstance(thing, dict):
+        return f"<span{prop}>{thing}</span>"
+    inside = "".join(microdata(value, key) for key, value in thing.items() if key != "@type")
+    return f'<div{prop} itemscope itemtype="https://schema.org/{thing["@type"]}">{inside}</div>'
+
+
+def page(markup: str, name: str) -> str:
+    return f"<html><head><title>{name} | Site</title></head><body><h1>{name}</h1>{markup}{TEXT}</body></html>"
+
+
+def about(markup: str, name: str) -> bytes:
+    return identity(parse(page(markup, name)))
+
+
+@pytest.mark.parametrize("form", [script, microdata], ids=["json-ld", "microdata"])
+@pytest.mark.parametrize(
+    ("thing", "kind", "same", "other"),
+    [
+        (NURSE, JOB, {"identifier": "7", "datePosted": "2026"}, {"jobLocation": ULM}),
+        (
+            NURSE,
+            JOB,
+            {"validThrough": "2026"},
+            {"hiringOrganization": {"@type": "Organization", "name": "Inn"}},
+        ),
+        (CONCERT, EVENT, {"url": "/2"}, {"startDate": "2025-05-04T19:30"}),
+        (CONCERT, EVENT, {"doorTime": "18:00"}, {"location": ULM}),
+        (CHAIR, PRODUCT, {"offers": {"@type": "Offer", "price": "5"}, "mpn": "M"}, {"sku": "C-2"}),
+        # A number is enough: names are translated and shortened.
+        (CHAIR, PRODUCT, {"name": "The Chair"}, {"sku": "C-3"}),
+        (
+            BRANCH,
+            PLACE,
+            {"telephone": "1"},
+            {"address": {"@type": "PostalAddress", "streetAddress": "Mill Lane 7"}},
+        ),
+        (FLAT, PLACE, {"datePosted": "2026"}, {"address": "Mill Lane 5, Ulm"}),
+    ],
+)
+def test_an_identity_is_what_a_reader_sees(
+    form: Callable[[object], str], thing: Thing, kind: int, same: Thing, other: Thing
+) -> None:
+    name = "The Nurse, Concert, Chair, Branch and Flat"
+    found = about(form(thing), name)
+    assert found[0] == kind
+    again, another = about(form({**thing, **same}), name), about(form({**thing, **other}), name)
+    assert again[0] == kind
+    assert not are_different(found, again)
+    assert are_different(found, another)
+
+
+def test_both_forms_say_the_same() -> None:
+    for thing, name in (
+        (NURSE, "Nurse"),
+        (CONCERT, "Concert"),
+        (CHAIR, "Chair"),
+        (BRANCH, "Branch"),
+        (FLAT, "Flat"),
+    ):
+        assert about(script(thing), name) == about(microdata(thing), name) != b""
+        # Said twice, it is one thing.
+        assert about(script(thing) + microdata(thing), name) == about(script(thing), name)
+
+
+@pytest.mark.parametrize(
+    ("markup", "name", "kind"),
+    [
+        ("", "Nurse", None),
+        (script(NURSE), "Nurse in Kiel", JOB),
+        (script([NURSE]), "Nurse", JOB),
+        (script({"@context": "x", "@graph": [SHOP, NURSE, KIEL]}), "Nurse", JOB),
+        (script({"@type": "WebPage", "mainEntity": NURSE}), "Nurse", JOB),
+        (script(NURSE, 'type=" Application/LD+JSON; charset=utf-8"'), "Nurse", JOB),
+        (script({**NURSE, "@type": ["Thing", "https://schema.org/JobPosting"]}), "Nurse", JOB),
+        (script(NURSE).replace('"Nurse"', '"Nurse &amp;\n Cook"'), "Nurse & Cook", JOB),
+        # No heading and no title names it: a box at the side, or a constant.
+        (script(NURSE), "Cook in Kiel", None),
+        (script({**NURSE, "title": ""}), "Nurse", None),
+        # Several things: a list. The one of its kind whose name is the page's.
+        (script([NURSE, {**NURSE, "jobLocation": ULM}]), "Nurse", None),
+        (script([NURSE, {**NURSE, "title": "Cook"}]), "Nurse", JOB),
+        (script([CHAIR, {**CHAIR, "sku": "C-2"}]), "Chair", None),
+        # Of several kinds the first counts: a job at a place, a concert in a hall.
+        (script([{**BRANCH, "name": "Nurse"}, NURSE]), "Nurse", JOB),
+        (script([{**BRANCH, "name": "Concert"}, CONCERT]), "Concert", EVENT),
+        # What most pages are, and what a site says about itself on each of them.
+        (script(SHOP), "Branch", None),
+        (script({"@type": "NewsArticle", "name": "Nurse"}), "Nurse", None),
+        (script({"name": "Nurse"}), "Nurse", None),
+        # Parts of other things.
+        (script({"@type": "Review", "itemReviewed": CHAIR}), "Chair", None),
+        (microdata({"@type": "Review", "itemReviewed": CHAIR}), "Chair", None),
+        (microdata({"@type": "WebPage", "mainEntity": CHAIR}), "Chair", PRODUCT),
+        # No JSON, no microdata.
+        (script("{" + json.dumps(NURSE)), "Nurse", None),
+        (script(NURSE, 'type="text/template"'), "Nurse", None),
+        (script({**NURSE, "x": "x" * MAX_SCRIPT}), "Nurse", None),
+        (script([0] * MAX_THINGS + [CHAIR]), "Chair", PRODUCT),  # the last one is looked at first
+        (script([CHAIR] + [0] * MAX_THINGS), "Chair", None),
+        ('<div itemscope itemtype=""></div>', "Chair", None),
+        # Hidden.
+        (f"<div hidden>{script(NURSE)}</div>", "Nurse", None),
+        (f'<div class="hidden">{microdata(CHAIR)}</div>', "Chair", None),
+        (f"<template>{microdata(CHAIR)}</template>", "Chair", None),
+        (f'<form style="display: none">{script(CHAIR)}</form>', "Chair", None),
+    ],
+)
+def test_a_page_is_about_one_thing_or_none(markup: str, name: str, kind: int | None) -> None:
+    found = about(markup, name)
+    assert (found[0] if found else None) == kind
+
+
+@pytest.mark.parametrize("value", ["content", "datetime"])
+def test_a_property_may_be_an_attribute(value: str) -> None:
+    marked = microdata(CONCERT).replace(
+        '<span itemprop="startDate">2025-05-03T19:30</span>',
+        f'<time itemprop="startDate" {value}="2025-05-03T19:30">next week</time>',
+    )
+    assert about(marked, "Concert") == about(script(CONCERT), "Concert")
+
+
+def test_of_two_values_of_a_property_the_first_counts() -> None:
+    twice = microdata(CHAIR).replace("</div>", '<i itemprop="sku">C-9</i></div>')
+    assert about(twice, "Chair") == about(script(CHAIR), "Chair")
+
+
+def test_a_page_that_hides_itself_is_read() -> None:
+    hiding = page(script(NURSE), "Nurse").replace("<body>", '<body style="display:none">')
+    assert identity(parse(hiding)) == about(script(NURSE), "Nurse")
+
+
+# --- Anything is tolerated.
+
+_KEYS = st.sampled_from(
+    "@type @graph mainEntity title name sku startDate address location jobLocation hiringOrganization @value".split()
+)
+_LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(["Nurse", "JobPosting", "Event", "Product", "Place", "\ud800", "1" * 5_000]),
+)
+_VALUES = st.recursive(
+    _LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(_KEYS | st.text(max_size=3), inner, max_size=6)
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=examples(200))
+@given(_VALUES, st.dictionaries(_KEYS, _VALUES, max_size=6))
+def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
+    for things in (
+        value,
+        {**thing, "@type": "Product"},
+        [thing, {"@type": "JobPosting", "title": "Nurse", "x": value}],
+    ):
+        found = about(script(things).replace("</", "<\\/")[:-10] + "</script>", "Nurse")
+        assert len(found) in (0, IDENTITY_BYTES)
+    assert isinstance(text_of(value), str)
+
+
+@settings(max_examples=examples(100))
+@given(st.text(max_size=40))
+def test_any_text_in_a_script_is_tolerated(text: str) -> None:
+    assert len(about(script('{"@type": "Event"' + text), "Concert")) in (0, IDENTITY_BYTES)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        '{"@type": "Event", "name": "Concert", "x": ' + "[" * 100_000,
+        '{"@type": "Event", "name": "Concert", "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"@type": "Event", "name": "Concert", "x": ' + "9" * 200_000 + "}",
+        '{"@type": "Event", "name": "Concert", "x": [NaN, Infinity, -Infinity, 1e999999]}',
+        '{"@type": "Event", "@type": "Event", "name": "Opera", "name": "Concert"}',
+        '{"@type": "Event", "name": ["Concert", ["Concert", ["Concert", ["Concert", ["Concert", ["Concert"]]]]]]}',
+        '{"@type": "Event", "name": "Concert", "@graph": {"@graph": {"@graph": {"@type": "Event"}}}}',
+        '{"@type": "Event", "name": "Concert ' + "Concert " * 20_000 + '"}',
+        "\ufeff" + '{"@type": "Event", "name": "Concert"}',
+        '{"@type": "Event", "name": "\\ud800 Concert"}',
+        '{"@type": {"@type": "Event"}, "name": {"name": {"name": 1}}}',
+    ],
+)
+def test_hostile_json_is_tolerated(hostile: str) -> None:
+    assert len(about(script(hostile), "Concert")) in (0, IDENTITY_BYTES)
+
+
+def test_a_page_of_many_items_takes_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+
+    def counted(element: etree._Element, types: list[str]) -> Thing:
+        nonlocal read
+        read += 1
+        return {"@type": types}
+
+    monkeypatch.setattr(structured, "_item", counted)
+    about(microdata(CHAIR) * (MAX_ITEMS + 10), "Chair")
+    assert read == MAX_ITEMS
+
+
+def test_an_item_of_many_elements_is_read_up_to_a_limit() -> None:
+    deep = microdata(CHAIR).replace(
+        '<span itemprop="sku">', "<p>x</p>" * structured.MAX_ELEMENTS + '<span itemprop="sku">'
+    )
+    # Its name stands before them, its number behind.
+    assert are_different(
+        about(deep, "Chair"), about(microdata({**CHAIR, "name": "The Chair", "sku": ""}), "The Chair")
+    )
+
+
+# --- In a reading, with the kernel and without.
+
+_ATTRIBUTES = (
+    'itemscope itemtype="https://schema.org/Product"', 'itemscope itemtype="Event"', "hidden", 'class="hidden"',
+    'style="display:none"', 'itemprop="name"', 'itemprop="mainEntity"', 'itemprop="sku" content="7"', "",
+)  # fmt: skip
+_TYPES = (
+    "application/ld+json",
+    " APPLICATION/LD+JSON;x",
+    "\vapplication/ld+json",
+    "text/json",
+    "\u2003application/ld+json",
+    "",
+)
+
+
+def markup(random: random.Random) -> str:
+    """Return a page with things and what hides them at random places."""
+    parts: list[str] = []
+    opened: list[str] = []
+    for _ in range(random.randrange(1, 14)):
+        kind = random.randrange(4)
+        if kind == 0 and opened:
+            parts.append(f"</{opened.pop()}>")
+        elif kind == 1:
+            thing = random.choice((CHAIR, {**CHAIR, "sku": "C-2"}, {**NURSE, "title": "Chair"}, "{"))
+            parts.append(script(thing, f'type="{random.choice(_TYPES)}"'))
+        else:
+            opened.append(
+                random.choice(("div", "section", "template", "form", "article", "svg", "pre", "span"))
+            )
+            parts.append(f"<{opened[-1]} {random.choice(_ATTRIBUTES)}>Chair ")
+    body = random.choice(("<body>", '<body hidden itemscope itemtype="Product"><i itemprop="name">Chair</i>'))
+    return page("".join(parts), "Chair").replace("<body>", body) + random.choice(
+        ("", f"</html>{script(CHAIR)}")
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_kernel_sees_where_there_is_structured_data(seed: int) -> None:
+    way, found = PageFingerprinter(), set()
+    for number in range(examples(150)):
+        root = parse(markup(random.Random(1_000 * seed + number)))
+        with_kernel = way.read(root, site=SiteProfile())
+        without = way.read_document(extract(root), SiteProfile(), identity(root))
+        assert (with_kernel.fingerprint is None) == (without.fingerprint is None)
+        if with_kernel.fingerprint is not None and without.fingerprint is not None:
+            assert with_kernel.fingerprint.own == without.fingerprint.own
+            found.add(OwnPart.from_bytes(with_kernel.fingerprint.own).identity)
+    assert len(found) >= 4
+
+
+def test_structured_data_does_not_move_a_bit() -> None:
+    way = PageFingerprinter()
+    a, b = (way.read(page(marked, "Chair"), site=SiteProfile()) for marked in ("", script(CHAIR)))
+    assert a.fingerprint is not None
+    assert b.fingerprint is not None
+    assert (a.fingerprint.value, a.fingerprint.sketch) == (b.fingerprint.value, b.fingerprint.sketch)
+    assert a.text_hash == b.text_hash
+    assert len(b.fingerprint.own) == len(a.fingerprint.own) + IDENTITY_BYTES
+
+
+def test_without_a_site_structured_data_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structured, "_in_scripts", None)
+    fingerprint = PageFingerprinter().from_html(page(script(CHAIR), "Chair"))
+    assert fingerprint is not None
+    assert fingerprint.own == b""
+
+
+def test_a_page_without_structured_data_is_not_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    way = PageFingerprinter()
+    if way._compiled is None:
+        pytest.skip("pure Python looks for it")
+    for name in ("_in_scripts", "_in_elements"):
+        monkeypatch.setattr(structured, name, None)
+    plain = page('<script>let type = "application/ld+json"</script><script type="module"></script>', "Chair")
+    assert way.read(plain, site=SiteProfile()).fingerprint is not None
+    with pytest.raises(TypeError):
+        way.read(page(script(CHAIR), "Chair"), site=SiteProfile())
+
+
+def test_pages_of_two_hosts_are_not_told_apart_by_structured_data() -> None:
+    other = {**NURSE, "jobLocation": ULM}
+    a, b = (parse(page(script(thing), "Nurse")) for thing in (NURSE, other))
+    assert are_different(identity(a, "http://a.example/1"), identity(b, "http://a.example/2"))
+    assert not are_different(identity(a, "http://a.example/1"), identity(b, "http://b.example/1"))
+
+
+def test_a_detector_tells_pages_of_one_host_apart_and_finds_copies_on_others() -> None:
+    story = "".join(
+        f"<p>The {boat} went out in the fog and came home at noon.</p>" for boat in ("Anna", "Berta", "Clara")
+    )
+    detector = NearDuplicateDetector()
+
+    def status(host: str, number: int, place: Thing, line: str) -> str:
+        marked = script({**NURSE, "jobLocation": place}) + story * 3 + line
+        return detector.check(page(marked, "Nurse"), f"https://{host}/{number}").status.value
+
+    assert status("a.example", 1, KIEL, "<p>The job is in Kiel by the sea.</p>") == "new"
+    assert status("a.example", 2, ULM, "<p>The job is in Ulm by the sea.</p>") == "new"
+    assert status("a.example", 3, ULM, "<p>The job is in Ulm on the river.</p>") == "near_duplicate"
+    assert (
+        status(
+            "b.example",
+            1,
+            {"@type": "Place", "name": "The town of Kiel"},
+            "<p>The job is in Kiel by the bay.</p>",
+        )
+        == "near_duplicate"
+    )
