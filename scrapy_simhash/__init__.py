@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.exceptions import (
+        RecordDamaged,
         SettingError,
         SimhashError,
         StoreDamaged,
@@ -47,6 +48,7 @@ _HOMES = {
     "NearDuplicatePageItem": "crawl.drops",
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
+    "RecordDamaged": "exceptions",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",
@@ -76,6 +78,7 @@ __all__ = [
     "NearDuplicatePageItem",
     "PageFingerprinter",
     "Reason",
+    "RecordDamaged",
     "SettingError",
     "SimhashDownloaderMiddleware",
     "SimhashError",

@@ -7,6 +7,7 @@
         ├── StoreLocked           another crawl is writing to it
         ├── StoreDamaged          it cannot be read as a store
         └── StoreUnavailable      it does not answer; nothing of the call was stored
+            └── RecordDamaged     what it has of one page cannot be read; it answers for all others
 
     NearDuplicate                 a page that SIMHASH_ACTION = "drop_page" dropped   (scrapy's IgnoreRequest)
 
@@ -42,3 +43,7 @@ class StoreDamaged(StoreError):
 
 class StoreUnavailable(StoreError):
     """A store that does not answer or cannot write: no connection, a full disk. It may work again later."""
+
+
+class RecordDamaged(StoreUnavailable):
+    """A page of which a store has a record that cannot be read: it gets no answer, later neither. All others do."""

@@ -22,6 +22,7 @@ from scrapy_simhash import (
     NearDuplicateDetector,
     PageFingerprinter,
     Reason,
+    RecordDamaged,
     SettingError,
     SimhashIndex,
     Status,
@@ -375,7 +376,7 @@ def test_what_equality_does_not_look_at_is_there_too(again: Again) -> None:
 
 ERRORS: list[Exception] = [
     *(kind("of") for kind in (SimhashError, SettingError, StoreError, StoreDamaged)),
-    *(kind("a store") for kind in (StoreLocked, StoreMismatch, StoreUnavailable)),
+    *(kind("a store") for kind in (StoreLocked, StoreMismatch, StoreUnavailable, RecordDamaged)),
 ]
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, gather
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from typing import Any, TypeVar, cast
 
-from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.exceptions import RecordDamaged, StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Claim, Header, Page, Posting, Run, SharesSites, Store
+from scrapy_simhash.store.damage import Damage
 
 #: Postings that are asked for at once.
 BATCH = 256
@@ -69,6 +71,15 @@ class BlockingStore:
         """Return what ``get`` does for each of *keys*, asked for at once."""
         return self._wait(self._get_many(keys))
 
+    @property
+    def damage(self) -> Damage | None:
+        """The records that could not be read, None from a store that does not tell."""
+        return getattr(self._store, "damage", None)
+
+    def audit(self, tell: Callable[[int], None]) -> list[str]:
+        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        return self._wait(cast(Any, self._store).audit(tell))
+
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`."""
         return self._wait(self._store.remove(key))
@@ -98,7 +109,8 @@ class BlockingStore:
             return self._loop.run_until_complete(coroutine)
 
     async def _get_many(self, keys: Sequence[bytes]) -> list[Page | None]:
-        return await gather(*map(self._store.get, keys))
+        found = await gather(*map(self._store.get, keys), return_exceptions=True)
+        return [_page_or_none(page) for page in found]
 
 
 class BlockingSites(BlockingStore):
@@ -111,19 +123,29 @@ class BlockingSites(BlockingStore):
     def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
         """See :meth:`KeepsSites.keep_sites <scrapy_simhash.store.base.KeepsSites.keep_sites>`."""
         for host, profile in profiles:
-            self._wait(self._replace(host, profile))
+            self._wait(self._change(host, partial(_in_place, profile)))
+
+    def change_site(self, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
+        """Keep what *change* makes of the profile of *host*, whoever writes it meanwhile; nothing if it is None."""
+        self._wait(self._change(host, change))
 
     def sites(self) -> Iterator[tuple[str, bytes]]:
         """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
         return self._all(cast(SharesSites, self._store).sites())
 
-    async def _replace(self, host: str, profile: bytes) -> None:
+    async def _change(self, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
         store = cast(SharesSites, self._store)
         for _ in range(_LOSSES):
-            version, _profile = await store.load_site(host)
-            if await store.replace_site(host, version, profile) is not None:
+            version, kept = await store.load_site(host)
+            profile = change(kept)
+            if profile is None or await store.replace_site(host, version, profile) is not None:
                 return
         raise StoreUnavailable(f"crawlers kept changing the profile of {host}")
+
+
+def _in_place(profile: bytes, kept: bytes | None) -> bytes | None:
+    """Return *profile*, whatever was kept."""
+    return profile
 
 
 async def _some(ones: AsyncIterator[_T]) -> list[_T]:
@@ -137,5 +159,21 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
 
 
 def pages_of(store: Store, keys: Sequence[bytes]) -> list[Page | None]:
-    """Return what *store* knows about each of *keys*, by one round trip where there are any."""
-    return store.get_many(keys) if isinstance(store, BlockingStore) else list(map(store.get, keys))
+    """Return what *store* knows about each of *keys*, None for a damaged page; in one round trip if there is one."""
+    if isinstance(store, BlockingStore):
+        return store.get_many(keys)
+    pages = []
+    for key in keys:
+        page = None
+        with suppress(RecordDamaged):
+            page = store.get(key)
+        pages.append(page)
+    return pages
+
+
+def _page_or_none(found: Page | BaseException | None) -> Page | None:
+    if isinstance(found, BaseException):
+        if isinstance(found, RecordDamaged):
+            return None
+        raise found
+    return found

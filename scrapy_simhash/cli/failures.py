@@ -14,6 +14,10 @@ from contextlib import contextmanager
 
 from scrapy_simhash.exceptions import SimhashError
 
+#: The exit statuses.
+FAILED = 1
+REFUSED = 2
+
 
 class Refused(SimhashError, ValueError):
     """A wrong argument or line; the message names it."""

@@ -76,7 +76,7 @@ def _take_export(given: Input, options: Namespace, tell: Callable[[int], None]) 
     with taking_in(place, header, DOING) as intake:
         intake.claim_all(export, export.header, tell)
     export.tell_of_unknown()
-    return {"postings": intake.claimed, **vars(intake.counts)}
+    return intake.facts
 
 
 def _take_feed(given: Input, options: Namespace, tell: Callable[[int], None]) -> dict[str, int]:

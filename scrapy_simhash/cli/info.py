@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from scrapy_simhash.cli.failures import FAILED, Refused
 from scrapy_simhash.cli.places import FilePlace, Place, add_place, place_of
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.crawl.times import written
-from scrapy_simhash.store import Run, Store
+from scrapy_simhash.store import Audited, Run, Store
 
 #: Clusters that are shown, the largest first.
 SHOWN_CLUSTERS = 5
@@ -25,19 +26,46 @@ SHOWN_RUNS = 10
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which store."""
     add_place(parser)
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="read all records and show which are damaged; the exit status is 1 if any is",
+    )
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Print what is known about a store, and return 0."""
+    """Print what is known about a store, or what of it is damaged; return 0, or FAILED for a damaged one."""
     place = place_of(options.place, options)
     with Progress(sys.stderr) as progress, place.reading() as store:
-        facts = survey(place, store, partial(progress.count, "counting"))
-    text = json.dumps(facts, indent=2) if options.json else "\n".join(_lines(facts))
+        if options.check:
+            facts = check(place, store, partial(progress.count, "checking"))
+        else:
+            facts = survey(place, store, partial(progress.count, "counting"))
+    shown_as = _lines_of_check if options.check else _lines
+    text = json.dumps(facts, indent=2) if options.json else "\n".join(shown_as(facts))
     # Not every name of a file can be written everywhere.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
-    return 0
+    return FAILED if options.check and facts["damaged"] else 0
+
+
+def check(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, Any]:
+    """Return which records of *store* are damaged, as JSON has it; *tell* hears how many were read so far.
+
+    Raises Refused for a store that cannot tell.
+    """
+    if not isinstance(store, Audited):
+        raise Refused(f"{place.shown} cannot be checked: stores in an SQLite file and in Redis can")
+    damaged = store.audit(tell)
+    return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": damaged}
+
+
+def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:
+    yield f"{facts['place']} ({facts['kind']})"
+    yield f"pages             {facts['pages']:,}"
+    yield f"damaged records   {len(facts['damaged']):,}"
+    yield from (f"  {record}" for record in facts["damaged"])
 
 
 def survey(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, Any]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.failures import Failed, Refused
 from scrapy_simhash.cli.places import Place
-from scrapy_simhash.exceptions import StoreMismatch, StoreUnavailable
+from scrapy_simhash.cli.site_lines import Site, joined
+from scrapy_simhash.exceptions import RecordDamaged, StoreMismatch, StoreUnavailable
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import Claim, Header, Posting, Store
+from scrapy_simhash.store import Claim, Header, KeepsSites, Posting, Store
 
 
 @dataclass
@@ -52,6 +55,8 @@ class Intake:
     open_store: Callable[[], Store]
     counts: Counts = field(default_factory=Counts)
     claimed: int = 0
+    profiles: int = 0
+    """Of sites: what was learned about so many was joined."""
 
     @cached_property
     def store(self) -> Store:
@@ -65,14 +70,46 @@ class Intake:
         self.claimed += 1
         return claim
 
-    def claim_all(self, postings: Iterable[Posting], source: Header, tell: Callable[[int], None]) -> None:
-        """Claim *postings* in their order, made for *source*; *tell* hears how many it were so far."""
+    @property
+    def facts(self) -> dict[str, int]:
+        """What became of all; profiles only if there were any."""
+        profiles = {"profiles": self.profiles} if self.profiles else {}
+        return {"postings": self.claimed, **vars(self.counts), **profiles}
+
+    def claim_all(
+        self, entries: Iterable[Posting | Site], source: Header, tell: Callable[[int], None]
+    ) -> None:
+        """Claim postings in their order, made for *source*, and join profiles; *tell* hears of how many claims."""
         scope = self.header.scope
         scope_of = None if source.scope == scope else scope_function(scope)
-        for posting in postings:
+        for posting in entries:
+            if isinstance(posting, Site):
+                self._join(posting)
+                continue
             # What was compared within another scope.
-            self.claim(posting._replace(scope=scope_of(posting.url)) if scope_of else posting)
+            with self._passing_over(posting):
+                self.claim(posting._replace(scope=scope_of(posting.url)) if scope_of else posting)
             tell(self.claimed)
+
+    def _join(self, site: Site) -> None:
+        """Join what was learned about a site with what the store has of it, if it keeps such."""
+        if isinstance(self.store, BlockingSites):
+            self.store.change_site(site.host, lambda kept: joined(kept, site.profile))
+        elif isinstance(self.store, KeepsSites):
+            profile = joined(self.store.load_site(site.host), site.profile)
+            if profile is not None:
+                self.store.keep_sites([(site.host, profile)])
+        else:
+            return
+        self.profiles += 1
+
+    @contextmanager
+    def _passing_over(self, posting: Posting) -> Iterator[None]:
+        """Say that *posting* is not stored if what the store has of its page is damaged, and go on."""
+        try:
+            yield
+        except RecordDamaged as error:
+            print(f"warning: {ascii(posting.url)[1:-1]} was not stored: {error}", file=sys.stderr)
 
 
 def header_in(place: Place, options: Namespace, source: Header, name: str) -> Header:

@@ -18,12 +18,10 @@ from keyword import iskeyword
 from types import FrameType
 from typing import Any, NoReturn, Protocol, cast
 
-from scrapy_simhash.cli.failures import Refused, failing
+from scrapy_simhash.cli.failures import FAILED, REFUSED, Refused, failing
 from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch
 
 PROGRAM = "scrapy-simhash"
-FAILED = 1
-REFUSED = 2
 #: A shell's status of a program that a signal ended is this and the number of the signal.
 SIGNALLED = 128
 #: The number of SIGPIPE, which Windows does not have.
@@ -41,7 +39,7 @@ examples:
   scrapy-simhash report report.jsonl --url https://example.com/a
 
 exit status:
-  0 it worked, 1 reading or writing failed, 2 wrong usage or a wrong line, 130 interrupted
+  0 it worked, 1 reading or writing failed or a store is damaged, 2 wrong usage or a wrong line, 130 interrupted
 """
 
 

@@ -7,14 +7,17 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from scrapy_simhash.cli import input as reading
+from scrapy_simhash.cli.export import tell_of_damage
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.intake import header_in, taking_in, told
 from scrapy_simhash.cli.places import FilePlace, add_prefix, place_of
 from scrapy_simhash.cli.postings import Export
 from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.site_lines import Site, sites_of
 from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.store import Header, Posting
@@ -23,11 +26,11 @@ DOING = "merge"
 
 
 class Source(NamedTuple):
-    """A store, or an export, whose postings are taken over."""
+    """A store, or an export, whose postings and profiles are taken over."""
 
     name: str
     header: Header
-    postings: Iterable[Posting]
+    entries: Iterable[Posting | Site]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -60,8 +63,8 @@ def run(options: Namespace) -> int:
         with taking_in(into, header, DOING) as intake:
             for source in sources:
                 tell = partial(progress.count, f"merging {source.name}")
-                intake.claim_all(source.postings, source.header, tell)
-    print(told({"postings": intake.claimed, **vars(intake.counts)}, options.json))
+                intake.claim_all(source.entries, source.header, tell)
+    print(told(intake.facts, options.json))
     return 0
 
 
@@ -78,4 +81,6 @@ def _opened(name: str, into: str, options: Namespace) -> Iterator[Source]:
             export.tell_of_unknown()
         return
     with place.reading() as store:
-        yield Source(place.shown, store.header, (step.posting for step in walk(store)))
+        postings = (step.posting for step in walk(store))
+        yield Source(place.shown, store.header, chain(postings, sites_of(store)))
+        tell_of_damage(place, store)

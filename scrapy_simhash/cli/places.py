@@ -9,6 +9,7 @@ Whatever it is, it is opened as a `Store` whose methods wait, so that no command
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
 from asyncio import new_event_loop
@@ -112,7 +113,7 @@ class FilePlace(Place):
     @property
     def identity(self) -> str:
         """The whole path, links followed."""
-        return str(self.path.resolve())
+        return os.path.realpath(self.path)
 
     @property
     def size(self) -> int:

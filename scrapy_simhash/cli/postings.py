@@ -16,11 +16,11 @@ import sys
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import Input
+from scrapy_simhash.cli.site_lines import NAME, Site, parsed_site
 from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.crawl.times import parsed, written
 from scrapy_simhash.exceptions import SettingError
@@ -190,10 +190,15 @@ class Export:
         self._lines = enumerate(iter(self._line, b""), 1)
         self.header = self._parsed(parsed_header, *next(self._lines, (1, b"")))
 
-    def __iter__(self) -> Iterator[Posting]:
-        """Yield the postings. Raises Refused for the first line that is none, with its number."""
+    def __iter__(self) -> Iterator[Posting | Site]:
+        """Yield the postings and profiles. Raises Refused for the first line that is neither, with its number."""
         for number, line in self._lines:
-            yield self._parsed(partial(parsed_posting, unknown=self.unknown), number, line)
+            yield self._parsed(self._entry, number, line)
+
+    def _entry(self, text: str) -> Posting | Site:
+        if f'"{NAME}"' in text and NAME in (line := _object(text)):
+            return parsed_site(line)
+        return parsed_posting(text, self.unknown)
 
     def tell_of_unknown(self) -> None:
         """Say on standard error which names this release does not know, once all is read."""

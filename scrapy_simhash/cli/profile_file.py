@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scrapy_simhash.cli.failures import Refused, failing
@@ -29,12 +29,19 @@ def lines(host: str, profile: SiteProfile, scheme: str) -> Iterator[str]:
         "version": VERSION,
         "scheme": scheme,
         "host": host,
+        **values(profile),
+    }
+    yield json.dumps(facts, indent=1) + "\n"
+
+
+def values(profile: SiteProfile) -> dict[str, Any]:
+    """Return what was learned, as JSON has it."""
+    return {
         "pages": profile.pages,
         "since": written(profile.since) if profile.since else None,
         "subjects": f"{profile.subject_bits:016x}",
         "pieces": {f"{key:016x}": f"{subjects:016x}" for key, subjects in profile.pieces()},
     }
-    yield json.dumps(facts, indent=1) + "\n"
 
 
 def read(given: Input, scheme: str) -> SiteProfile:
@@ -61,10 +68,12 @@ def read(given: Input, scheme: str) -> SiteProfile:
             f"{given.name} was made with the scheme {facts.get('scheme')!r}, and the store has {scheme!r}: crawl some"
             " pages of the host again with this version"
         )
-    return _profile(facts, given.name)
+    return profile_in(facts, given.name)
 
 
-def _profile(facts: dict[str, Any], name: str) -> SiteProfile:
+def profile_in(facts: Mapping[str, Any], name: str) -> SiteProfile:
+    """Return the profile that values() gave. Raises Refused, which names *name*, for anything else."""
+
     def bits(key: str, value: object) -> int:
         if not isinstance(value, str) or not _HEX.fullmatch(value):
             raise Refused(f"{name}: {key} must be 16 hexadecimal digits, got {value!r}")

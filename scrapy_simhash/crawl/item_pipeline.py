@@ -20,7 +20,7 @@ from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import counted, summary_of_items
 from scrapy_simhash.crawl.times import written
 from scrapy_simhash.crawl.warn_once import WarnOnce
-from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.items.checker import ItemChecker, Ruling
 from scrapy_simhash.items.fingerprint import item_header
 from scrapy_simhash.items.in_flight import InFlight
@@ -210,7 +210,8 @@ class SimhashItemPipeline:
     def _give_up(self, error: Exception, item: Any) -> None:
         """Count an item that could not be checked; call it where the exception is handled."""
         if isinstance(error, StoreError):
-            self._store_outage.failed(error, self.crawler.spider)
+            if not isinstance(error, RecordDamaged):
+                self._store_outage.failed(error, self.crawler.spider)
             self._count(names.STAT_ITEM_STORE_ERRORS)
             self._mark(item, None)
             # It may have been stored all the same: then it matters if a later pipeline loses it.

@@ -19,7 +19,7 @@ from scrapy_simhash.crawl.store_outage import StoreOutage
 from scrapy_simhash.crawl.threads import run_in_thread
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
-from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -206,6 +206,9 @@ class PageChecker:
 
     def _give_up(self, error: Exception, response: Response) -> Checked:
         """Return the verdict on a page that could not be checked; call it where the exception is handled."""
+        # The store has named it in the log, and answers for all others.
+        if isinstance(error, RecordDamaged):
+            return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))
         if isinstance(error, StoreError):
             self._store_outage.failed(error, self._crawler.spider)
             return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from scrapy_simhash import names
 from scrapy_simhash.crawl import failed_starts
 from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, open_store
 from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.detector import NearDuplicateDetector
@@ -124,6 +126,9 @@ class StoreSession:
     async def _spider_closed(self, reason: str) -> None:
         """Remember the reason, and close the store of a spider that is closed before the engine has started."""
         self._close_reason = reason
+        # Of a store of the user's own nobody knows.
+        if damage := getattr(self.detector.store, "damage", None):
+            stats_of(self.crawler).inc_value(names.STAT_DAMAGED, len(damage))
         if self._awaits_start:
             failed_starts.forget(self.crawler)
             await self._engine_stopped()

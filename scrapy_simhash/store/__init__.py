@@ -2,6 +2,7 @@
 
 from scrapy_simhash.store.base import (
     AsyncStore,
+    Audited,
     Claim,
     KeepsSites,
     Page,
@@ -17,6 +18,7 @@ from scrapy_simhash.store.parts import Part
 
 __all__ = [
     "AsyncStore",
+    "Audited",
     "Claim",
     "Header",
     "KeepsSites",

@@ -13,7 +13,7 @@ A *run* is one crawl, or one import, that wrote to the store: from its opening t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from scrapy_simhash.page.fingerprint import Fingerprint
@@ -125,7 +125,8 @@ class Store(Protocol):
     """Keeps postings and answers which of them a new one repeats. One thread at a time.
 
     Whatever goes wrong while it works raises StoreUnavailable, and then nothing of that call was stored: the caller
-    goes on without an answer and may ask again later.
+    goes on without an answer and may ask again later. If that is of no use, because what is kept of the page itself
+    is damaged, it raises RecordDamaged. All other pages are judged as if the damaged one had been removed.
     """
 
     @property
@@ -162,7 +163,7 @@ class Store(Protocol):
 
         A claim is taken for delivered until this is called. Only pages that were delivered in this run change: what
         another run has delivered, and pages that are not known, are left alone. A later claim of the same page counts
-        as delivered again.
+        as delivered again. A page whose record is damaged is passed over: nobody is told that it is settled.
         """
         ...
 
@@ -199,6 +200,15 @@ class Store(Protocol):
 
         Called in place of ``close`` if ``unsettle`` has failed at the end of a crawl.
         """
+        ...
+
+
+@runtime_checkable
+class Audited(Protocol):
+    """A store that can read all its records and name those that are damaged; of an AsyncStore it is a coroutine."""
+
+    def audit(self, tell: Callable[[int], None]) -> list[str]:
+        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
         ...
 
 

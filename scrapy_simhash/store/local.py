@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.index import HammingIndex, Match
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.candidates import (
@@ -19,6 +19,7 @@ from scrapy_simhash.store.candidates import (
     values_by,
     with_latest,
 )
+from scrapy_simhash.store.damage import ContentDamaged
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS, index_for
 
@@ -80,6 +81,8 @@ class LocalStore(ABC):
         self._indexes: dict[str, HammingIndex] = {}
         #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
+        #: Contents that were found, and could not be read.
+        self._damaged: set[int] = set()
         #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
         self.index_size = 0
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
@@ -146,6 +149,16 @@ class LocalStore(ABC):
 
         And by which of its values it can be found, if it is new.
         """
+        while True:
+            try:
+                return self._judge(posting)
+            except ContentDamaged as damaged:
+                # Once each: there are not more of them than candidates.
+                if damaged.content in self._damaged:
+                    raise
+                self._damaged.add(damaged.content)
+
+    def _judge(self, posting: Posting) -> tuple[int, Claim, int | None, int]:
         known = self._visit(posting.key)
         number, former, rank = (self._page_end, None, 0) if known is None else known
         kin, found_by, is_by_learning = (
@@ -155,9 +168,9 @@ class LocalStore(ABC):
             content = self._content_end if kin is None else kin.content
             claim = Claim(former, content, number, None, None, None, rank=0, is_by_learning=is_by_learning)
             return number, claim, None, found_by
-        original, original_key, joined = self._cluster(kin.cluster)
+        original, original_key, joined = self._cluster(kin)
         is_there = former is not None and (
-            former.content == kin.content or self._content(former.content)[0] == kin.cluster
+            former.content == kin.content or self._former_cluster(former) == kin.cluster
         )
         if not is_there:
             rank = joined + 1
@@ -173,9 +186,10 @@ class LocalStore(ABC):
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
         matches, found_by = search(index, fingerprint)
-        if former is not None and is_cut(matches):
+        if former is not None and is_cut(matches) and former.content not in self._damaged:
             its = self._content(former.content)[1]
             matches = with_latest(matches, former.content, its, fingerprint, index)
+        matches = self._sound(matches)
         if not matches:
             return Found(None, found_by)
         near = self._rule.compare_all(fingerprint, self._compared([match.key for match in matches]))
@@ -190,7 +204,7 @@ class LocalStore(ABC):
         is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(found)
         if len(found) < 2:
             return Found(found[0] if found else None, found_by, is_by_learning)
-        own = (number, None if former is None else self._content(former.content)[0])
+        own = (number, None if former is None else self._former_cluster(former))
         best = min(
             found,
             key=lambda kin: (
@@ -208,7 +222,18 @@ class LocalStore(ABC):
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)
-        return None if content is None else Kin(content, self._content(content)[0], 0, 1.0, True)
+        if content is None or content in self._damaged:
+            return None
+        return Kin(content, self._content(content)[0], 0, 1.0, True)
+
+    def _sound(self, matches: list[Match]) -> list[Match]:
+        """Return *matches* without contents that are known to be damaged."""
+        damaged = self._damaged
+        return [match for match in matches if match.key not in damaged] if damaged else matches
+
+    def _former_cluster(self, former: Visit) -> int | None:
+        """Return the page that the content of a former visit came from, None if that cannot be read."""
+        return None if former.content in self._damaged else self._content(former.content)[0]
 
     def _is_as(self, content: int, number: int, fingerprint: Fingerprint) -> bool:
         """Return whether a content says all of the *fingerprint* of page *number* that must be kept.
@@ -261,15 +286,21 @@ class LocalStore(ABC):
 
     @abstractmethod
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
-        """Return the page that a content came from, also if it was removed since, its fingerprint, its text hash."""
+        """Return the page that a content came from, also if it was removed since, its fingerprint, its text hash.
+
+        Raises ContentDamaged if it cannot be read.
+        """
 
     @abstractmethod
     def _short(self, scope: str, value: int) -> int | None:
         """Return the number of an exact content that can be found, None if there is none."""
 
     @abstractmethod
-    def _cluster(self, number: int) -> tuple[str, bytes, int]:
-        """Return URL and key of the page that gives its number to a cluster, and how many have joined that."""
+    def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
+        """Return URL and key of the page that gives its number to the cluster of *kin*, and how many have joined it.
+
+        Raises ContentDamaged if the page cannot be read.
+        """
 
     @abstractmethod
     def _write(self, entry: Entry) -> None:

@@ -14,7 +14,7 @@ from scrapy_simhash.store.base import Page, Posting, Run, Visit
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.keys import Keys
-from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.own_parts import OwnParts
 from scrapy_simhash.store.parts import Part
 from scrapy_simhash.store.urls import Urls
@@ -164,7 +164,8 @@ class MemoryStore(LocalStore):
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
 
-    def _cluster(self, number: int) -> tuple[str, bytes, int]:
+    def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
+        number = kin.cluster
         return self._urls[number], self._keys[number], self._joined[number]
 
     def _write(self, entry: Entry) -> None:

@@ -201,7 +201,7 @@ WRONG_POSTINGS = [
 def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line: str, problem: str) -> None:
     export = read(header_line(Header("web-2")), json.dumps(POSTING), "\n", line, "\n", json.dumps(POSTING))
     steps = iter(export)
-    assert next(steps).url == "u"
+    assert next(steps) == parsed_posting(json.dumps(POSTING))
     with pytest.raises(Refused) as caught:
         next(steps)
     assert str(caught.value).startswith(f"pages.jsonl:3: the line {problem}")

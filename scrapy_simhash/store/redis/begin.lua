@@ -16,7 +16,7 @@ local EVENT, EVENT_HEAD, VALUES, MARK = '>c1I8c25', 34, 25, 4
 local BY_TEXT, BY_OWN_PART, BY_SUBJECT = 1, 2, 4
 -- A run: the token of who began it, when it began, when it ended; then why. While it goes on, in place of its end,
 -- minus the time of its last heartbeat, or NEVER if it has none.
-local RUN = '>c8i8i8'
+local RUN, RUN_HEAD = '>c8i8i8', 24
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
@@ -31,6 +31,8 @@ local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 123
 local WITH_IDENTITY, IDENTITY_LENGTH = 4, 9
 local NO_VALUE = ('\0'):rep(8)
 local NEVER = -1
+-- Numbers are smaller: Lua cannot count further.
+local MOST_NUMBER = 2 ^ 53
 
 -- Lua prints great numbers as 1e+15.
 local function field(number)
@@ -58,6 +60,37 @@ local function after_sketch(record, flags, start)
   return start
 end
 
+-- Return the byte at which the URL of a page begins, nil if its record is damaged: what it says does not fit into it.
+local function url_begin(page)
+  if #page < PAGE_HEAD then return nil end
+  local _, _, _, _, flags = struct.unpack(PAGE, page)
+  local rest = PAGE_HEAD + 1 + (has(flags, HAS_RANKS) and 8 or 0)
+  rest = after_sketch(page, flags, rest)
+  if has(flags, HAS_PARTS) then
+    if rest + 3 > #page then return nil end
+    local length, after = struct.unpack('>I4', page, rest)
+    rest = after + length
+  end
+  return rest <= #page + 1 and rest or nil
+end
+
+-- Return whether the record of a content is whole.
+local function is_content(record)
+  if not record or #record < CONTENT_HEAD then return false end
+  local _, _, flags, _, key_length, scope_length = struct.unpack(CONTENT, record)
+  return after_sketch(record, flags, CONTENT_HEAD + key_length + scope_length + 1) == #record + 1
+end
+
+-- Return whether the record of a run is whole.
+local function is_run(record)
+  return record and #record >= RUN_HEAD
+end
+
+-- Return the mark that an event ends with, as who got it after its length has it: a damaged one may be too short.
+local function mark_of(event)
+  return (struct.pack('>I4', #event) .. event):sub(-MARK)
+end
+
 -- Return the value of an own part, NO_VALUE if it has none.
 local function own_value(own)
   return #own >= PART_LENGTH and own:sub(PART_VALUE_BEGIN, PART_VALUE_END) or NO_VALUE
@@ -79,7 +112,7 @@ local function news(id, known, mark, most)
   local events = redis.call('LRANGE', EVENTS, math.max(known - 1, 0), known + most - 1)
   if known == 0 then return events, id end
   local last = table.remove(events, 1)
-  if last and last:sub(-MARK) == mark then return events, mark end
+  if last and mark_of(last) == mark then return events, mark end
 end
 
 -- Return events as one string, each after its length.
@@ -93,7 +126,7 @@ end
 -- by its mark, if not by itself, is in `about`: a replica keeps more of a content than its value.
 local function log(events, mark, kind, content, values, scope, about)
   local event = struct.pack(EVENT, kind, content, values) .. scope
-  local before = #events > 0 and events[#events]:sub(-MARK) or mark
+  local before = #events > 0 and mark_of(events[#events]) or mark
   event = event .. struct.pack('>I4', tonumber(redis.sha1hex(before .. event .. about):sub(1, 8), 16))
   events[#events + 1] = event
   redis.call('RPUSH', EVENTS, event)

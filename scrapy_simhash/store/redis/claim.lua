@@ -7,6 +7,8 @@ local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, 
   struct.unpack('>c8I8c4I4c8I4BBBBI4c25', ARGV[1])
 local key, flags, stamp, scope, sketch, own_part, url, kin, parts =
   ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+-- Contents whose page is damaged: nobody repeats them.
+local spoiled = {}
 -- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
 local value = stamp:sub(1, VALUE_END)
 -- What is known of a former visit: that there was one; that its text was delivered in a run that has ended in order,
@@ -41,6 +43,7 @@ local function is_within_reach(high, low)
 end
 
 local function is_near(event)
+  if #event < EVENT_HEAD + MARK then return false end
   if event:sub(1, 1) ~= '+' or event:sub(EVENT_HEAD + 1, -MARK - 1) ~= scope then return false end
   local ways, at = event:byte(EVENT_HEAD - VALUES + 1), EVENT_HEAD - VALUES + 2
   for _, way in ipairs({BY_TEXT, BY_OWN_PART, BY_SUBJECT}) do
@@ -53,7 +56,8 @@ end
 -- Return who had a content first, its flags and its record.
 local function content_of(number)
   local record = redis.call('HGET', CONTENTS, field(number))
-  if not record then return nil, IS_REMOVED end
+  -- A damaged one is as good as removed.
+  if not is_content(record) then return nil, IS_REMOVED end
   local owner, _, its_flags = struct.unpack(CONTENT, record)
   return owner, its_flags, record
 end
@@ -66,7 +70,7 @@ local function choose(candidates, own, cluster)
     local number = struct.unpack('>I8', candidates, 8 * place - 7)
     local owner, its_flags, record = content_of(number)
     local its_order = owner == own and 1 or owner == cluster and 2 or 3
-    if its_order < order and not has(its_flags, IS_REMOVED) then
+    if its_order < order and not has(its_flags, IS_REMOVED) and not spoiled[number] then
       chosen, order = {place, number, owner, record}, its_order
     end
   end
@@ -76,7 +80,7 @@ end
 -- Return what the run in which a text was delivered says about it, and this run of the record `own_run`.
 local function fate_in(number, own_run)
   local its_run = redis.call('HGET', RUNS, field(number))
-  if not its_run then return VISITED end
+  if not is_run(its_run) then return VISITED end
   if has_ended(its_run) then return SETTLED end
   local _, _, ended = struct.unpack(RUN, its_run)
   if live == 0 or not own_run or number == run or ended == NEVER then return VISITED end
@@ -95,13 +99,8 @@ end
 -- Return the URL of a page, and how many have joined its cluster.
 local function cluster_of(original)
   local _, _, _, _, its_flags = struct.unpack(PAGE, original)
-  local _, its_joined, rest = ranks_of(original, its_flags)
-  rest = after_sketch(original, its_flags, rest)
-  if has(its_flags, HAS_PARTS) then
-    local length, after = struct.unpack('>I4', original, rest)
-    rest = after + length
-  end
-  return original:sub(rest), its_joined
+  local _, its_joined = ranks_of(original, its_flags)
+  return original:sub(url_begin(original)), its_joined
 end
 
 -- Return the record of a page whose cluster so many have joined.
@@ -135,7 +134,7 @@ end
 local events, last = news(id, known, mark, MOST + 1)
 if not events then return 'L' end
 local own_run = redis.call('HGET', RUNS, field(run))
-if own_run and own_run:sub(1, #token) ~= token then own_run = nil end
+if not is_run(own_run) or own_run:sub(1, #token) ~= token then own_run = nil end
 -- Who only looks has none.
 if not own_run and is_look == 0 then return 'L' end
 if #events > MOST then return 'B' end
@@ -146,12 +145,16 @@ if is_short == 0 then
 end
 
 local counts = redis.call('HMGET', HEADER, 'pages', 'contents')
-local number, own, former_run = tonumber(counts[1] or 0), 0, 0
+local next_page, next_content = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
+-- Counters that are damaged would have this page take the place of others.
+if not next_page or not next_content then return 'H' end
+local number, own, former_run = next_page, 0, 0
 local former, former_content, former_flags, former_stamp = 0, 0, 0, string.rep('\0', 24)
 local former_kind, former_rank, joined = 0, 0, 0
 local cluster
 local page = redis.call('HGET', PAGES, key)
 if page then
+  if not url_begin(page) then return 'D' end
   number, former_content, own, former_run, former_flags, former_stamp = struct.unpack(PAGE, page)
   former_rank, joined = ranks_of(page, former_flags)
   former = fate_in(former_run, own_run)
@@ -160,15 +163,30 @@ if page then
   if has(content_flags, IS_SHORT) then former_kind = IS_SHORT end
 end
 if is_short == 1 then
-  local content = redis.call('HGET', SHORT, value .. scope)
-  kin = content and struct.pack('>I8', tonumber(content)) or ''
+  local content = tonumber(redis.call('HGET', SHORT, value .. scope) or '')
+  kin = ''
+  if content and content >= 0 and content < MOST_NUMBER then
+    local _, _, its_record = content_of(content)
+    if its_record and select(4, struct.unpack(CONTENT, its_record)):sub(1, VALUE_END) == value then
+      kin = struct.pack('>I8', content)
+    end
+  end
 end
 local place, content, owner, record = choose(kin, number, cluster)
 local url_of_original, key_of_original, rank, is_same_text = '', '', 0, false
 local joins, original
+-- Once for each of the kin at most.
+while place and owner ~= number do
+  key_of_original, original = original_of(record)
+  -- No page repeats itself: its number is not that of its contents.
+  if key_of_original == key then return 'D' end
+  if not original or url_begin(original) and struct.unpack('>I8', original) == owner then break end
+  spoiled[content] = key_of_original
+  key_of_original, original = '', nil
+  place, content, owner, record = choose(kin, number, cluster)
+end
 if place and owner ~= number then
   local its_joined = 0
-  key_of_original, original = original_of(record)
   joins = key_of_original
   if original then url_of_original, its_joined = cluster_of(original) end
   rank = its_joined + 1
@@ -176,7 +194,10 @@ if place and owner ~= number then
   if owner == cluster then joins, rank = nil, former_rank end
   is_same_text = is_short == 1 or has_its_text(record)
 end
-if not place then place, content, owner = 0, tonumber(counts[2] or 0), number end
+if not place then
+  place, content, owner = 0, next_content, number
+  if redis.call('HGET', CONTENTS, field(content)) then return 'H' end
+end
 
 -- --- Write.
 
@@ -232,6 +253,13 @@ if is_look == 0 then
   end
 end
 
-return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, rank,
+local keys_of_spoiled = {}
+for _, its_key in pairs(spoiled) do
+  keys_of_spoiled[#keys_of_spoiled + 1] = struct.pack('>I4', #its_key) .. its_key
+end
+keys_of_spoiled = table.concat(keys_of_spoiled)
+
+return struct.pack('>c1I8I8I8I8I4I4BBBI8c24I2I4I4', 'S', redis.call('HLEN', PAGES), number, content, owner, place, rank,
   is_same_text and 1 or 0, former, former_flags + former_kind, former_content, former_stamp,
-  #key_of_original, #url_of_original) .. key_of_original .. url_of_original .. packed(events)
+  #key_of_original, #url_of_original, #keys_of_spoiled)
+  .. key_of_original .. url_of_original .. keys_of_spoiled .. packed(events)

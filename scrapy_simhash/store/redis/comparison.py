@@ -9,6 +9,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Posting
 from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.redis.layout import read_content
 from scrapy_simhash.store.redis.link import Link
 from scrapy_simhash.store.redis.replica import Replica
@@ -26,11 +27,13 @@ _FAR = _Compared(None, None, 0)
 class Comparison:
     """The comparison of a page with contents of *replica*, whose records are in the hash *contents* of the server.
 
-    What was compared stays, by content: who races with many like it asks often.
+    What was compared stays, by content: who races with many like it asks often. *damage* gets records that cannot be
+    read: what is in them is nobody's.
     """
 
-    def __init__(self, link: Link, contents: str, replica: Replica, posting: Posting) -> None:
+    def __init__(self, link: Link, contents: str, replica: Replica, posting: Posting, damage: Damage) -> None:
         self._link, self._contents, self._replica, self._posting = link, contents, replica, posting
+        self._damage = damage
         self._compared: dict[int, _Compared] = {}
 
     async def kin(self, matches: list[Match], rule: Rule) -> list[tuple[Match, float]]:
@@ -74,7 +77,19 @@ class Comparison:
         if missing := [content for content in contents if content not in compared]:
             records = await self._link.ask("HMGET", self._contents, *missing)
             for content, record in zip(missing, records, strict=True):
-                if record is not None:
-                    compared[content] = read_content(record).fingerprint.compared_bytes()
+                if record is not None and (its := self._read(content, record)) is not None:
+                    compared[content] = its.compared_bytes()
                     self._replica.keep_compared(content, compared[content])
         return compared
+
+    def _read(self, number: int, record: bytes) -> Fingerprint | None:
+        """Return the fingerprint of a content of the page's scope, None if its record is damaged."""
+        try:
+            content = read_content(record)
+        except ValueError:
+            self._damage.note(f"content {number}")
+            return None
+        if content.scope != self._posting.scope:
+            self._damage.note(f"content {number}: it is in another scope than its event says")
+            return None
+        return content.fingerprint

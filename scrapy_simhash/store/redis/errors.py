@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.store.redis.connection import library
+from scrapy_simhash.store.redis.scripts import script
 
 #: What a reply begins with, or which of redis-py's errors stands for it: full, read-only, starting, busy with a
 #: script, cut off.
@@ -31,8 +34,15 @@ NO_CLUSTER = (
 )
 
 
-def meaning(error: Exception, place: str) -> StoreError:
+#: What a server says of a script that may not call a command, and the line of the script in which it does.
+_IN_SCRIPT = re.compile(r"can't run this command.*@?user_script: ?(\d+)", re.DOTALL)
+_CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
+
+
+def meaning(error: Exception, place: str, name: str = "") -> StoreError:
     """Return the error of a store that *error* of redis-py, or of the system, amounts to; *place* names the store.
+
+    *name* is that of the script or command.
 
     A wrong password or a missing permission is a plain StoreError: somebody must do something.
     """
@@ -41,6 +51,11 @@ def meaning(error: Exception, place: str) -> StoreError:
     said = str(error) or type(error).__name__
     # In a script's error the word is somewhere inside.
     signs = {word.strip("-:'") for word in said.split()} | {kind.__name__ for kind in type(error).__mro__}
+    if commands := _commands_denied(said, name):
+        return StoreError(
+            f"{place} denies access: the user may not run {commands}, which stores need. Allow it with ACL SETUSER;"
+            " docs/reference/redis-layout.rst lists all commands"
+        )
     if signs & _REFUSED:
         return StoreError(f"{place} denies access: {said}")
     if "WRONGTYPE" in signs:
@@ -50,3 +65,14 @@ def meaning(error: Exception, place: str) -> StoreError:
     if isinstance(error, library().ResponseError) and not signs & _FOR_NOW:
         return StoreError(f"{place} answers with an error: {said}")
     return StoreUnavailable(f"{place} does not answer: {said}")
+
+
+def _commands_denied(said: str, name: str) -> str:
+    """Return the commands in the line of the script *name* that the user may not run; empty for another error."""
+    denied = _IN_SCRIPT.search(said) if name.islower() else None
+    if denied is None:
+        return ""
+    # The number of its line is all that the server tells.
+    lines = script(name).source.splitlines()[int(denied[1]) - 1 :][:1]
+    commands = _CALLED.findall("".join(lines))
+    return " or ".join(dict.fromkeys(commands)) or f"a command that the script {name}.lua calls"

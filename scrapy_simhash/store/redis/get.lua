@@ -2,8 +2,11 @@
 -- there, and that of the run in which its text came.
 local page = redis.call('HGET', PAGES, ARGV[1])
 if not page then return {} end
+-- Who asks says what of it is damaged.
+if not url_begin(page) then return {page, '', '', ''} end
 local _, number, _, run = struct.unpack(PAGE, page)
-local content = redis.call('HGET', CONTENTS, field(number))
+local content = redis.call('HGET', CONTENTS, field(number)) or ''
+if not is_content(content) then return {page, content, '', ''} end
 local _, _, flags, _, length = struct.unpack(CONTENT, content)
 local first = ''
 if not has(flags, IS_REMOVED) then

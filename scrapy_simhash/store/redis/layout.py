@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from struct import Struct
+from struct import error as StructError
 from typing import NamedTuple
 
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, own_part_length
@@ -37,8 +39,12 @@ _EVENT = Struct(">IcQBQQQ")
 _FOUND_BY = Struct(">BQQQ")
 #: The kind of an event: a content came. The other is ``-``.
 CAME = b"+"
+#: In place of the kind of an event that cannot be read.
+DAMAGED = b""
 _RUN = Struct(f">{ID_BYTES}sqq")
 _LONGEST = 0xFFFF
+#: Numbers are smaller: Lua cannot count further.
+_MOST_NUMBER = 1 << 53
 
 
 class PageRecord(NamedTuple):
@@ -116,7 +122,12 @@ def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | Non
 
 
 def read_page(record: bytes) -> PageRecord:
-    """Return the page of a record."""
+    """Return the page of a record. Raises ValueError for a damaged one."""
+    with _said():
+        return _page(record)
+
+
+def _page(record: bytes) -> PageRecord:
     number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
@@ -126,38 +137,55 @@ def read_page(record: bytes) -> PageRecord:
         start = end + _LENGTH_BYTES
         end = start + int.from_bytes(record[end:start], "big")
         parts = unpacked(record[start:end])
+    if end > len(record):
+        raise ValueError("it ends too soon")
     its = fingerprint if flags & _DIFFERS else None
     return PageRecord(number, content, own, run, value, text_hash, seen, its, parts, decoded(record[end:]))
 
 
 def read_content(record: bytes) -> ContentRecord:
-    """Return the content of a record."""
+    """Return the content of a record. Raises ValueError for a damaged one."""
+    with _said():
+        return _content(record)
+
+
+def _content(record: bytes) -> ContentRecord:
     page, before, flags, stamp, key_length, scope_length = _CONTENT.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     key_end = _CONTENT.size + key_length
     scope_end = key_end + scope_length
     key, scope = record[_CONTENT.size : key_end], decoded(record[key_end:scope_end])
     is_short, is_removed = bool(flags & _IS_SHORT), bool(flags & _IS_REMOVED)
-    fingerprint, _ = _read_fingerprint(value, flags, record, scope_end)
+    fingerprint, end = _read_fingerprint(value, flags, record, scope_end)
+    if end != len(record):
+        raise ValueError("its parts do not fit")
     return ContentRecord(page, before, fingerprint, text_hash, seen, is_short, is_removed, key, scope)
 
 
 def read_run(number: int, record: bytes) -> Run:
-    """Return the run of a record."""
-    _, started, ended = _RUN.unpack_from(record)
-    if ended < 0:
-        return Run(number, started, None, None)
-    return Run(number, started, ended, decoded(record[_RUN.size :]))
+    """Return the run of a record. Raises ValueError for a damaged one."""
+    with _said():
+        _, started, ended = _RUN.unpack_from(record)
+        if ended < 0:
+            return Run(number, started, None, None)
+        return Run(number, started, ended, decoded(record[_RUN.size :]))
 
 
 def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
     """Yield the events that a script returned from byte *start* on: kind, content, its values, scope.
 
-    A content came (``CAME``) or went. Half a microsecond an event.
+    A content came (``CAME``) or went. A damaged one is ``DAMAGED``, and says nothing. Half a microsecond an event.
     """
     while start < len(packed):
-        length, kind, content, found_by, *values = _EVENT.unpack_from(packed, start)
+        length = int.from_bytes(packed[start : start + _LENGTH_BYTES], "big")
+        if length < _EVENT.size - _LENGTH_BYTES + MARK_BYTES:
+            start += _LENGTH_BYTES + length
+            yield DAMAGED, 0, (), b""
+            continue
+        _, kind, content, found_by, *values = _EVENT.unpack_from(packed, start)
         scope, start = start + _EVENT.size, start + _LENGTH_BYTES + length
+        if content >= _MOST_NUMBER:
+            kind = DAMAGED
         its_values = tuple([value for place, value in enumerate(values) if found_by >> place & 1])
         yield kind, content, its_values, packed[scope : start - MARK_BYTES]
 
@@ -192,6 +220,23 @@ def first_posting(page: PageRecord, content: ContentRecord, is_settled: bool) ->
         content.seen,
         is_settled,
     )
+
+
+def told(url: bytes) -> str:
+    """Return a URL that encoded() took, with a mark in the place of what is damaged."""
+    try:
+        return decoded(url)
+    except UnicodeDecodeError:
+        return url.decode("utf-8", "replace")
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Raise ValueError for whatever is amiss with the bytes of a record."""
+    try:
+        yield
+    except (IndexError, StructError) as error:
+        raise ValueError("it ends too soon") from error
 
 
 def _read_stamp(flags: int, stamp: bytes) -> tuple[int, int | None, int]:

@@ -47,7 +47,7 @@ class Line:
                 # It has not run yet since the server started. EVAL keeps it for all that come after.
                 reply = await self._reply("EVAL", script(name).source, *arguments)
         if isinstance(reply, Exception):
-            raise meaning(reply, self._place) from reply
+            raise meaning(reply, self._place, name) from reply
         return reply
 
     async def hang_up(self) -> None:

@@ -140,7 +140,7 @@ def _read_header(version: bytes, text: bytes, place: str) -> Header:
                 " this one), or set SIMHASH_REDIS_PREFIX to another prefix"
             )
         return Header.from_dict(json.loads(text))
-    except (TypeError, ValueError) as error:
+    except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise StoreDamaged(
             f"{place} has a header that cannot be read: {error}. Nothing was changed"
         ) from error

@@ -8,12 +8,14 @@ if not events then return 'L' end
 if #events > most then return 'B' end
 local page = redis.call('HGET', PAGES, key)
 if page then
-  local _, _, own = struct.unpack(PAGE, page)
+  if not url_begin(page) then return 'D' end
+  local number, _, own = struct.unpack(PAGE, page)
   while own > 0 do
     local content = own - 1
     local record = redis.call('HGET', CONTENTS, field(content))
-    if not record then break end
+    if not is_content(record) then break end
     local owner, before, flags, stamp, key_length, scope_length = struct.unpack(CONTENT, record)
+    if owner ~= number then break end
     local scope = record:sub(CONTENT_HEAD + key_length + 1, CONTENT_HEAD + key_length + scope_length)
     local value = stamp:sub(1, VALUE_END)
     local after_scope = CONTENT_HEAD + key_length + scope_length + 1
@@ -22,14 +24,16 @@ if page then
     local subject = subject_value(has(flags, HAS_SKETCH) and record:sub(after_scope, own_begin - 1) or '')
     local values = string.char(BY_TEXT + (own_part ~= NO_VALUE and BY_OWN_PART or 0)
       + (subject ~= NO_VALUE and BY_SUBJECT or 0)) .. value .. own_part .. subject
-    local removed = struct.pack(CONTENT, owner, before, flags + IS_REMOVED, stamp, key_length, scope_length)
+    local its_flags = has(flags, IS_REMOVED) and flags or flags + IS_REMOVED
+    local removed = struct.pack(CONTENT, owner, before, its_flags, stamp, key_length, scope_length)
     redis.call('HSET', CONTENTS, field(content), removed .. record:sub(CONTENT_HEAD + 1))
     if has(flags, IS_SHORT) then
       redis.call('HDEL', SHORT, value .. scope)
     else
       log(events, last, '-', content, values, scope, '')
     end
-    own = before
+    -- Contents that came before have lower numbers: a chain that is damaged ends here, too.
+    own = before < own and before or 0
   end
   redis.call('HDEL', PAGES, key)
 end

@@ -12,7 +12,7 @@ from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Posting
 from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, with_latest
 from scrapy_simhash.store.indexes import index_for
-from scrapy_simhash.store.redis.layout import CAME, MARK_BYTES, encoded, read_events
+from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded, read_events
 
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
@@ -89,7 +89,7 @@ class Replica:
                 index.add_many(values, contents)
         # A content goes once, after it came. It may have been found by one of its values only.
         for kind, content, its_values, scope in events:
-            if kind != CAME:
+            if kind not in (CAME, DAMAGED):
                 index = self._index(scope)
                 self._size -= sum([index.discard(value, content) for value in its_values]) > 0
 

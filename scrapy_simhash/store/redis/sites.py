@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from struct import Struct
 
 from scrapy_simhash.exceptions import StoreUnavailable
@@ -57,5 +58,7 @@ class Sites:
         for start in range(0, len(hosts), _SITES):
             some = hosts[start : start + _SITES]
             for host, kept in zip(some, await self._link.ask("HMGET", self._key, *some), strict=True):
-                if kept:
-                    yield decoded(host), kept[VERSION_BYTES:]
+                # What no crawler asks for: nobody calls a host so.
+                with suppress(UnicodeDecodeError):
+                    if kept:
+                        yield decoded(host), kept[VERSION_BYTES:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from struct import Struct
@@ -15,21 +15,24 @@ from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.index import Match
 from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Run
+from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.audit import audit
 from scrapy_simhash.store.redis.comparison import Comparison
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.errors import meaning
 from scrapy_simhash.store.redis.line import Line
 from scrapy_simhash.store.redis.link import EVENTS, Link
 from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
+from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.scripts import script
 from scrapy_simhash.store.redis.sites import Sites
 from scrapy_simhash.store.redis.unsettled import Unsettled
-from scrapy_simhash.store.redis.walk import ended_runs, read_runs, walk
+from scrapy_simhash.store.redis.walk import walk
 
 #: Seconds that an answer may take.
 TIMEOUT = 5.0
@@ -45,8 +48,8 @@ _NEWS = 1000
 #: found if it is new, and its values.
 _CLAIM = Struct(">8sQ4sI8sIB???I25s")
 #: Pages, number of the page, content, page that had it first, place among the kin (0: none), rank, whether it is the
-#: same text, the former visit, lengths of the original's key and URL, which follow.
-_CLAIMED = Struct(">cQQQQII?BBQ24sHI")
+#: same text, the former visit, lengths of the original's key and URL and of the keys of damaged pages, which follow.
+_CLAIMED = Struct(">cQQQQII?BBQ24sHII")
 _REMOVED = Struct(">cQ?")
 _STORED, _RACED, _BEHIND = b"S", b"R", b"B"
 
@@ -97,6 +100,9 @@ class RedisStore:
         self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
         line = Line(self._server, place, list(self._names.values()), timeout)
         self._link = Link(line, request, blocks)
+        #: What could not be read.
+        self.damage = Damage(place)
+        self._records = Records(self._link, self._names, self.damage)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._unsettled = Unsettled(self._link)
         self._sites = Sites(self._link, self._names["sites"])
@@ -106,9 +112,7 @@ class RedisStore:
         """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`. StoreError before anybody knows it."""
         header = self._link.request.header
         if header is None:
-            raise StoreError(
-                f"{self._link.request.place} has no header before the first question to the server"
-            )
+            raise StoreError(f"{self} has no header before the first question to the server")
         return header
 
     @property
@@ -145,7 +149,7 @@ class RedisStore:
                     return client.eval(script(name).source, len(keys), *keys, *arguments)
                 return client.execute_command(name, *arguments)
             except Exception as error:
-                raise meaning(error, self._link.request.place) from error
+                raise meaning(error, self._link.request.place, name) from error
 
         try:
             mode = "read" if self._is_read_only else "try"
@@ -184,14 +188,7 @@ class RedisStore:
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One trip."""
         await self._link.ready()
-        found = await self._link.ask("get", key)
-        if not found:
-            return None
-        page, content = layout.read_page(found[0]), layout.read_content(found[1])
-        is_settled = bool(found[3]) and layout.read_run(page.run, found[3]).ended is not None
-        original = layout.read_page(found[2]).url if found[2] and content.page != page.number else None
-        posting = layout.latest_posting(key, page, content, is_settled)
-        return Page(page.number, posting, page.content, content.page, original)
+        return await self._records.page(key)
 
     async def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One trip, rarely two or more."""
@@ -205,6 +202,7 @@ class RedisStore:
                 _, self._link.pages, was_known = _REMOVED.unpack_from(reply)
                 replica.apply(reply, _REMOVED.size, first)
                 return bool(was_known)
+            self._records.check(reply, key)
             await self._begin_again(reply, replica, first)
         raise StoreUnavailable(f"{self._link.request.place} kept changing while a page was removed")
 
@@ -214,12 +212,17 @@ class RedisStore:
         O(n), and some 200 bytes of memory a page, for the order.
         """
         replica = await self._link.ready()
-        runs = ended_runs(await self.runs())
-        async for posting in walk(self._link.ask, self._names["pages"], self._names["contents"], runs):
+        ended = {run.number for run in await self.runs() if run.ended is not None}
+        async for posting in walk(self._link.ask, self._names, ended, self.damage):
             yield posting
         # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
         if not await self._link.catch_up(replica):
             raise StoreUnavailable(f"{self._link.request.place} lost stored pages while it was read")
+
+    async def audit(self, tell: Callable[[int], None]) -> list[str]:
+        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        await self._link.ready()
+        return await audit(self._link.ask, self._names, tell)
 
     async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
         """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`. One trip."""
@@ -237,7 +240,7 @@ class RedisStore:
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""
         await self._link.ready()
-        return read_runs(await self._link.ask("HGETALL", self._names["runs"]))
+        return await self._records.runs()
 
     async def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`.
@@ -286,10 +289,9 @@ class RedisStore:
             replica = await self._link.ready()
             if replica is not latest:
                 # The same numbers may be other contents.
-                latest, comparison = (
-                    replica,
-                    Comparison(self._link, self._names["contents"], replica, posting),
-                )
+                contents = self._names["contents"]
+                latest = replica
+                comparison = Comparison(self._link, contents, replica, posting, self.damage)
             opened, request = self._link.opened, self._link.request
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
@@ -298,9 +300,9 @@ class RedisStore:
                 candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
             )
             if candidates.is_cut(matches):
-                record = await self._link.ask("HGET", self._names["pages"], key)
-                if record is not None:
-                    matches = await comparison.with_latest(matches, layout.read_page(record).content)
+                content = await self._records.content_of(key)
+                if content is not None:
+                    matches = await comparison.with_latest(matches, content)
             kin = await comparison.kin(matches, opened.header.rule) if matches else []
             reach = opened.header.rule.reach
             head = _CLAIM.pack(
@@ -317,6 +319,7 @@ class RedisStore:
                 if is_new and not is_look and found_by & candidates.BY_TEXT:
                     replica.keep_compared(claim.content, fingerprint.compared_bytes())
                 return claim
+            self._records.check(reply, key)
             losses += await self._begin_again(reply, replica, first)
         raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
 
@@ -329,23 +332,34 @@ class RedisStore:
         kin: list[tuple[Match, float]],
     ) -> tuple[Claim, bool]:
         """Return the claim that *reply* tells, and whether its content can be found from now on."""
-        _, self._link.pages, number, content, owner, place, rank, is_same_text, *visit, key_length, length = (
-            _CLAIMED.unpack_from(reply)
-        )
+        (
+            _,
+            self._link.pages,
+            number,
+            content,
+            owner,
+            place,
+            rank,
+            is_same_text,
+            *visit,
+            key_length,
+            length,
+            told,
+        ) = _CLAIMED.unpack_from(reply)
         key_end = _CLAIMED.size + key_length
         end = key_end + length
-        replica.apply(reply, end, first)
+        self._records.tell_of_pages(reply[end : end + told])
+        replica.apply(reply, end + told, first)
         former = layout.read_visit(*visit)
         if owner == number:
             is_new = not place and not posting.is_short
             return Claim(former, content, number, None, None, None, rank=rank), is_new
-        key, original = reply[_CLAIMED.size : key_end], reply[key_end:end].decode("utf-8", "surrogatepass")
+        key, original = reply[_CLAIMED.size : key_end], layout.told(reply[key_end:end])
         distance, similarity = 0, 1.0
         if not posting.is_short:
             match, similarity = kin[place - 1]
             distance = match.distance
-        claim = Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key)
-        return claim, False
+        return Claim(former, content, owner, original, distance, similarity, is_same_text, rank, key), False
 
     async def _begin_again(self, reply: bytes, replica: Replica, first: int) -> int:
         """Learn why nothing was stored; return 1 if the server had lost something, else 0."""

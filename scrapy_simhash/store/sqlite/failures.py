@@ -9,17 +9,24 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from struct import error as StructError
 
-from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreUnavailable
+from scrapy_simhash.exceptions import (
+    RecordDamaged,
+    StoreDamaged,
+    StoreError,
+    StoreLocked,
+    StoreUnavailable,
+)
+from scrapy_simhash.store.damage import Damage
+from scrapy_simhash.store.sqlite.rows import RowDamaged
 
 _DAMAGE_ADVICE = (
     "Nothing was changed. Replace it with a backup, export what can still be read, or set SIMHASH_RESET = True to "
     "delete it"
 )
-
-
 #: SQLite's, and those of a row that is not what it should be.
-KINDS = (sqlite3.Error, KeyError, TypeError, ValueError, OverflowError)
+KINDS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
 
 
 def is_damage(error: Exception) -> bool:
@@ -47,13 +54,23 @@ def said_at_opening(path: Path, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def said_at_work(path: Path) -> Iterator[None]:
-    """Raise StoreUnavailable for what goes wrong inside."""
+def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
+    """Raise StoreUnavailable for what goes wrong inside, RecordDamaged if it will again; that *damage* gets, too."""
     try:
         yield
     except KINDS as error:
-        advice = f" is damaged: {error}. {_DAMAGE_ADVICE}" if is_damage(error) else f": {error}"
-        raise StoreUnavailable(f"{path}{advice}") from error
+        if not is_damage(error):
+            raise StoreUnavailable(f"{path}: {_words(error)}") from error
+        damage.note(str(error))
+        advice = "" if isinstance(error, RowDamaged) else f". {_DAMAGE_ADVICE}"
+        raise RecordDamaged(f"{path} is damaged: {error}{advice}") from error
+
+
+def _words(error: Exception) -> str:
+    """Return what *error* says; of a file that may not grow, SQLite says only that it could not be written."""
+    if "disk I/O error" in str(error):
+        return f"{error}: the disk does not work, or the file has reached a limit of its size (ulimit -f, a quota)"
+    return str(error)
 
 
 def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
@@ -69,4 +86,4 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
             f"{path}: cannot {what} it: {error}. Check the permissions of the file and of its folder (SQLite creates "
             f"files beside it), or {instead}"
         )
-    return StoreUnavailable(f"{path}: cannot open it: {error}")
+    return StoreUnavailable(f"{path}: cannot open it: {_words(error)}")

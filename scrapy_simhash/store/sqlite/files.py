@@ -14,6 +14,7 @@ those that SQLite has on it.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -49,6 +50,19 @@ def without_host(uri: str) -> str:
     ('file:///C:/seen/shop.sqlite', 'file:////server/share/shop.sqlite')
     """
     return uri if uri.startswith("file:///") else f"file://{uri.removeprefix('file:')}"
+
+
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return the file itself, links followed, so that its lock is the same under all of its names.
+
+    Raises StoreError for links that lead in a circle.
+    """
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError) as error:
+        raise StoreError(
+            f"{path}: cannot open it: it is a symbolic link that leads back to itself"
+        ) from error
 
 
 def wait(connection: sqlite3.Connection, seconds: float) -> None:
@@ -158,7 +172,7 @@ def open_for_reading(path: Path) -> tuple[sqlite3.Connection, str]:
 
 def header_at(path: Path) -> Header:
     """Return the header of the store at *path*, and read nothing else. Raises StoreError as opening it does."""
-    connection, _ = open_for_reading(path.resolve())
+    connection, _ = open_for_reading(resolved(path))
     with closing(connection), said_at_opening(path, "read"):
         return schema.header_of(connection)
 
@@ -168,7 +182,7 @@ def is_database(path: Path) -> bool:
 
     SQLite looks, as it can do so without harm to its own locks (see above); it takes none, and makes no file.
     """
-    with said_at_opening(path, "read"), closing(connect(path.resolve(), "ro&immutable=1")) as connection:
+    with said_at_opening(path, "read"), closing(connect(resolved(path), "ro&immutable=1")) as connection:
         try:
             connection.execute("PRAGMA schema_version").fetchall()
         except sqlite3.DatabaseError as error:

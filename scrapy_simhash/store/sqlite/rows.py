@@ -6,44 +6,53 @@ Unicode: a URL with lone surrogates is stored as a BLOB.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from struct import error as StructError
 from typing import Any
 
-from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part
 from scrapy_simhash.store.base import Page, Posting
+from scrapy_simhash.store.damage import shown
 from scrapy_simhash.store.parts import unpacked
 
 _UNSIGNED = 2**64 - 1
 
-# What of a posting is a content's. ``pages.sketch`` is NULL for a page that is as its content is.
-_PAGE = """pages.number, pages.content, contents.page, originals.url, pages.key, pages.url,
+#: What of a posting is a content's. ``pages.sketch`` is NULL for a page that is as its content is.
+_PAGES = """SELECT pages.number, pages.content, contents.page, originals.url, pages.key, pages.url,
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
     scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch),
     CASE WHEN pages.sketch IS NULL THEN sketches.own ELSE pages.own END, pages.text_hash,
     pages.seen, pages.parts"""
-_PAGES = """FROM pages
-JOIN contents ON contents.number = pages.content
-JOIN scopes ON scopes.number = contents.scope
+_FROM = """FROM pages
+LEFT JOIN contents ON contents.number = pages.content
+LEFT JOIN scopes ON scopes.number = contents.scope
 LEFT JOIN sketches ON sketches.content = contents.number
 LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number"""
-_FIRST = (
-    "first_scopes.scope, firsts.is_short, firsts.value, first_sketches.sketch, first_sketches.own,"
-    " firsts.text_hash, firsts.seen"
-)
-_FIRSTS = """JOIN scopes AS first_scopes ON first_scopes.number = firsts.scope
+_FIRST = """firsts.number, first_scopes.scope, firsts.is_short, firsts.value, first_sketches.sketch,
+    first_sketches.own, firsts.text_hash, firsts.seen"""
+_FIRSTS = """LEFT JOIN scopes AS first_scopes ON first_scopes.number = firsts.scope
 LEFT JOIN sketches AS first_sketches ON first_sketches.content = firsts.number"""
+#: Where the columns of an earlier content begin.
+_FIRST_AT = 15
 
 #: A row for page_of().
-ONE_PAGE = f"SELECT {_PAGE} {_PAGES} WHERE pages.key = ?"
+ONE_PAGE = f"{_PAGES} {_FROM} WHERE pages.key = ?"
 #: Rows for page_of() and first_of(): page by page, for each content that it had before; one at least.
-ALL_PAGES = f"""SELECT {_PAGE}, {_FIRST} {_PAGES}
-LEFT JOIN (contents AS firsts {_FIRSTS}) ON firsts.page = pages.number
+SOME_PAGES = f"""{_PAGES}, {_FIRST} {_FROM}
+LEFT JOIN contents AS firsts ON firsts.page = pages.number
     AND (firsts.number <> pages.content OR pages.sketch IS NOT NULL)
-ORDER BY pages.number, firsts.number"""
+{_FIRSTS}
+WHERE pages.number BETWEEN ? AND ? ORDER BY pages.number, firsts.number"""
 #: Rows for own_of(): the contents of one page that can be found.
-OWN_CONTENTS = f"""SELECT firsts.number, {_FIRST}
-FROM contents AS firsts {_FIRSTS}
+OWN_CONTENTS = f"""SELECT {_FIRST}
+FROM contents AS firsts
+{_FIRSTS}
 WHERE firsts.page = ? AND firsts.is_findable ORDER BY firsts.number"""
+
+
+class RowDamaged(ValueError):
+    """A row that cannot be right; the message names it."""
 
 
 def signed(number: int) -> int:
@@ -93,29 +102,63 @@ def told(text: str | bytes) -> str:
 
 
 def page_of(row: Sequence[Any]) -> Page:
-    """Return the page of a row."""
+    """Return the page of a row. Raises RowDamaged if that cannot be right, or its content cannot."""
     number, content, cluster, original, key, url, is_settled = row[:7]
-    posting = _posting(key, told(url), is_settled, row[7:14])
-    if row[14] is not None:
-        posting = posting._replace(parts=unpacked(row[14]))
-    return Page(number, posting, content, cluster, None if original is None else told(original))
+    about = f"page {number} ({shown(url)})"
+    if cluster is None:
+        raise RowDamaged(f"{about}: its content {shown(content)} is missing")
+    with _damaged(about):
+        posting = _posting(key, told(url), is_settled, row[7:14])
+        if row[14] is not None:
+            posting = posting._replace(parts=unpacked(row[14]))
+        if not type(content) is type(cluster) is int:
+            raise TypeError
+    return Page(number, posting, content, cluster, _told(original))
 
 
 def first_of(row: Sequence[Any], page: Page) -> Posting | None:
-    """Return the posting that an earlier content of *page* came with; None if the row has none."""
-    if row[15] is None:
-        return None
-    return _posting(page.posting.key, page.posting.url, page.posting.is_delivered, row[15:])
+    """Return the posting that an earlier content of *page* came with; None if the row has none.
+
+    Raises RowDamaged if it cannot be right.
+    """
+    return None if row[_FIRST_AT] is None else own_of(row[_FIRST_AT:], page)[1]
 
 
 def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
-    """Return a content that came from *page*: its number, and the posting that it came with."""
-    return row[0], _posting(page.posting.key, page.posting.url, page.posting.is_delivered, row[1:])
+    """Return a content that came from *page*: its number, and the posting that it came with.
+
+    Raises RowDamaged if it cannot be right.
+    """
+    key, url = page.posting[:2]
+    with _damaged(f"content {row[0]}, an earlier one of page {page.number} ({shown(url)})"):
+        return row[0], _posting(key, url, page.posting.is_delivered, row[1:])
 
 
 def _posting(key: bytes, url: str, is_settled: int, columns: Sequence[Any]) -> Posting:
     scope, is_short, value, sketch, own, text_hash, seen = columns
+    if type(key) is not bytes or not type(seen) is type(is_short) is int:
+        raise TypeError
+    if own is not None and not is_own_part(own):
+        raise ValueError
     fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
+    if type(fingerprint.sketch) is not bytes:
+        raise TypeError
     return Posting(
         key, url, told(scope), fingerprint, bool(is_short), unsigned_hash(text_hash), seen, bool(is_settled)
     )
+
+
+@contextmanager
+def _damaged(what: str) -> Iterator[None]:
+    """Raise RowDamaged for values that cannot be in a row of *what*."""
+    try:
+        yield
+    except (AttributeError, LookupError, StructError, TypeError, ValueError) as error:
+        raise RowDamaged(what) from error
+
+
+def _told(original: Any) -> str | None:
+    """Return the URL of the page that another one repeats, None if there is none that can be read."""
+    with suppress(AttributeError, UnicodeDecodeError):
+        return told(original)
+    return None

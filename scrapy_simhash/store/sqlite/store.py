@@ -5,57 +5,35 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from array import array
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from itertools import groupby
-from operator import itemgetter
-from pathlib import Path
 from threading import Lock
 
-from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
-from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, FINGERPRINTS, values_by
+from scrapy_simhash.store.candidates import FINGERPRINTS
+from scrapy_simhash.store.damage import ContentDamaged, Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
-from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.parts import packed
-from scrapy_simhash.store.sqlite import files, rows, schema
+from scrapy_simhash.store.sqlite import files, rows, schema, statements
+from scrapy_simhash.store.sqlite.audit import audit
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.failures import said_at_opening, said_at_work
-from scrapy_simhash.store.sqlite.rows import signed, signed_hash, stored, told, unsigned, unsigned_hash
-
-#: Rows of the table of contents that are in memory at a time while it is read.
-CHUNK = 1 << 14
-
-ENDS = """SELECT
-    (SELECT count(*) FROM pages),
-    (SELECT 1 + max(ifnull((SELECT max(number) FROM pages), -1), ifnull((SELECT max(page) FROM removed), -1))),
-    (SELECT 1 + ifnull(max(number), -1) FROM contents)"""
-VISIT = """SELECT number, value, text_hash, seen, content, rank,
-    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
-    (SELECT is_short FROM contents WHERE contents.number = pages.content)
-FROM pages WHERE key = ?"""
-CONTENT = """SELECT page, value, text_hash, sketch, own
-FROM contents LEFT JOIN sketches ON sketches.content = contents.number
-WHERE contents.number = ?"""
-SKETCHES = f"""SELECT scope, number, sketch, own, is_findable
-FROM contents JOIN sketches ON sketches.content = contents.number
-WHERE is_findable & {BY_SUBJECT | BY_OWN_PART}"""
-CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
-SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
-NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
-CHANGED_PAGE = """UPDATE pages
-SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
-    parts = ?, own = ?
-WHERE number = ?"""
-UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
-JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
+from scrapy_simhash.store.sqlite.failures import KINDS, is_damage, said_at_opening, said_at_work
+from scrapy_simhash.store.sqlite.loading import findable, findable_by_others
+from scrapy_simhash.store.sqlite.rescue import pages_of
+from scrapy_simhash.store.sqlite.rows import (
+    RowDamaged,
+    signed,
+    signed_hash,
+    stored,
+    told,
+    unsigned,
+    unsigned_hash,
+)
 
 
 class SqliteStore(LocalStore):
@@ -78,14 +56,16 @@ class SqliteStore(LocalStore):
 
         Where *header* is None the store's own is taken, for a new one the default. One process at a time can write to
         a file. *read_only* begins no run, takes no claims, and works beside a crawl: what that adds can be got and
-        iterated over, but is not found by ``look``. *reset* forgets what a file holds, damaged or not.
+        iterated over, but is not found by ``look``; it opens damaged tables, too. *reset* forgets what a file holds,
+        damaged or not.
 
         Raises StoreMismatch if the file's header is another; StoreLocked if it is being written to; StoreDamaged if
         it is no store, or one of a release with other tables; StoreError if it cannot be written or is not there;
         StoreUnavailable if the disk is full.
         """
-        # The file itself, so that its lock is the same under all of its names.
-        self._path = Path(path).resolve()
+        self._path = files.resolved(path)
+        #: What could not be read.
+        self.damage = Damage(str(self._path))
         # What else connects to the file reads only.
         self._mode = "ro"
         self._lock: files.WriterLock | None = None
@@ -101,6 +81,8 @@ class SqliteStore(LocalStore):
         self._run = self._size = 0
         #: What is compared of some contents: it never changes.
         self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
+        # Whether pages whose text came in this run are settled when it ends.
+        self._settles = True
         what = "read" if read_only else "write"
         try:
             with said_at_opening(self._path, what):
@@ -111,7 +93,13 @@ class SqliteStore(LocalStore):
             # If *blocks* is wrong, it is not the file that is damaged.
             self._index("")
             with said_at_opening(self._path, what):
-                self._read()
+                try:
+                    self._read()
+                except sqlite3.DatabaseError as error:
+                    # What is left can be read all the same.
+                    if not (read_only and is_damage(error)):
+                        raise
+                    self.damage.note(f"{error}: not all that is there can be found")
                 if not read_only:
                     self._begin_run()
         except BaseException:
@@ -120,29 +108,18 @@ class SqliteStore(LocalStore):
 
     def _read(self) -> None:
         """Read what is kept in memory."""
-        ((self._size, self._page_end, self._content_end),) = self._execute(ENDS).fetchall()
+        ((self._size, self._page_end, self._content_end),) = self._execute(statements.ENDS).fetchall()
         scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
+        if sorted(scopes) != list(range(len(scopes))) or (self._content_end and not scopes):
+            raise KeyError("scopes are missing")
         self._scopes = {scope: number for number, scope in scopes.items()}
-        cursor = self._execute(
-            "SELECT scope, value, number FROM contents WHERE is_findable & 1 AND NOT is_short"
-        )
-        while chunk := cursor.fetchmany(CHUNK):
-            by_scope: dict[int, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("q")))
-            for scope, value, number in chunk:
-                values, numbers = by_scope[scope]
-                values.append(value)
-                numbers.append(number)
-            for scope, columns in by_scope.items():
-                # The same 64 bits without their sign.
-                unsigned_columns = [memoryview(column).cast("B").cast("Q") for column in columns]
-                self._index(scopes[scope]).add_many(*unsigned_columns)
-            self.index_size += len(chunk)
-        for scope, number, sketch, own, found_by in self._execute(SKETCHES):
-            # What is found by its text is in there already.
-            fingerprint = Fingerprint(0, sketch=sketch, own=own or b"")
-            for value in values_by(fingerprint, found_by & ~BY_TEXT):
+        for scope, values, numbers in findable(self._connection, scopes, self.damage):
+            self._index(scopes[scope]).add_many(values, numbers)
+            self.index_size += len(numbers)
+        for scope, others, number, is_in_crowd in findable_by_others(self._connection, scopes, self.damage):
+            for value in others:
                 self._index(scopes[scope]).add(value, number)
-            self.index_size += not found_by & BY_TEXT
+            self.index_size += is_in_crowd
 
     def _begin_run(self) -> None:
         self._execute("INSERT INTO runs (started) VALUES (?)", (int(time.time()),))
@@ -164,14 +141,30 @@ class SqliteStore(LocalStore):
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
-        with said_at_work(self._path):
+        with said_at_work(self._path, self.damage):
             return super().look(posting)
 
     def unsettle(self, keys: Collection[bytes]) -> None:
         """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One transaction."""
+        try:
+            self._unsettle(keys)
+        except RecordDamaged:
+            for key in keys:
+                try:
+                    self._unsettle([key])
+                except RecordDamaged:
+                    self._settles = self._settles and not self._is_readable(key)
+
+    def _unsettle(self, keys: Collection[bytes]) -> None:
         with self._transaction():
-            self._connection.executemany(UNSETTLED, [(key, self._run) for key in keys])
+            self._connection.executemany(statements.UNSETTLED, [(key, self._run) for key in keys])
             self._commit()
+
+    def _is_readable(self, key: bytes) -> bool:
+        """Tell whether a later run could find the page, and take it for settled."""
+        with suppress(RecordDamaged), said_at_work(self._path, self.damage):
+            return self._visit(key) is not None
+        return False
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
@@ -180,7 +173,7 @@ class SqliteStore(LocalStore):
 
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One query."""
-        with said_at_work(self._path):
+        with said_at_work(self._path, self.damage):
             found = self._execute(rows.ONE_PAGE, (key,)).fetchall()
             return rows.page_of(found[0]) if found else None
 
@@ -189,17 +182,23 @@ class SqliteStore(LocalStore):
 
         All of them as the store is when the first is asked for, from a connection of their own.
         """
-        with said_at_work(self._path), closing(files.connect(self._path, self._mode)) as connection:
-            for _, group in groupby(connection.execute(rows.ALL_PAGES), itemgetter(0)):
-                for row in group:
-                    page = rows.page_of(row)
-                    if (first := rows.first_of(row, page)) is not None:
-                        yield first
-                yield page.posting
+        with (
+            said_at_work(self._path, self.damage),
+            closing(files.connect(self._path, self._mode)) as connection,
+        ):
+            yield from pages_of(connection, self.damage)
+
+    def audit(self, tell: Callable[[int], None]) -> list[str]:
+        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        with (
+            said_at_work(self._path, self.damage),
+            closing(files.connect(self._path, self._mode)) as connection,
+        ):
+            return audit(connection, tell)
 
     def load_site(self, host: str) -> bytes | None:
         """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`. One query."""
-        with said_at_work(self._path):
+        with said_at_work(self._path, self.damage):
             # A cursor of its own: threads that read large pages ask too, while a claim uses the other.
             query = self._connection.execute("SELECT profile FROM sites WHERE host = ?", (host,))
             found = query.fetchall()
@@ -213,12 +212,12 @@ class SqliteStore(LocalStore):
 
     def sites(self) -> Iterator[tuple[str, bytes]]:
         """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
-        with said_at_work(self._path):
+        with said_at_work(self._path, self.damage):
             yield from self._execute("SELECT host, profile FROM sites ORDER BY host").fetchall()
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
-        with said_at_work(self._path):
+        with said_at_work(self._path, self.damage):
             found = self._execute(
                 "SELECT number, started, ended, reason FROM runs ORDER BY number"
             ).fetchall()
@@ -233,7 +232,10 @@ class SqliteStore(LocalStore):
             if self._run:
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
-                with said_at_work(self._path):
+                if not self._settles:
+                    what = "it cannot keep which pages were lost, so it takes none of this run for delivered"
+                    raise RecordDamaged(f"{self._path} is damaged: {what}")
+                with said_at_work(self._path, self.damage):
                     self._be_patient()
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)
         finally:
@@ -259,7 +261,7 @@ class SqliteStore(LocalStore):
         """Undo what was not committed inside."""
         if not self._run:
             raise StoreError(f"{self._path} was opened read-only, or was closed")
-        with said_at_work(self._path), self._turn:
+        with said_at_work(self._path, self.damage), self._turn:
             try:
                 self._begin()
                 yield
@@ -291,22 +293,29 @@ class SqliteStore(LocalStore):
     # --- The ledger.
 
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        found = self._execute(VISIT, (key,)).fetchall()
+        found = self._execute(statements.VISIT, (key,)).fetchall()
         if not found:
             return None
         ((number, value, text_hash, seen, content, rank, is_settled, is_short),) = found
-        visit = Visit(
-            unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled), bool(is_short)
-        )
+        try:
+            if not type(seen) is type(content) is type(rank) is int:
+                raise TypeError
+            visit = Visit(
+                unsigned(value), unsigned_hash(text_hash), seen, content, bool(is_settled), bool(is_short)
+            )
+        except TypeError as error:
+            raise RowDamaged(f"page {number} (key {key.hex()})") from error
         return number, visit, rank
 
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
-        ((page, value, text_hash, sketch, own),) = self._execute(CONTENT, (number,)).fetchall()
-        return (
-            page,
-            Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b""),
-            unsigned_hash(text_hash),
-        )
+        try:
+            ((page, value, text_hash, sketch, own),) = self._execute(statements.CONTENT, (number,)).fetchall()
+            if type(page) is not int:
+                raise TypeError
+            fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
+            return page, fingerprint, unsigned_hash(text_hash)
+        except KINDS as error:
+            raise self._content_damaged(number, error, f"content {number}") from error
 
     def _compared(self, contents: list[int]) -> list[bytes]:
         # In a crowd it is the same ones again and again.
@@ -316,13 +325,25 @@ class SqliteStore(LocalStore):
                 recent[content] = self._content(content)[1].compared_bytes()
         return [recent[content] for content in contents]
 
+    def _content_damaged(self, content: int, error: Exception, what: str) -> Exception:
+        """Return what is to be raised for an *error* that came with *what*: a content, or the page that it is of."""
+        if not is_damage(error):
+            return error
+        self.damage.note(f"{what}: {error}" if isinstance(error, sqlite3.Error) else what)
+        return ContentDamaged(content)
+
     def _short(self, scope: str, value: int) -> int | None:
-        found = self._execute(SHORT, (self._scopes.get(scope), signed(value))).fetchall()
+        found = self._execute(statements.SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
 
-    def _cluster(self, number: int) -> tuple[str, bytes, int]:
-        ((url, key, joined),) = self._execute(CLUSTER, (number,)).fetchall()
-        return told(url), key, joined
+    def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
+        try:
+            ((url, key, joined),) = self._execute(statements.CLUSTER, (kin.cluster,)).fetchall()
+            if type(key) is not bytes or type(joined) is not int:
+                raise TypeError
+            return told(url), key, joined
+        except KINDS as error:
+            raise self._content_damaged(kin.content, error, f"page {kin.cluster}") from error
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -332,24 +353,28 @@ class SqliteStore(LocalStore):
             if scope is None:
                 scope = len(self._scopes)
                 self._execute("INSERT INTO scopes VALUES (?, ?)", (scope, stored(posting.scope)))
-            self._execute(NEW_CONTENT, (content, number, scope, *head, posting.is_short, entry.found_by))
+            # A damaged one may be in the place of a short one.
+            is_free = not posting.is_short or self._short(posting.scope, fingerprint.value) is None
+            found_by = entry.found_by if is_free else 0
+            self._execute(statements.NEW_CONTENT, (content, number, scope, *head, posting.is_short, found_by))
             if fingerprint.sketch:
-                self._execute(NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
+                self._execute(statements.NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
         sketch, own = (fingerprint.sketch, fingerprint.own or None) if entry.has_own_sketch else (None, None)
         run = self._run if posting.is_delivered else 0
         url = stored(posting.url)
         parts = packed(posting.parts) or None
+        rank = entry.rank
         if entry.former is None:
             self._execute(
-                NEW_PAGE, (number, posting.key, url, *head, run, content, entry.rank, sketch, parts, own)
+                statements.NEW_PAGE, (number, posting.key, url, *head, run, content, rank, sketch, parts, own)
             )
         else:
             its_run = None if entry.keeps_run else run
             self._execute(
-                CHANGED_PAGE, (url, *head, its_run, content, entry.rank, sketch, parts, own, number)
+                statements.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, parts, own, number)
             )
         if entry.joins is not None:
-            self._execute(JOINED_CLUSTER, (entry.rank, entry.joins))
+            self._execute(statements.JOINED_CLUSTER, (rank, entry.joins))
         self._commit()
         self._size += entry.former is None
         self._page_end = max(self._page_end, number + 1)
@@ -359,7 +384,12 @@ class SqliteStore(LocalStore):
 
     def _erase(self, page: Page) -> list[tuple[int, Posting]]:
         number = page.number
-        contents = [rows.own_of(row, page) for row in self._execute(rows.OWN_CONTENTS, (number,)).fetchall()]
+        contents = []
+        for row in self._execute(rows.OWN_CONTENTS, (number,)).fetchall():
+            try:
+                contents.append(rows.own_of(row, page))
+            except RowDamaged as error:
+                self.damage.note(str(error))
         self._execute("UPDATE contents SET is_findable = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
         self._execute("INSERT INTO removed VALUES (?)", (number,))

@@ -1,0 +1,130 @@
+"""Damaged stores on the command line: what is damaged is named, and the rest is saved."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.cli.conftest import Places
+from tests.cli.test_main import posix_only
+from tests.cli.test_moving import POSTINGS, RULE, exported
+from tests.store.redis.stores import admin
+from tests.store.sqlite.stores import connected
+
+Capture = pytest.CaptureFixture[str]
+#: What is damaged is page 0, which another one repeats.
+LOST = {"sqlite": "page 0 (https://example.com/ferry)", "redis": "page with key 6665727279"}
+
+
+def run(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    said = capfd.readouterr()
+    return status, said.out, said.err
+
+
+def damage(place: str) -> None:
+    url, _, prefix = place.partition("#")
+    if prefix:
+        client = admin(url)
+        client.hset(f"{prefix}:pages", "ferry", client.hget(f"{prefix}:pages", "ferry")[:60])
+    else:
+        with connected(Path(place)) as connection:
+            connection.execute("UPDATE pages SET value = 'many' WHERE number = 0")
+
+
+@pytest.fixture
+def place(places: Places, tmp_path: Path, capfd: Capture) -> str:
+    name = places.new()
+    assert run(capfd, "import", name, "--input", exported(tmp_path / "in.jsonl"))[0] == 0
+    return name
+
+
+def test_a_sound_store_has_no_damaged_records(place: str, capfd: Capture) -> None:
+    status, said, warned = run(capfd, "info", place, "--check")
+    assert (status, said.splitlines()[1:], warned) == (0, ["pages             6", "damaged records   0"], "")
+
+
+def test_a_check_names_what_is_damaged(place: str, places: Places, capfd: Capture) -> None:
+    damage(place)
+    status, said, _ = run(capfd, "info", place, "--check")
+    assert status == 1
+    assert said.splitlines()[1:] == ["pages             6", "damaged records   1", f"  {LOST[places.kind]}"]
+    status, said, _ = run(capfd, "info", place, "--check", "--json")
+    facts: dict[str, Any] = json.loads(said)
+    assert (status, facts["pages"], facts["damaged"]) == (1, 6, [LOST[places.kind]])
+
+
+def test_an_export_saves_the_rest_and_says_what_it_left_out(
+    place: str, places: Places, tmp_path: Path, capfd: Capture
+) -> None:
+    damage(place)
+    rest, new = str(tmp_path / "rest.jsonl"), places.new()
+    status, _, warned = run(capfd, "export", place, "--output", rest)
+    assert status == 1
+    assert f"damaged records were left out: 1 ({LOST[places.kind]}); scrapy-simhash info --check" in warned
+    status, said, _ = run(capfd, "import", new, "--input", rest, "--json")
+    assert (status, json.loads(said)["postings"]) == (0, 6)
+    status, said, _ = run(capfd, "info", new, "--check")
+    assert (status, said.splitlines()[1:]) == (0, ["pages             5", "damaged records   0"])
+
+
+def test_an_import_into_a_damaged_store_passes_over_its_damaged_page(
+    place: str, tmp_path: Path, capfd: Capture
+) -> None:
+    damage(place)
+    status, said, warned = run(capfd, "import", place, "--input", str(tmp_path / "in.jsonl"), "--json")
+    assert (status, json.loads(said)["postings"]) == (0, len(POSTINGS) - 1)
+    assert "warning: https://example.com/ferry was not stored: " in warned
+
+
+def test_a_merge_takes_the_rest_of_a_damaged_store(place: str, places: Places, capfd: Capture) -> None:
+    damage(place)
+    status, said, warned = run(capfd, "merge", places.new(), place, "--json")
+    assert (status, json.loads(said)["postings"]) == (0, 6)
+    assert "damaged records were left out: 1" in warned
+
+
+@posix_only
+def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, capfd: Capture) -> None:
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(link)
+    for command in (["info", str(link)], ["import", str(link), "--input", os.devnull]):
+        status, said, warned = run(capfd, *command)
+        assert (status, said) in ((1, ""), (2, ""))
+        assert warned.startswith("scrapy-simhash: ")
+        assert "Traceback" not in warned
+
+
+def test_each_kind_of_damage_in_a_file_is_named(tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "shop.sqlite"
+    with closing(SqliteStore(path, RULE)) as store:
+        for posting in POSTINGS:
+            store.claim(posting)
+        store.keep_sites([("example.com", bytes(17))])
+    for change in (
+        "UPDATE contents SET page = 99 WHERE number = 1",
+        "UPDATE sketches SET sketch = x'00' WHERE content = 2",
+        "UPDATE runs SET started = 'late'",
+        "UPDATE sites SET profile = x'00'",
+        "INSERT INTO sketches VALUES (77, x'00', NULL)",
+    ):
+        with connected(path) as connection:
+            connection.execute(change)
+    status, said, _ = run(capfd, "info", str(path), "--check", "--json")
+    named = json.loads(said)["damaged"]
+    assert status == 1
+    for what in (
+        "content 1: its page 99 is missing",
+        "the sketch of content 2 has 1 bytes",
+        "the sketch of content 77, which is missing",
+        "run 1, begun late",
+        "the profile of example.com has 1 bytes",
+    ):
+        assert what in named

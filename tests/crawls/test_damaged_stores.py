@@ -1,0 +1,68 @@
+"""A crawl with a store of which one record is damaged: that page is unknown, and all others are judged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.site import article, serve
+from tests.store.redis.stores import admin
+from tests.store.server import RedisServer
+
+ROUTES = {"/a": article(0), "/b": article(1), "/c": article(2), "/copy": article(1)}
+
+
+def in_sqlite(settings: dict[str, Any]) -> None:
+    with closing(sqlite3.connect(Path(settings["SIMHASH_DIR"]) / "visitor.sqlite")) as connection:
+        connection.execute("UPDATE pages SET seen = 'late' WHERE url LIKE '%/a'")
+        connection.commit()
+
+
+def in_redis(settings: dict[str, Any]) -> None:
+    client, name = admin(settings["SIMHASH_REDIS_URL"]), f"{settings['SIMHASH_REDIS_PREFIX']}:pages"
+    for key, record in client.hgetall(name).items():
+        if record.endswith(b"/a"):
+            client.hset(name, key, record[:50])
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    with RedisServer(tmp_path, appendonly="no") as server:
+        yield server
+
+
+@pytest.mark.parametrize("damage", [in_sqlite, in_redis])
+def test_a_damaged_record_costs_one_page(
+    damage: Callable[[dict[str, Any]], None], server: RedisServer, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {
+        **IN_ORDER,
+        "SIMHASH_ACTION": "drop_page",
+        "SIMHASH_REVISIT_ACTION": "drop_page",
+    }
+    if damage is in_redis:
+        settings |= {"SIMHASH_STORE": "redis", "SIMHASH_REDIS_URL": server.url}
+        settings["SIMHASH_REDIS_PREFIX"] = "visitor:simhash"
+    else:
+        settings["SIMHASH_DIR"] = str(tmp_path)
+    with serve(ROUTES) as site:
+        urls = {"urls": site.urls("/a", "/b", "/c", "/copy")}
+        (first,) = crawl(Plan("Visitor", settings, urls))
+        assert first.verdicts["/copy"] == "near_duplicate"
+        damage(settings)
+        second: Crawl
+        (second,) = crawl(Plan("Visitor", settings, urls))
+    # What is unchanged was dropped; of the damaged page that is not known, so it is kept.
+    assert second.stat("items_dropped") == 3
+    assert second.stat("revisits/unchanged") == 3
+    assert second.page("/a").marks["status"] == "unknown"
+    assert (second.stat("store_errors"), second.stat("damaged_records")) == (1, 1)
+    assert second.complaints == []
+    (warned,) = second.log("WARNING", "scrapy_simhash")
+    assert "a damaged record is left out: page " in warned
