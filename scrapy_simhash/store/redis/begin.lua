@@ -53,7 +53,8 @@ end
 local function after_sketch(record, flags, start)
   if has(flags, HAS_SKETCH) then start = start + SKETCH end
   if has(flags, HAS_OWN_PART) then
-    local first = record:byte(start)
+    -- Of a damaged record it may be missing.
+    local first = record:byte(start) or 0
     start = start + (first % WITH_IDENTITY == PART and PART_LENGTH or OTHER_LENGTH)
       + (first >= WITH_IDENTITY and IDENTITY_LENGTH or 0)
   end
