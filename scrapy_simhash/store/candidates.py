@@ -34,6 +34,8 @@ class Search(NamedTuple):
     """What is compared with it, nearest first."""
     found_by: int
     """By which of its values it can be found, if it is new."""
+    is_cut: bool = False
+    """Whether there are more matches than these."""
 
 
 #: Of a page that is not searched for by its values.
@@ -68,16 +70,18 @@ def search(index: HammingIndex, fingerprint: Fingerprint) -> Search:
     found_by = BY_TEXT if counts[0] < MOST_NEARBY else 0
     found_by |= BY_OWN_PART if len(counts) > 1 and counts[1] < MOST_NEARBY else 0
     subject = values_by(fingerprint, BY_SUBJECT)
+    is_cut = sum(counts) > MOST_COMPARED
     if not subject:
-        return Search(by_text, found_by)
+        return Search(by_text, found_by, is_cut)
     by_subject, (count,) = index.nearest(subject, MOST_COMPARED)
     found_by |= BY_SUBJECT if count < MOST_NEARBY else 0
     if not by_subject:
-        return Search(by_text, found_by)
+        return Search(by_text, found_by, is_cut)
     half = MOST_COMPARED // 2
     some = by_text[: max(half, MOST_COMPARED - len(by_subject))]
     others = by_subject[: max(half, MOST_COMPARED - len(by_text))]
-    return Search(list({match.key: match for match in (*others, *some)}.values()), found_by)
+    matches = list({match.key: match for match in (*others, *some)}.values())
+    return Search(matches, found_by, is_cut or sum(counts) + count > MOST_COMPARED)
 
 
 def distance_of(page: Fingerprint, content: Fingerprint) -> int:
@@ -86,22 +90,15 @@ def distance_of(page: Fingerprint, content: Fingerprint) -> int:
     return min(hamming_distance(a, b) for a in values_by(page, by) for b in values_by(content, by))
 
 
-def is_cut(matches: list[Match]) -> bool:
-    """Tell whether there may be more matches than *matches*."""
-    return len(matches) >= MOST_COMPARED
-
-
 def with_latest(
     matches: list[Match], latest: int, its: Fingerprint, page: Fingerprint, index: HammingIndex
 ) -> list[Match]:
     """Return *matches* with the page's *latest* content, with fingerprint *its*, if it can be found but was not."""
     if any(match.key == latest for match in matches):
         return matches
-    distance = distance_of(page, its)
-    is_there = any((value, latest) in index for value in values_by(its, BY_ALL))
-    if distance > index.max_distance or not is_there:
+    if not any((value, latest) in index for value in values_by(its, BY_ALL)):
         return matches
-    return [Match(latest, its.value, distance), *matches[: MOST_COMPARED - 1]]
+    return [Match(latest, its.value, distance_of(page, its)), *matches[: MOST_COMPARED - 1]]
 
 
 def tell_crowd(scope: str, reach: int) -> None:

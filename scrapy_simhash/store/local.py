@@ -13,7 +13,6 @@ from scrapy_simhash.store.candidates import (
     BY_ALL,
     BY_TEXT,
     distance_of,
-    is_cut,
     search,
     tell_crowd,
     values_by,
@@ -185,8 +184,8 @@ class LocalStore(ABC):
     def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Found:
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
-        matches, found_by = search(index, fingerprint)
-        if former is not None and is_cut(matches) and former.content not in self._damaged:
+        matches, found_by, is_cut = search(index, fingerprint)
+        if former is not None and is_cut and former.content not in self._damaged:
             its = self._content(former.content)[1]
             matches = with_latest(matches, former.content, its, fingerprint, index)
         matches = self._sound(matches)

@@ -369,3 +369,18 @@ def test_coroutines_learn_too(store: Store | AsyncStore) -> None:
     assert 0.9 * REPOSTS <= asyncio.run(check_all()) <= REPOSTS
     assert detector.sites is not None
     assert detector.sites.known == 1
+
+
+def test_among_many_of_one_subject_the_page_itself_and_the_nearest_are_compared(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_COMPARED", 4)
+    for number in range(6):
+        # Of one subject, far from each other, and with nothing in common.
+        value = int.from_bytes(bytes([number] * 8), "big") * 0x9E3779B97F4A7C15 % 2**64
+        store.claim(posting(str(number), content(value, text=f"page {number}")))
+    last = content(5 * 0x0101010101010101 * 0x9E3779B97F4A7C15 % 2**64, text="page 5")
+    assert store.look(posting("5", last)).content == 5
+    assert store.look(posting("9", replace(last, value=last.value ^ 1))).original == url("5"), "by its text"
+    moved = replace(last, value=last.value ^ 2**40 - 1)
+    assert store.look(posting("5", moved)).content == 5, "its own content"

@@ -296,10 +296,10 @@ class RedisStore:
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
-            matches, found_by = (
+            matches, found_by, is_cut = (
                 candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
             )
-            if candidates.is_cut(matches):
+            if is_cut:
                 content = await self._records.content_of(key)
                 if content is not None:
                     matches = await comparison.with_latest(matches, content)

@@ -30,7 +30,7 @@ _QUERIES = (
     (
         "content {}, of page {}",
         "SELECT number, page FROM contents WHERE scope NOT IN (SELECT number FROM scopes) OR "
-        + _not_whole("page", "scope", "value", "seen", "is_short", "is_findable")
+        + _not_whole("page", "scope", "value", "seen", "is_short", "found_by")
         + f" OR number NOT BETWEEN 0 AND {MOST_NUMBER - 1}",
     ),
     (

@@ -48,7 +48,7 @@ WHERE pages.number BETWEEN ? AND ? ORDER BY pages.number, firsts.number"""
 OWN_CONTENTS = f"""SELECT {_FIRST}
 FROM contents AS firsts
 {_FIRSTS}
-WHERE firsts.page = ? AND firsts.is_findable ORDER BY firsts.number"""
+WHERE firsts.page = ? AND firsts.found_by ORDER BY firsts.number"""
 
 
 class RowDamaged(ValueError):

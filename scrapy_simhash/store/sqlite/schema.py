@@ -13,7 +13,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is left to the release that wrote it.
-VERSION = 4
+VERSION = 5
 
 TABLES = (
     """CREATE TABLE header (
@@ -53,7 +53,7 @@ TABLES = (
     text_hash INTEGER,
     seen INTEGER NOT NULL,
     is_short INTEGER NOT NULL,
-    is_findable INTEGER NOT NULL
+    found_by INTEGER NOT NULL
 )""",
     """CREATE TABLE sketches (
     content INTEGER PRIMARY KEY,
@@ -71,7 +71,7 @@ TABLES = (
 
 INDEXES = (
     "CREATE INDEX contents_of_page ON contents (page)",
-    "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND is_findable",
+    "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by",
 )
 
 # SQLite has no exclusive or, and no function that counts bits. So they are counted the old way, side by side in two

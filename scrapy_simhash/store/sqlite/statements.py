@@ -19,12 +19,12 @@ FROM pages WHERE key = ?"""
 CONTENT = """SELECT page, value, text_hash, sketch, own
 FROM contents LEFT JOIN sketches ON sketches.content = contents.number
 WHERE contents.number = ?"""
-FOUND_BY_TEXT = f"SELECT scope, value, number FROM contents WHERE is_findable & {BY_TEXT} AND NOT is_short"
-SKETCHES = f"""SELECT scope, number, sketch, own, is_findable
+FOUND_BY_TEXT = f"SELECT scope, value, number FROM contents WHERE found_by & {BY_TEXT} AND NOT is_short"
+SKETCHES = f"""SELECT scope, number, sketch, own, found_by
 FROM contents JOIN sketches ON sketches.content = contents.number
-WHERE is_findable & {BY_SUBJECT | BY_OWN_PART}"""
+WHERE found_by & {BY_SUBJECT | BY_OWN_PART}"""
 CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
-SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND is_findable"
+SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
 NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"

@@ -390,7 +390,7 @@ class SqliteStore(LocalStore):
                 contents.append(rows.own_of(row, page))
             except RowDamaged as error:
                 self.damage.note(str(error))
-        self._execute("UPDATE contents SET is_findable = 0 WHERE page = ?", (number,))
+        self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
         self._execute("INSERT INTO removed VALUES (?)", (number,))
         self._commit()

@@ -71,7 +71,7 @@ NOTHING = (
     "SELECT content FROM sketches WHERE content NOT IN (SELECT number FROM contents)",
     "SELECT number FROM pages WHERE run NOT IN (SELECT number FROM runs) AND run <> 0",
     "SELECT page FROM removed WHERE page IN (SELECT number FROM pages)",
-    "SELECT number FROM contents WHERE (is_findable > 0) <> (page IN (SELECT number FROM pages))",
+    "SELECT number FROM contents WHERE (found_by > 0) <> (page IN (SELECT number FROM pages))",
     "SELECT url FROM duplicates WHERE url = original",
     "SELECT url FROM placed WHERE (cluster = number) <> (rank = 0)",
     "SELECT cluster FROM placed WHERE rank > 0 GROUP BY cluster, rank HAVING count(*) > 1",

@@ -63,7 +63,7 @@ class Wound(NamedTuple):
 
 #: Columns that a rescue cannot tell from others, or does without.
 UNREAD = (
-    *("key", "url", "rank", "joined", "run", "is_findable", "number", "content", "page", "sketch", "own"),
+    *("key", "url", "rank", "joined", "run", "found_by", "number", "content", "page", "sketch", "own"),
     "is_short",
 )
 
