@@ -26,7 +26,7 @@ from scrapy_simhash.index.plans.blocks import BITS, Block
 
 #: Calls with a single value, with many of them, and with none.
 SINGLE = ("add", "find", "find_or_add", "discard", "in")
-MANY = ("add_many", "find_many", "find_or_add_many")
+MANY = ("add_many", "find_many", "find_or_add_many", "nearest")
 BARE = ("iterate", "pairs")
 
 

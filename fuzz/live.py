@@ -24,6 +24,8 @@ from scrapy_simhash.index.pure.postings import Postings
 LEAF_SIZE = 4
 #: Acts up to which a life is short; values up to which all pairs are compared each with each.
 SHORT, PAIRED = 600, 300
+#: Of several values, so many of the nearest postings are asked for.
+NEAREST = 8
 
 
 class Lived(HammingIndex):
@@ -113,6 +115,8 @@ def _done(index: Lived | LinearScan, call: str, values: list[Any], keys: list[An
         return index.find_or_add_many(values, keys).tolist()
     if call == "find_many":
         return list(index.find_many(values))
+    if call == "nearest":
+        return index.nearest(values, NEAREST)
     if call == "iterate":
         return sorted(index)
     if call == "pairs":

@@ -188,10 +188,12 @@ def _acts(dice: random.Random, distance: int, is_starved: bool) -> Iterator[Act]
             )
             yield Act(turn, call, dice.choice((*WRONG_VALUES, 5)), dice.choice((*WRONG_KEYS, 5)))
         elif kind > 0.6:
-            call = dice.choice(("add_many", "add_many", "find_or_add_many", "find_many"))
+            call = dice.choice(("add_many", "add_many", "find_or_add_many", "find_many", "nearest"))
             is_numbered = dice.random() < 0.4 and not is_starved
             for _ in range(dice.choice(counts)):
-                act = Act(turn, call, value(), None if is_numbered or call == "find_many" else key())
+                act = Act(
+                    turn, call, value(), None if is_numbered or call in ("find_many", "nearest") else key()
+                )
                 yield act
                 if act.key is not None:
                     stored.append((act.value, act.key))

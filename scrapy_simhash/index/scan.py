@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import SupportsIndex
 
 from scrapy_simhash.index._arguments import (
@@ -19,7 +20,7 @@ from scrapy_simhash.index._arguments import (
     checked_value,
 )
 from scrapy_simhash.index.distance import hamming_distance
-from scrapy_simhash.index.match import Match, nearest_first
+from scrapy_simhash.index.match import Match, cut, nearest_first
 
 
 class LinearScan:
@@ -74,14 +75,21 @@ class LinearScan:
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*; see ``SimhashIndex.find``. O(n)."""
-        asked, most = checked_value(value), self.max_distance
+        return nearest_first(self._near(checked_value(value)))
+
+    def nearest(self, values: Iterable[SupportsIndex], most: int) -> tuple[list[Match], list[int]]:
+        """Return the *most* nearest postings of all *values*; see ``SimhashIndex.nearest``. O(n) a value."""
+        found = [self._near(checked_value(value)) for value in values]
+        return cut(chain.from_iterable(found), most), [len(matches) for matches in found]
+
+    def _near(self, asked: int) -> list[Match]:
+        most = self.max_distance
         near = [stored for stored in self._keys if (asked ^ stored).bit_count() <= most]
-        matches = [
+        return [
             Match(key, stored, hamming_distance(asked, stored))
             for stored in near
             for key in self._keys[stored]
         ]
-        return nearest_first(matches)
 
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """Return what ``find`` returns; if that is nothing, add the posting. O(n)."""

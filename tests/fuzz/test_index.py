@@ -107,7 +107,7 @@ def test_plans_of_every_kind_are_exact_and_every_call_is_made() -> None:
     plans = [plan for life in made for _, plan in life.plans()]
     assert {type(plan).__name__ for plan in plans} == {"Plan", "ProbingPlan", "NoneType"}
     calls = {act.call for life in made for act in life.acts}
-    assert calls == {"discard", "in", "iterate", "pairs"} | {
+    assert calls == {"discard", "in", "iterate", "nearest", "pairs"} | {
         call + many for call in ("add", "find", "find_or_add") for many in ("", "_many")
     }
     assert {life.scan for life in made} == {0, 1, 2, 3}

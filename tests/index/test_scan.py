@@ -30,3 +30,13 @@ def test_scan_of_distance_64_finds_every_key(postings: set[tuple[int, int]]) -> 
     assert set(scan) == postings
     assert len(scan) == len(postings)
     assert {match.key for match in scan.find(0)} == {key for _, key in postings}
+
+
+def test_of_the_nearest_of_several_values_so_many_are_returned_and_all_are_counted() -> None:
+    scan = LinearScan(max_distance=2)
+    for value, key in ((0b0000, 4), (0b0001, 3), (0b0011, 2), (0b0111, 4), (0xFF << 40, 1)):
+        scan.add(value, key)
+    matches, counts = scan.nearest([0b0000, 0xFF << 40], 3)
+    assert [(match.key, match.distance) for match in matches] == [(1, 0), (4, 0), (3, 1)]
+    assert counts == [3, 1]
+    assert scan.nearest([], 3) == ([], [])
