@@ -24,7 +24,8 @@ NAME = f"scrapy_simhash-{__version__}"
 KERNEL = "scrapy_simhash/kernel"
 DOORS = ["_hamming", "_native"]
 COMPILED = "scrapy_simhash/page/compiled"
-RULES = [path.stem for path in (ROOT / COMPILED).glob("*.pxd")]
+# Python modules that are compiled too, by the files with their types.
+RULES = [f"{COMPILED}/{path.stem}" for path in (ROOT / COMPILED).glob("*.pxd")] + [f"{KERNEL}/_second_look"]
 IS_STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 COMPILER = (sysconfig.get_config_var("CC") or "cl").split()[0]
 
@@ -111,7 +112,7 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
         for path in (ROOT / KERNEL).rglob(kind)
     }
     assert {f"{KERNEL}/{door}.pyx" for door in DOORS} < kernel
-    assert {f"{COMPILED}/{name}.pxd" for name in RULES} <= set(files)
+    assert {f"{name}.pxd" for name in RULES} <= set(files)
     assert files > kernel | python_files() | {"setup.py", "pyproject.toml", "LICENSE"}
     assert files > {"Makefile", "tests/test_packaging.py", "docs/conf.py", "example_project/demo.py"}
     made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c", "/choose.c", "/shingles.c")
@@ -130,7 +131,7 @@ def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of
     assert build.is_built, build.said
     compiled = sorted(build.files - python_files())
     assert [name.split(".")[0] for name in compiled] == sorted(
-        [*(f"{COMPILED}/{name}" for name in RULES), *(f"{KERNEL}/{door}" for door in DOORS)]
+        [*RULES, *(f"{KERNEL}/{door}" for door in DOORS)]
     )
     assert build.files > python_files()
     assert build.tag.startswith("cp310-abi3-") == IS_STABLE
@@ -145,7 +146,9 @@ def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of
     )
     code, said = run(tmp_path / "installed", "-c", reads, SCRAPY_SIMHASH_KERNEL="native")
     assert code == 0, said
-    doors = [str(tmp_path / "installed" / name) for name in compiled if name.startswith(KERNEL)]
+    doors = [
+        str(tmp_path / "installed" / name) for name in compiled if name.split(".")[0].endswith(tuple(DOORS))
+    ]
     assert said.split() == ["native", *reversed(doors)]
 
 

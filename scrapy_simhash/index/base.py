@@ -129,8 +129,8 @@ class HammingIndex(ABC):
         >>> from scrapy_simhash.index import SimhashIndex
         >>> index = SimhashIndex()
         >>> index.add_many([0b0000, 0b0001, 0b0011])
-        >>> index.nearest([0b0000, 2**63], most=2)
-        ([Match(key=0, value=0, distance=0), Match(key=1, value=1, distance=1)], [3, 1])
+        >>> index.nearest([0b0000, 2**64 - 1], most=2)
+        ([Match(key=0, value=0, distance=0), Match(key=1, value=1, distance=1)], [3, 0])
         """
         return self._core.nearest(list(values), most)
 

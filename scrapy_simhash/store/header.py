@@ -17,7 +17,7 @@ class Header:
     Of the rules' settings only those that the chosen rule compares by: ``SIMHASH_BLOCKS`` changes no verdict.
 
     >>> Header.of(Config(), "web-2").rule
-    SimilarityRule(candidate_distance=12, min_similarity=0.8)
+    SimilarityRule(candidate_distance=8, min_similarity=0.8)
     """
 
     scheme: str = ""
