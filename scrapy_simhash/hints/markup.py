@@ -118,7 +118,8 @@ def _links(
                 base = resolved(url, href)
         elif meaning := _meaning(rel):
             found.append((meaning, href, (language or "") if _is_page(content_type) else ""))
-    found += islice(_links_of_page(link_headers, url), MAX_LINKS)
+    if link_headers:
+        found += islice(_links_of_page(link_headers, url), MAX_LINKS)
     return base or url, found
 
 
