@@ -6,7 +6,7 @@ ctypedef void (*decision)(measured *pair) noexcept nogil
 
 
 cdef class SecondLook:
-    """The similarity rule over fingerprints as bytes: the native twin of ``SimilarityRule.compare``.
+    """The similarity rule over fingerprints as bytes: the native twin of ``SimilarityRule.compare_all``.
 
     *decide* is ``second_look.decide`` as the compiled module of it exports it, *part* the kind of a ``PART``.
     """
@@ -18,7 +18,6 @@ cdef class SecondLook:
     def __init__(self, decide, double min_similarity, int reach, int part):
         self.decide = <decision>PyCapsule_GetPointer(decide, PyCapsule_GetName(decide))
         self.pair.min_similarity, self.pair.reach, self.part = min_similarity, reach, part
-        scan_init()
 
     def compare(self, bytes one not None, list others not None):
         """Return (place, similarity, similarity by all text) of those of *others* that are near by either of the two."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -77,8 +78,9 @@ def test_of_many_candidates_the_nearest_ones_are_compared(
 
 
 def test_in_a_crowd_a_page_is_found_by_its_subject_and_its_own_part(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "scrapy_simhash")
     monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
     far_away = 2**64 - 2**32
     for number, value in enumerate((0b1, 0b11)):
@@ -101,6 +103,8 @@ def test_in_a_crowd_a_page_is_found_by_its_subject_and_its_own_part(
     assert (len(store), store.index_size) == (5, 4)
     assert [store.remove(key) for key in (b"2", b"4")] == [True, True]
     assert (len(store), store.index_size) == (3, 3)
+    told = [message for message in caplog.messages if "are within 8 bits of each other, and new" in message]
+    assert len(told) == 1
 
 
 def test_what_is_found_by_its_subject_is_found_so_after_opening_again(

@@ -10,7 +10,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Posting
-from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, with_latest
+from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, tell_crowd, with_latest
 from scrapy_simhash.store.indexes import index_for
 from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded, read_events
 
@@ -33,6 +33,8 @@ class Replica:
         self._rule = rule
         self._blocks = blocks
         self._indexes: dict[bytes, HammingIndex] = {}
+        #: Scopes with a crowd, of which the log has told.
+        self._crowded: set[str] = set()
         #: What is compared of some contents: it never changes.
         self._compared: Recent[int, bytes] = Recent(FINGERPRINTS)
         #: Whether there is a content that is found by its own part, so that a match may have the value of that.
@@ -52,6 +54,12 @@ class Replica:
     ) -> list[Match]:
         """Return *matches* with the page's *latest* content, see ``candidates``."""
         return with_latest(matches, latest, its, posting.fingerprint, self._index(encoded(posting.scope)))
+
+    def note_crowd(self, scope: str) -> None:
+        """Tell the log, once for each *scope*, that a page of a crowd came."""
+        if scope not in self._crowded:
+            self._crowded.add(scope)
+            tell_crowd(scope, self._rule.reach)
 
     def compared(self, contents: Iterable[int]) -> dict[int, bytes]:
         """Return what is compared of those contents that are here, by number."""

@@ -318,6 +318,8 @@ class RedisStore:
                 claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
                 if is_new and not is_look and found_by & candidates.BY_TEXT:
                     replica.keep_compared(claim.content, fingerprint.compared_bytes())
+                elif is_new and not is_look:
+                    replica.note_crowd(posting.scope)
                 return claim
             self._records.check(reply, key)
             losses += await self._begin_again(reply, replica, first)

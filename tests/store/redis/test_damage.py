@@ -12,40 +12,12 @@ from functools import partial
 import pytest
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
-from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store import Claim, Part, Posting
+from scrapy_simhash.store import Claim
 from scrapy_simhash.store.redis import RedisStore
-from tests.store.cases import content, own_part, posting, url
+from tests.store.cases import url
+from tests.store.damaged import OTHERS, PAGES, page, with_own
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
-
-FAR = content(0xFFFF_0000_FFFF_0000, text="far")
-
-
-def page(key: str, what: int | Fingerprint, is_short: bool = False) -> Posting:
-    return posting(key, what, is_short=is_short, text_hash=abs(hash(what)), seen=1)
-
-
-def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
-    return Fingerprint(value, sketch=content(value, edited).sketch, own=own_part(own, edited))
-
-
-#: a is damaged; b repeats it, and differs a little. c, which had another content before, and d, its copy, and the
-#: short pages have nothing to do with them.
-PAGES = (
-    page("a", with_own(0, own=1 << 60)),
-    page("b", with_own(1, own=1 << 60 | 1, edited=9))._replace(parts=(Part("links", 1, b"/a"),)),
-    page("c", content(0xF0F0, text="before")),
-    page("c", FAR),
-    page("d", FAR),
-    page("e", 7, is_short=True),
-    page("f", 7, is_short=True),
-)
-OTHERS = (
-    *PAGES[3:],
-    page("g", content(FAR.value ^ 1, 5, text="far")),
-    page("h", content(0xAAAA, text="other")),
-)
 
 
 async def fill(url: str, prefix: str) -> None:

@@ -14,40 +14,11 @@ import pytest
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
-from scrapy_simhash.store import Claim, Part, Posting
+from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.sqlite import SqliteStore, schema
-from tests.store.cases import content, own_part, posting, url
+from tests.store.cases import url
+from tests.store.damaged import OTHERS, PAGES, page, with_own
 from tests.store.sqlite.stores import connected
-
-FAR = content(0xFFFF_0000_FFFF_0000, text="far")
-
-
-def page(key: str, what: int | Fingerprint, is_short: bool = False) -> Posting:
-    return posting(key, what, is_short=is_short, text_hash=abs(hash(what)), seen=1)
-
-
-def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
-    return Fingerprint(value, sketch=content(value, edited).sketch, own=own_part(own, edited))
-
-
-#: a is damaged; b repeats it, and differs a little. c, which had another content before, and d, its copy, and the
-#: short pages have nothing to do with them.
-PAGES = (
-    page("a", with_own(0, own=1 << 60)),
-    page("b", with_own(1, own=1 << 60 | 1, edited=9))._replace(parts=(Part("links", 1, b"/a"),)),
-    page("c", content(0xF0F0, text="before")),
-    page("c", FAR),
-    page("d", FAR),
-    page("e", 7, is_short=True),
-    page("f", 7, is_short=True),
-)
-#: What pages that are neither a nor like it are asked for, and one that is new.
-OTHERS = (
-    *PAGES[3:],
-    page("g", content(FAR.value ^ 1, 5, text="far")),
-    page("h", content(0xAAAA, text="other")),
-)
-
 
 #: The tables that say what a page is, and the column of their numbers.
 TABLES = {"pages": "number", "contents": "number", "sketches": "content"}
