@@ -29,7 +29,7 @@ cdef extern from "page.h" nogil:
         int lists, declared
         bint is_declared, is_han
     ctypedef struct rules:
-        lexicon tags, roles, names, stopwords
+        lexicon tags, roles, names, things, stopwords
         char_table chars
         int languages
         int scripts[7]
@@ -113,10 +113,11 @@ cdef extern from "page.h" nogil:
         uint32_t tokens, doubtful
         uint64_t value
         uint8_t sketch[128]
-    int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS, CHAR_BLOCKS
+    int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS
     int ZONE_OFFER
 
     page *page_new(rules *of)
+    void rules_free(rules *rules)
     void page_free(page *p)
     void page_release(page *p)
     int page_take_tree(page *p, const void *root)
@@ -154,7 +155,6 @@ cdef extern from "page.h" nogil:
 cdef extern from "lexicon.h" nogil:
     int lexicon_add(lexicon *words, const char *word, size_t n, uint64_t value)
     uint64_t xxh3(const void *data, size_t n)
-    void lexicon_free(lexicon *words)
 
 
 cdef extern from "chars.h" nogil:

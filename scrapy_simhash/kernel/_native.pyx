@@ -52,6 +52,7 @@ cdef class Rules:
         self._take_words(&self.c.tags, definition.tags)
         self._take_words(&self.c.roles, definition.roles)
         self._take_words(&self.c.names, definition.names)
+        self._take_words(&self.c.things, definition.things)
         self._take_words(&self.c.stopwords, definition.stopwords)
         self._take_numbers(definition)
         self.c.chars.load = load_block
@@ -63,13 +64,7 @@ cdef class Rules:
         self.c.selects_prose = <int (*)(int, int, int64_t, int64_t) noexcept nogil>function_of(definition.selects_prose)
 
     def __dealloc__(self):
-        cdef int i
-        lexicon_free(&self.c.tags)
-        lexicon_free(&self.c.roles)
-        lexicon_free(&self.c.names)
-        lexicon_free(&self.c.stopwords)
-        for i in range(CHAR_BLOCKS):
-            free(self.c.chars.blocks[i])
+        rules_free(&self.c)
 
     cdef _take_words(self, lexicon *words, dict known):
         for word, value in known.items():

@@ -38,7 +38,7 @@ _MAX_DEPTH, _MAX_VALUE = 5, 1_000
 #: Titles and headings of a page that are looked at.
 _MAX_NAMES = 20
 
-_TYPES = {
+_TYPES_OF = {
     JOB: "JobPosting",
     EVENT: "BusinessEvent ChildrensEvent ComedyEvent CourseInstance DanceEvent EducationEvent Event EventSeries"
     " ExhibitionEvent Festival FoodEvent Hackathon LiteraryEvent MusicEvent SaleEvent ScreeningEvent SocialEvent"
@@ -58,7 +58,8 @@ _TYPES = {
     " ShoppingCenter SingleFamilyResidence SportsActivityLocation StadiumOrArena Store Suite"
     " TouristAttraction TravelAgency VeterinaryCare Winery",
 }
-_KIND_OF = {word: kind for kind in KINDS for word in _TYPES[kind].split()}
+#: Types of schema.org, each with its kind.
+TYPES = {word: kind for kind in KINDS for word in _TYPES_OF[kind].split()}
 #: Beside the name, by which a page is recognised as that of a thing.
 _PARTS = {JOB: ("hiringOrganization", "jobLocation"), EVENT: ("startDate", "location"), PLACE: ("address",)}
 #: The first one that is given.
@@ -119,9 +120,7 @@ def kind_of(thing: Mapping[str, Any]) -> int | None:
     """
     types = thing.get("@type")
     names = types if isinstance(types, list) else [types]
-    kinds = [
-        _KIND_OF[word] for name in names if isinstance(name, str) and (word := type_name(name)) in _KIND_OF
-    ]
+    kinds = [TYPES[word] for name in names if isinstance(name, str) and (word := type_name(name)) in TYPES]
     return min(kinds, default=None)
 
 
@@ -194,7 +193,7 @@ def _in_scripts(root: etree._Element) -> Iterator[dict[str, Any]]:
         script = element.text or ""
         # Most scripts name other things, and parsing is what costs.
         words = {word for types in _TYPE_NAMES.findall(script[:left]) for word in _WORD.findall(types)}
-        if len(script) <= left and not words.isdisjoint(_KIND_OF) and _is_seen(element.getparent()):
+        if len(script) <= left and not words.isdisjoint(TYPES) and _is_seen(element.getparent()):
             left -= len(script)
             yield from things_in(script)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from operator import mul
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from lxml import etree
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.page import structured
+from scrapy_simhash.page.compiled import reader
 from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
 from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, PLACE, PRODUCT
 from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, identity, text_of
@@ -317,6 +320,32 @@ def test_the_kernel_sees_where_there_is_structured_data(seed: int) -> None:
     assert len(found) >= 4
 
 
+_PIECES = st.sampled_from(
+    ['"@type"', ":", " ", "\n", "\u2003", "[", "]", '"', "Product", "schema:Event", "Chair", "\u00e9", ","]
+) | st.builds(
+    mul, st.sampled_from(["x", "\u00e9", "\U0001d538", '"@type":[']), st.sampled_from([199, 200, 498, 501])
+)
+
+
+@settings(max_examples=examples(300))
+@given(st.lists(_PIECES, max_size=30).map(lambda pieces: '"@type":' + "".join(pieces)))
+def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
+    way, look = PageFingerprinter(), Mock(return_value=b"")
+    if way._compiled is None:
+        pytest.skip("pure Python looks at all")
+    root = parse(page('<script type="application/ld+json"></script>', "Chair"))
+    next(structured.scripts(root)).text = text
+    words = {
+        word for types in structured._TYPE_NAMES.findall(text) for word in structured._WORD.findall(types)
+    }
+    names_a_thing = not words.isdisjoint(structured.TYPES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "identity", look)
+        way.read(root, site=SiteProfile())
+    if names_a_thing or text.isascii():  # with other white space it may look for nothing
+        assert look.called == names_a_thing
+
+
 def test_structured_data_does_not_move_a_bit() -> None:
     way = PageFingerprinter()
     a, b = (way.read(page(marked, "Chair"), site=SiteProfile()) for marked in ("", script(CHAIR)))
@@ -340,8 +369,12 @@ def test_a_page_without_structured_data_is_not_looked_at_twice(monkeypatch: pyte
         pytest.skip("pure Python looks for it")
     for name in ("_in_scripts", "_in_elements"):
         monkeypatch.setattr(structured, name, None)
-    plain = page('<script>let type = "application/ld+json"</script><script type="module"></script>', "Chair")
-    assert way.read(plain, site=SiteProfile()).fingerprint is not None
+    plain = '<script>let type = "application/ld+json"</script><script type="module"></script>'
+    others = script({"@type": ["Article", "Recipe"]}) + microdata(
+        {"@type": "BreadcrumbList", "name": "Chair"}
+    )
+    for marked in (plain, others):
+        assert way.read(page(marked, "Chair"), site=SiteProfile()).fingerprint is not None
     with pytest.raises(TypeError):
         way.read(page(script(CHAIR), "Chair"), site=SiteProfile())
 

@@ -105,7 +105,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
         /* Pictures have titles too: those of svg are inside it, and skipped with it. */
         if (w->title == NULL && tag & TAG_TITLE)
             w->title = element;
-        if (is_json_ld(element))
+        if (!(p->structured & STRUCTURED_SCRIPTS) && may_say_thing(p, element))
             p->structured |= STRUCTURED_SCRIPTS;
         return false;
     }

@@ -51,6 +51,15 @@ static void release(page *p, size_t most_bytes)
 
 void page_release(page *p) { release(p, KEPT_BYTES); }
 
+void rules_free(rules *known)
+{
+    lexicon *words[] = {&known->tags, &known->roles, &known->names, &known->things, &known->stopwords};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        lexicon_free(words[i]);
+    for (size_t i = 0; i < CHAR_BLOCKS; i++)
+        free(known->chars.blocks[i]);
+}
+
 void page_free(page *p)
 {
     if (p != NULL) {

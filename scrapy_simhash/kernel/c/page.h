@@ -65,6 +65,7 @@ typedef struct {
 /* The rules, as the pure Python modules state them. Read only once it is made. */
 typedef struct {
     lexicon tags, roles, names;
+    lexicon things; /* types of schema.org that page/structured.py reads */
     lexicon stopwords; /* word -> a bit for each language that has it */
     char_table chars;
     int languages;
@@ -253,6 +254,7 @@ typedef struct {
 
 /* Whole ways, each ending in an outcome; the page may be used again after any of them. */
 page *page_new(rules *rules);
+void rules_free(rules *known); /* what is in them, not they */
 void page_free(page *p);
 outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
 /* Writes the language that the markup declares, "" for none, and whether the tree could be understood. */
@@ -287,7 +289,10 @@ void page_release(page *p); /* after every page: what a usual page needs is kept
 /* The arrows. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
-bool is_json_ld(const void *element);
+bool is_json_ld(const char *type);
+/* Whether an attribute `itemtype`, or a script, may name what a page is about: see page/structured.py. */
+bool may_be_thing(const page *p, const void *itemtype);
+bool may_say_thing(const page *p, const void *script);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
 void detect_language(page *p, bool main_only);

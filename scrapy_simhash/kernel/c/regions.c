@@ -133,14 +133,8 @@ static const char *value_of(page *p, const xmlAttr *attribute)
     return value;
 }
 
-/* Tells whether an element is a script of JSON-LD; also if it cannot be told. */
-bool is_json_ld(const void *element)
-{
-    if (strcmp((const char *)((const xmlNode *)element)->name, "script") != 0)
-        return false;
-    const char *type = attribute_text(find_attribute(element, "type", NULL));
-    return type == NULL || begins_with(type + skip_space(type, 0), "application/ld+json");
-}
+/* Tells whether the `type` of a script is that of JSON-LD. */
+bool is_json_ld(const char *type) { return begins_with(type + skip_space(type, 0), "application/ld+json"); }
 
 /* The attributes that tell something, each a bit. */
 enum { NOT_TELLING = 0, CLASS = 1, ID = 2, HIDDEN = 4, STYLE = 8, ROLE = 16, ITEMPROP = 32, ITEMTYPE = 64 };
@@ -208,7 +202,8 @@ int claim_of(page *p, const void *element, uint64_t tag)
             claim = strcmp(value_of(p, attribute), "articleBody") == 0 ? REGION_MAIN : claim;
             break;
         case ITEMTYPE:
-            p->structured |= STRUCTURED_ITEMS;
+            if (may_be_thing(p, attribute))
+                p->structured |= STRUCTURED_ITEMS;
             break;
         default:
             break;

@@ -19,6 +19,7 @@ from scrapy_simhash.page.language.detect import SAMPLE
 from scrapy_simhash.page.language.tokens import MOST_MARKS
 from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, is_doubtful
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
+from scrapy_simhash.page.structured import TYPES
 from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
@@ -98,6 +99,7 @@ def definition() -> SimpleNamespace:
                 **{place << _WORD_SHIFT: [word] for place, word in enumerate(tags.CHROME_NAMES, 1)},
             }
         ),
+        things=dict.fromkeys(TYPES, _KNOWN),
         stopwords=_bits({1 << number: stopwords(code) for number, code in enumerate(LANGUAGES)}),
         languages=len(LANGUAGES),
         scripts=[LANGUAGES.index(code) if code in LANGUAGES else -1 for code in SCRIPTS],
