@@ -19,7 +19,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.site import SiteProfiles, profiles_with
-from scrapy_simhash.store import AsyncStore, Claim, Header, MemoryStore, Posting, Store, Visit
+from scrapy_simhash.store import AsyncStore, Claim, Explains, Header, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +65,9 @@ class NearDuplicateDetector:
         self._was_given_store = store is not None
         # An empty store is false, since it has a length.
         self.store: Store | AsyncStore = self._new_store() if store is None else store
+        # In memory that takes a microsecond; elsewhere it is asked for where it will be read.
+        if (store is None or self.config.report is not None) and isinstance(self.store, Explains):
+            self.store.explains = True
         # What the hosts' pages share, under the rule that can use it.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
@@ -340,6 +343,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             is_exact=claim.is_same_text,
             rank=claim.rank,
             is_by_learning=claim.is_by_learning,
+            threshold=claim.threshold,
+            near_miss=claim.near_miss,
         )
     distance = claim.distance
     if not posting.is_short:
@@ -358,6 +363,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,
+        threshold=claim.threshold,
+        near_miss=claim.near_miss,
     )
 
 

@@ -27,7 +27,7 @@ from scrapy_simhash.page.fingerprint import (
     shares_subject,
     similarity,
 )
-from scrapy_simhash.second_look import NOT_NEAR, decide
+from scrapy_simhash.second_look import NOT_NEAR, decide, threshold
 
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import SecondLook
@@ -86,6 +86,14 @@ class Measured:
                 self.own_distance = hamming_distance(value, its_value)
             self.own_estimate = similarity(minhash, its_minhash)
 
+    @property
+    def alike(self) -> float:
+        """Share of shingles in common, of all text or of own parts; `NOT_NEAR` of pages that are no candidates."""
+        if not self.has_sketches:
+            return NOT_NEAR
+        is_found = self.estimate >= 0 or (self.has_own_parts and self.own_distance <= self.reach)
+        return max(self.estimate, self.own_estimate) if is_found and self.has_own_parts else self.estimate
+
 
 class Near(NamedTuple):
     """One of the fingerprints that compare_all() was given."""
@@ -95,6 +103,18 @@ class Near(NamedTuple):
     """None if the two are not near-duplicates."""
     by_text: float | None
     """What ``similarity`` would be without own parts, by all text of both pages."""
+
+
+class Nearest(NamedTuple):
+    """The most alike of the fingerprints that nearest() was given."""
+
+    place: int
+    similarity: float
+    """Estimated share of shingles in common, 0-1: of all text or of own parts, whichever is more. Also of pages that
+    are no near-duplicates, whatever keeps them apart."""
+    threshold: float
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which the two are near-duplicates, in steps of 0.001; 0 if they are
+    none by any."""
 
 
 class Rule(ABC):
@@ -131,6 +151,13 @@ class Rule(ABC):
             if found is not None:
                 near.append(Near(place, found, found))
         return near
+
+    def nearest(self, one: Fingerprint, others: Sequence[bytes]) -> Nearest | None:
+        """Return the most alike of *others*, near-duplicate or not, of equals the first; arguments as above.
+
+        None if there is none, or where only bits are compared.
+        """
+        return None
 
     @abstractmethod
     def __str__(self) -> str:
@@ -190,6 +217,20 @@ class SimilarityRule(Rule):
             if found != [None, None]:
                 near.append(Near(place, *found))
         return near
+
+    def nearest(self, one: Fingerprint, others: Sequence[bytes]) -> Nearest | None:
+        """See `Rule.nearest`. As long as compare_all(), and half a microsecond."""
+        look = _native_look(self.min_similarity, self.candidate_distance)
+        if look is not None:
+            found = look.nearest(one.compared_bytes(), list(others))
+            return None if found is None else Nearest(*found)
+        best = None
+        for place, data in enumerate(others):
+            its = Fingerprint.from_compared_bytes(data)
+            pair = Measured(one, its, self.min_similarity, self.candidate_distance)
+            if pair.alike > (NOT_NEAR if best is None else best[0]):
+                best = pair.alike, place, pair
+        return None if best is None else Nearest(best[1], best[0], threshold(best[2]))
 
     def _decided(self, a: Fingerprint, b: Fingerprint) -> Measured:
         measured = Measured(a, b, self.min_similarity, self.candidate_distance)
@@ -255,11 +296,13 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
     if kernel.hamming is None:
         return None
     try:
-        decide = import_module(_COMPILED).__pyx_capi__["decide"]
+        functions = import_module(_COMPILED).__pyx_capi__
     except ImportError:
         # A kernel that was built in part: no claim may fail for that.
         return None
-    look: SecondLook = kernel.hamming.SecondLook(decide, min_similarity, reach, PART)
+    look: SecondLook = kernel.hamming.SecondLook(
+        functions["decide"], functions["threshold"], min_similarity, reach, PART
+    )
     return look
 
 

@@ -69,6 +69,23 @@ def decide(pair: Measured) -> None:
         pair.similarity = _of_own_parts(pair, least)
 
 
+def threshold(pair: Measured) -> float:
+    """Return the greatest ``min_similarity`` by which *pair* is near, in steps of 0.001; 0 if there is none.
+
+    By every smaller one it is near too. Asks `decide` ten times, and leaves in *pair* what it said last.
+    """
+    near, most = 0, 1000
+    while near < most:
+        middle = (near + most + 1) // 2
+        pair.min_similarity = middle / 1000.0
+        decide(pair)
+        if pair.similarity >= 0:
+            near = middle
+        else:
+            most = middle - 1
+    return near / 1000.0
+
+
 def _of_own_parts(pair: Measured, least: float) -> float:
     """Return how similar two pages are by what is not their sites'; ``similarity`` is what all their text says.
 

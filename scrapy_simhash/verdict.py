@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from scrapy_simhash.page.fingerprint import Fingerprint
@@ -54,6 +54,19 @@ class Reason(str, Enum):
     """Unknown, because the store did not answer."""
 
 
+class NearMiss(NamedTuple):
+    """The most alike of the pages that a new page was compared with."""
+
+    url: str
+    distance: int
+    """Bits by which the nearest values of the two differ, of all text or of own parts."""
+    similarity: float
+    """Estimated share of shingles in common, 0-1: of all text or of own parts, whichever is more."""
+    threshold: float
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which it would have been a near-duplicate of that page, in steps of
+    0.001; 0 if by none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on one page."""
@@ -88,6 +101,13 @@ class Verdict:
     is_by_learning: bool = False
     """Whether ``SIMHASH_SITE_LEARNING`` made the difference: by all its text the page would be ``new`` instead of a
     near-duplicate, or the other way round."""
+
+    threshold: float | None = None
+    """The greatest ``SIMHASH_MIN_SIMILARITY`` by which it repeats what decided, in steps of 0.001. None for a new
+    page, for one too short for a fingerprint, under the classic rule, and from a store that does not explain."""
+    near_miss: NearMiss | None = None
+    """Of a page that repeats none, the most alike page that it was compared with. None if there was no candidate,
+    under the classic rule, and from a store that does not explain."""
 
     @property
     def is_duplicate(self) -> bool:

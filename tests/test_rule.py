@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.fingerprint import (
@@ -18,7 +18,9 @@ from scrapy_simhash.page.fingerprint import (
     sketch,
 )
 from scrapy_simhash.page.fingerprint.identity import EVENT, IDENTITY_BYTES, JOB, identity_of
-from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
+from scrapy_simhash.rule import ClassicRule, Measured, Rule, SimilarityRule
+from scrapy_simhash.second_look import NOT_NEAR
+from tests.examples import examples
 
 SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
 
@@ -256,6 +258,23 @@ def test_all_at_once_are_compared_as_each_alone(
     found = dict.fromkeys(range(len(others)))
     found |= {place: similarity for place, similarity, _ in near}
     assert found == {place: rule.similarity(page, other) for place, other in enumerate(others)}
+
+
+@settings(max_examples=examples(200))
+@given(PAGES, st.lists(PAGES, max_size=8), st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9)]))
+def test_the_nearest_page_tells_by_which_setting_it_would_be_a_near_duplicate(
+    page: Fingerprint, others: list[Fingerprint], rule: SimilarityRule
+) -> None:
+    found = rule.nearest(page, [other.compared_bytes() for other in others])
+    alike = [Measured(page, other, rule.min_similarity, rule.candidate_distance).alike for other in others]
+    if found is None:
+        assert max(alike, default=NOT_NEAR) == NOT_NEAR
+        return
+    assert (found.similarity, found.place) == (max(alike), alike.index(max(alike)))
+    at = round(found.threshold * 1000)
+    for thousandths in {1, 500, 800, 950, 1000, at, at + 1}.intersection(range(1, 1001)):
+        strict = SimilarityRule(rule.candidate_distance, thousandths / 1000)
+        assert (strict.similarity(page, others[found.place]) is not None) == (thousandths <= at)
 
 
 @pytest.mark.parametrize("size", [0, 7, 9, 135, 137, 140, 258, 260])

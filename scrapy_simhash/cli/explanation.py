@@ -62,6 +62,8 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
     yield f"{shown(page['url'])} {_verdict(page)}"
     if page.get("duplicate_of") is not None and page["status"] == "revisit":
         yield f"It repeats {_original(page)}"
+    if isinstance(miss := page.get("near_miss"), dict):
+        yield _near_miss(miss)
     if page.get("hints"):
         yield f"Hints in markup and URLs connect the two pages: {', '.join(map(shown, page['hints']))}"
     if page.get("elsewhere") is not None:
@@ -76,6 +78,14 @@ def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
     if page.get("preferred") is not None:
         which = "this one" if page["preferred"] == page["url"] else shown(page["preferred"])
         yield f"The preferred URL of its cluster at that time was {which}"
+
+
+def _near_miss(miss: Mapping[str, Any]) -> str:
+    alike = f"distance {shown(miss.get('distance'))}, similarity {shown(miss.get('similarity'))}"
+    what = f"The most alike page that it was compared with is {shown(miss.get('url'))} ({alike})"
+    if not miss.get("threshold"):
+        return f"{what}: the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY"
+    return f"{what}: with a SIMHASH_MIN_SIMILARITY of {shown(miss['threshold'])} or less it would be a near-duplicate"
 
 
 def _verdict(page: Mapping[str, Any]) -> str:

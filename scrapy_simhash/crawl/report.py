@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.action import Action
     from scrapy_simhash.config import Config
     from scrapy_simhash.policy import Exemption
-    from scrapy_simhash.verdict import Verdict
+    from scrapy_simhash.verdict import NearMiss, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +45,8 @@ KEYS = (
     "elsewhere",
     "preferred",
     "by_learning",
+    "threshold",
+    "near_miss",
     "action",
     "exemption",
     "last_seen",
@@ -140,6 +142,8 @@ class Report:
                     "elsewhere": verdict.elsewhere,
                     "preferred": preferred,
                     "by_learning": verdict.is_by_learning or None,
+                    "threshold": verdict.threshold,
+                    "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
                     "action": None if action is None else str(action),
                     "exemption": exemption and exemption.value,
                     "last_seen": None if verdict.last_seen is None else written(verdict.last_seen),
@@ -193,6 +197,10 @@ class Report:
                     " counted in the stat %(stat)s",
                     {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
                 )
+
+
+def _rounded(miss: NearMiss) -> dict[str, object]:
+    return {**miss._asdict(), "similarity": round(miss.similarity, 3)}
 
 
 def path_of(template: str, spider: object, now: datetime | None = None) -> Path:

@@ -10,5 +10,7 @@ cdef int DOUBTFUL, PART, UNKNOWN, WHOLE, BARE_DISTANCE, LONG_TEXT, SHORT_OWN_PAR
 
 @cython.locals(least=double, is_near=cython.bint, is_doubtful=cython.bint)
 cdef void decide(measured *pair) noexcept nogil
+@cython.locals(near=int, most=int, middle=int)
+cdef double threshold(measured *pair) noexcept nogil
 @cython.locals(is_near=cython.bint, is_found=cython.bint)
 cdef double _of_own_parts(const measured *pair, double least) noexcept nogil

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.parts import Part
+from scrapy_simhash.verdict import NearMiss
 
 
 class Posting(NamedTuple):
@@ -92,6 +93,10 @@ class Claim(NamedTuple):
     """Whether own parts made the difference: by all its text the page would repeat none of the pages that it was
     compared with, although it does, or would repeat one, although it does not. False from a store that does not
     tell."""
+    threshold: float | None = None
+    """See :class:`~scrapy_simhash.Verdict`: of what decided; None from a store that does not explain."""
+    near_miss: NearMiss | None = None
+    """See :class:`~scrapy_simhash.Verdict`; None from a store that does not explain."""
 
 
 class Page(NamedTuple):
@@ -210,6 +215,14 @@ class Audited(Protocol):
     def audit(self, tell: Callable[[int], None]) -> list[str]:
         """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
         ...
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A `Store` or an `AsyncStore` whose claims can tell thresholds and near misses."""
+
+    explains: bool
+    """Whether they do, at the cost of a look-up more for each new page that had candidates."""
 
 
 @runtime_checkable

@@ -21,6 +21,7 @@ from scrapy_simhash.store.candidates import (
 from scrapy_simhash.store.damage import ContentDamaged
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS, index_for
+from scrapy_simhash.verdict import NearMiss
 
 
 class Kin(NamedTuple):
@@ -40,7 +41,9 @@ class Found(NamedTuple):
     found_by: int = BY_TEXT
     """See ``candidates``: by which values the page can be found, if it is new."""
     is_by_learning: bool = False
-    """See `Claim`."""
+    threshold: float | None = None
+    near_miss: NearMiss | None = None
+    """The last three: see `Claim`."""
 
 
 class Entry(NamedTuple):
@@ -72,6 +75,9 @@ class LocalStore(ABC):
     A subclass is the *ledger*: it keeps pages and contents, and writes an entry as a whole or raises
     StoreUnavailable. Only then does the index learn of it. *blocks* is for `index_for`.
     """
+
+    #: Whether claims tell thresholds and near misses. For each new page with candidates a URL must be looked up.
+    explains = False
 
     def __init__(self, header: Header, blocks: int = BLOCKS) -> None:
         self._header = header
@@ -160,12 +166,19 @@ class LocalStore(ABC):
     def _judge(self, posting: Posting) -> tuple[int, Claim, int | None, int]:
         known = self._visit(posting.key)
         number, former, rank = (self._page_end, None, 0) if known is None else known
-        kin, found_by, is_by_learning = (
+        found = (
             Found(self._short_kin(posting)) if posting.is_short else self._near_kin(posting, number, former)
         )
+        kin, found_by, is_by_learning, threshold, near_miss = found
         if kin is None or kin.cluster == number:
             content = self._content_end if kin is None else kin.content
-            claim = Claim(former, content, number, None, None, None, rank=0, is_by_learning=is_by_learning)
+            claim = Claim(
+                *(former, content, number, None, None, None),
+                rank=0,
+                is_by_learning=is_by_learning,
+                threshold=threshold,
+                near_miss=near_miss,
+            )
             return number, claim, None, found_by
         original, original_key, joined = self._cluster(kin)
         is_there = former is not None and (
@@ -178,6 +191,7 @@ class LocalStore(ABC):
             rank,
             original_key,
             is_by_learning,
+            threshold,
         )
         return number, claim, None if is_there else kin.cluster, found_by
 
@@ -201,8 +215,9 @@ class LocalStore(ABC):
                 distance = distance_of(fingerprint, its)
                 found.append(Kin(content, cluster, distance, similarity, is_same_text))
         is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(found)
-        if len(found) < 2:
-            return Found(found[0] if found else None, found_by, is_by_learning)
+        if not found:
+            miss = self._near_miss(fingerprint, matches, number) if self.explains else None
+            return Found(None, found_by, is_by_learning, near_miss=miss)
         own = (number, None if former is None else self._former_cluster(former))
         best = min(
             found,
@@ -213,7 +228,22 @@ class LocalStore(ABC):
                 kin.content,
             ),
         )
-        return Found(best, found_by, is_by_learning)
+        threshold = None
+        if self.explains and (nearest := self._rule.nearest(fingerprint, self._compared([best.content]))):
+            threshold = nearest.threshold
+        return Found(best, found_by, is_by_learning, threshold)
+
+    def _near_miss(self, fingerprint: Fingerprint, matches: list[Match], number: int) -> NearMiss | None:
+        """Return the most alike of *matches*, None if page *number* itself had it."""
+        nearest = self._rule.nearest(fingerprint, self._compared([match.key for match in matches]))
+        if nearest is None:
+            return None
+        content = matches[nearest.place].key
+        cluster, its, _ = self._content(content)
+        if cluster == number:
+            return None
+        kin = Kin(content, cluster, distance_of(fingerprint, its), nearest.similarity, False)
+        return NearMiss(self._cluster(kin)[0], kin.distance, kin.similarity, nearest.threshold)
 
     def _compared(self, contents: list[int]) -> list[bytes]:
         """Return what the rule compares of each content, see `Fingerprint.compared_bytes`."""

@@ -55,7 +55,7 @@ PAGES: Sequence[Told] = (
     (PILOT, Verdict(Status.NEW, cluster=1, rank=0), {}),
     (
         f"{SITE}/print/night-pilot",
-        copy(PILOT, 1, rank=1, is_exact=True, hints=("canonical",)),
+        copy(PILOT, 1, rank=1, is_exact=True, hints=("canonical",), threshold=1.0),
         DROPPED,
     ),
     (f"{SITE}/boats?page=2", copy(LIST, 0, rank=1, distance=3, similarity=0.87), MARKED),
@@ -303,6 +303,26 @@ EXPLANATIONS = [
         {"url": "http://a.example/", "status": "new", "by_learning": True},
         "http://a.example/ was new: an earlier page had nearly the same text, but not without the text that the site"
         " repeats, or too little was known about the site, or their structured data names different things.",
+    ),
+    *(
+        (
+            {
+                "url": "http://a.example/",
+                "status": "new",
+                "near_miss": {
+                    "url": "http://b.example/",
+                    "distance": 2,
+                    "similarity": 0.74,
+                    "threshold": least,
+                },
+            },
+            "http://a.example/ was new: no earlier page had nearly the same text. The most alike page that it was"
+            f" compared with is http://b.example/ (distance 2, similarity 0.74): {would}.",
+        )
+        for least, would in (
+            (0.61, "with a SIMHASH_MIN_SIMILARITY of 0.61 or less it would be a near-duplicate"),
+            (0.0, "the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY"),
+        )
     ),
     (
         {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},

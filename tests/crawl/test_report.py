@@ -19,6 +19,7 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.report import KEYS, Report, path_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.policy import Exemption
+from scrapy_simhash.verdict import NearMiss
 from tests.docs.reader import DOCS, entries
 from tests.stand_in import stand_in
 
@@ -78,6 +79,8 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
         "elsewhere": None,
         "preferred": "https://example.com/a",
         "by_learning": None,
+        "threshold": None,
+        "near_miss": None,
         "action": "drop_items,drop_links",
         "exemption": "start",
         "last_seen": None,
@@ -100,6 +103,19 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
             ),
             {"status": "revisit", "reason": "unchanged", "distance": 0, "last_seen": "2026-09-21T14:13:20Z"},
         ),
+        (
+            Verdict(Status.NEW, near_miss=NearMiss("https://example.com/a", 5, 0.71249, 0.712)),
+            {
+                "status": "new",
+                "near_miss": {
+                    "url": "https://example.com/a",
+                    "distance": 5,
+                    "similarity": 0.712,
+                    "threshold": 0.712,
+                },
+            },
+        ),
+        (Verdict(Status.NEAR_DUPLICATE, threshold=0.9), {"status": "near_duplicate", "threshold": 0.9}),
         (Verdict(Status.NEW, is_by_learning=True), {"status": "new", "by_learning": True}),
         (
             Verdict(Status.NEW, elsewhere="https://example.org/a"),

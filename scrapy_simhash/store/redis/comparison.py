@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from scrapy_simhash.index import Match
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.rule import Nearest, Rule
 from scrapy_simhash.store.base import Posting
 from scrapy_simhash.store.candidates import distance_of
 from scrapy_simhash.store.damage import Damage
@@ -62,6 +62,17 @@ class Comparison:
     def agrees_by_text(self, matches: list[Match]) -> bool:
         """Tell whether the page repeats any of *matches*, which were compared, if own parts are left aside."""
         return any(self._compared[match.key].by_text is not None for match in matches)
+
+    async def nearest(self, matches: list[Match], rule: Rule) -> tuple[Match, Nearest] | None:
+        """Return the most alike of *matches*, near-duplicate or not; None if nothing but bits is compared."""
+        known = await self._fetch([match.key for match in matches])
+        there = [match for match in matches if match.key in known]
+        nearest = rule.nearest(self._posting.fingerprint, [known[match.key] for match in there])
+        if nearest is None:
+            return None
+        match = there[nearest.place]
+        its = Fingerprint.from_compared_bytes(known[match.key])
+        return match._replace(distance=distance_of(self._posting.fingerprint, its)), nearest
 
     async def with_latest(self, matches: list[Match], latest: int) -> list[Match]:
         """Return *matches* with the *latest* content of the page itself, see ``candidates``. One trip at most."""

@@ -47,6 +47,19 @@ class Records:
         except ValueError as error:
             raise self.damaged(page_name(key)) from error
 
+    async def origin(self, content: int) -> tuple[int | None, str | None]:
+        """Return number and URL of the page that a content came from; None for what cannot be read. Two trips."""
+        record = await self._link.ask("HGET", self._names["contents"], content)
+        try:
+            came = None if record is None else layout.read_content(record)
+        except ValueError:
+            self._damage.note(f"content {content}")
+            came = None
+        if came is None:
+            return None, None
+        page = await self._link.ask("HGET", self._names["pages"], came.key)
+        return came.page, None if page is None else self._url(came.key, page)
+
     async def runs(self) -> list[Run]:
         """Return the runs that can be read, oldest first. One trip."""
         runs = []

@@ -24,6 +24,7 @@ from scrapy_simhash.store.redis.audit import audit
 from scrapy_simhash.store.redis.comparison import Comparison
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.errors import meaning
+from scrapy_simhash.store.redis.explained import explained
 from scrapy_simhash.store.redis.line import Line
 from scrapy_simhash.store.redis.link import EVENTS, Link
 from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
@@ -61,6 +62,9 @@ class RedisStore:
     is looked up there and decided by the server in one step, in one trip unless another crawler came first. What is
     asked at the same time travels together.
     """
+
+    #: See `Explains`: a trip or two more for a new page that had candidates.
+    explains = False
 
     def __init__(
         self,
@@ -316,6 +320,8 @@ class RedisStore:
             if reply[:1] == _STORED:
                 claim, is_new = self._claimed(reply, posting, replica, first, kin)
                 claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
+                if self.explains and matches:
+                    claim = await explained(claim, comparison, matches, opened.header.rule, self._records)
                 if is_new and not is_look and found_by & candidates.BY_TEXT:
                     replica.keep_compared(claim.content, fingerprint.compared_bytes())
                 elif is_new and not is_look:
