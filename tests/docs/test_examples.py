@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,9 +23,10 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash import Config
 from scrapy_simhash.config import PREFIX, unknown_settings
-from tests.docs.reader import ROOT, Block, all_blocks
+from tests.docs.reader import ROOT, Block, all_blocks, blocks
 
 EXAMPLE = ROOT / "example_project"
+STANDARD = Path(sysconfig.get_path("stdlib"))
 PYPROJECT = (ROOT / "pyproject.toml").read_text("utf-8")
 PYTHON = [block for block in all_blocks("python") if ">>>" not in block.text]
 TRIED = [block for block in all_blocks("python") if ">>>" in block.text]
@@ -123,6 +125,8 @@ def try_part(block: Block, command: str) -> None:
             assert (ROOT / path).exists()
         case "python", ["-m", module, *options]:
             assert {option for option in options if option.startswith("-")} <= options_of("-m", module)
+        case "python", [script] if any(made.caption == script for made in blocks(block.page, "python")):
+            pass  # the page shows it
         case "python", [script, *options]:
             assert {option for option in options if option.startswith("-")} <= options_of(script)
         case "scrapy", ["simhash", verb, *options]:
@@ -155,7 +159,7 @@ def options_of(*program: str) -> set[str]:
     name = program[1] if program[0] == "-m" else program[-1]
     place = Path(*name.removesuffix(".py").split("."))
     places = [place.with_suffix(".py"), place / "__main__.py"]
-    homes = [home for home in (ROOT, EXAMPLE) if any((home / place).exists() for place in places)]
+    homes = [home for home in (ROOT, EXAMPLE, STANDARD) if any((home / place).exists() for place in places)]
     assert homes, f"there is no {name}"
     shown = subprocess.run(
         [sys.executable, *program, "--help"],

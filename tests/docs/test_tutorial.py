@@ -1,0 +1,195 @@
+"""The tutorial is followed word by word in an empty folder, with the checkout and with an installed wheel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from tests.docs.reader import DOCS, ROOT, Block, blocks, words
+
+TUTORIAL = DOCS / "tutorial.rst"
+#: The port that the page names; the test takes whatever is free.
+SHOWN = "8000"
+#: Done by whoever calls: it is the one step that needs a network.
+INSTALL = ["pip", "install", "."]
+
+
+class Reader:
+    """Does in *folder* what the page says, and fails where the answer is another one."""
+
+    def __init__(self, folder: Path, python: str, environment: dict[str, str]) -> None:
+        self.folder = folder
+        self.python = python
+        self.environment = environment
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = str(free.getsockname()[1])
+        self.log = ""
+        self.feed: list[dict[str, Any]] = []
+        self.followed: list[Block] = []
+        self.server: subprocess.Popen[bytes] | None = None
+
+    def follow(self, block: Block) -> None:
+        """Do what *block* says. A command is typed, a file written, and what is shown was there."""
+        match block.language:
+            case "console":
+                for command, answer in typed(block):
+                    said = self.type(command)
+                    assert words(answer) in words(said), (str(block), said)
+            case "python" if block.caption.endswith("settings.py"):
+                self.set(block)
+            case "python":
+                (self.folder / block.caption).write_text(self.ours(block.text), "utf-8")
+            case "json":
+                item = json.loads(self.ours(block.text))
+                item["near_duplicate"].pop("cluster")  # a number by order of arrival, as the page says
+                assert item in self.feed, (str(block), self.feed)
+            case "text":
+                assert words(block.text) in words(self.log), (str(block), self.log)
+            case _:
+                pytest.fail(f"{block}: nobody knows how to follow it")
+        self.followed.append(block)
+
+    def type(self, command: str) -> str:
+        """Run *command*; return what it prints, with the port that the page shows."""
+        program, *arguments = shlex.split(command)
+        if [program, *arguments] == INSTALL:
+            return ""
+        if arguments[:2] == ["-m", "http.server"]:
+            self.serve(arguments)
+            return ""
+        module = {"python": [], "scrapy": ["-m", "scrapy"], "scrapy-simhash": ["-m", "scrapy_simhash"]}[
+            program
+        ]
+        done = subprocess.run(
+            [self.python, *module, *map(self.ours, arguments)],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        if arguments[0] == "crawl":
+            assert " ERROR: " not in done.stderr, done.stderr
+            self.log = done.stderr
+            lines = (self.folder / arguments[arguments.index("-O") + 1]).read_text("utf-8").splitlines()
+            self.feed = [json.loads(line) for line in lines]
+            for item in self.feed:
+                (item["near_duplicate"] or {}).pop("cluster", None)
+        return done.stdout.replace(self.port, SHOWN)
+
+    def serve(self, arguments: list[str]) -> None:
+        """Start the server as the page does, and wait until it answers."""
+        command = [self.python, *(argument.replace(SHOWN, self.port) for argument in arguments)]
+        quiet = subprocess.DEVNULL
+        self.server = subprocess.Popen(
+            command, cwd=self.folder, env=self.environment, stdout=quiet, stderr=quiet
+        )
+        for _ in range(200):
+            try:
+                with urlopen(f"http://127.0.0.1:{self.port}/", timeout=10):
+                    return
+            except URLError:
+                time.sleep(0.05)
+        pytest.fail("the server of the tutorial does not answer")
+
+    def set(self, block: Block) -> None:
+        """Replace the lines that set the same names, and add the others at the end."""
+        path = self.folder / block.caption
+        text = path.read_text("utf-8")
+        for line in block.text.splitlines():
+            name = line.partition(" =")[0]
+            text, replaced = re.subn(rf"(?m)^{name} = .*$", line, text)
+            if not replaced:
+                text += line + "\n"
+        path.write_text(text, "utf-8")
+
+    def ours(self, text: str) -> str:
+        return text.replace(f":{SHOWN}", f":{self.port}")
+
+
+def typed(block: Block) -> Iterator[tuple[str, str]]:
+    """Yield each command of a console block with what the page shows below it."""
+    for part in re.split(r"(?m)^\$ ", block.text)[1:]:
+        command, _, answer = part.partition("\n")
+        yield command, answer
+
+
+@contextmanager
+def reading(folder: Path, python: str, environment: dict[str, str]) -> Iterator[Reader]:
+    reader = Reader(folder, python, environment)
+    try:
+        yield reader
+    finally:
+        if reader.server is not None:
+            reader.server.terminate()
+            reader.server.wait(30)
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
+    return {**ours, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def follow_all(reader: Reader) -> None:
+    for block in blocks(TUTORIAL):
+        reader.follow(block)
+    languages = {block.language for block in reader.followed}
+    assert languages == {"console", "python", "json", "text"}
+    # The last step: Monday had the items, Tuesday none of the pages that can be compared.
+    monday, tuesday = (
+        {json.loads(line)["url"] for line in (reader.folder / name).read_text("utf-8").splitlines()}
+        for name in ("monday.jsonl", "tuesday.jsonl")
+    )
+    assert {url.rpartition("/")[2] for url in monday} >= {"ferry.html", "bridge.html"}
+    assert not tuesday
+
+
+def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
+    environment = clean_environment(PYTHONPATH=str(ROOT))
+    with reading(tmp_path, sys.executable, environment) as reader:
+        follow_all(reader)
+
+
+@pytest.mark.slow("it builds a wheel, and installs it into an environment of its own")
+def test_the_tutorial_works_with_an_installed_wheel(tmp_path: Path) -> None:
+    wheels, home, folder = (tmp_path / name for name in ("wheels", "home", "folder"))
+    folder.mkdir()
+    pip = [sys.executable, "-m", "pip"]
+    offline = ["--no-deps", "--no-index", "--disable-pip-version-check", "-q"]
+    build = [*pip, "wheel", *offline, "--no-build-isolation", "-w", str(wheels), str(ROOT)]
+    subprocess.run(build, check=True, timeout=300, env=clean_environment(SCRAPY_SIMHASH_BUILD="pure"))
+    venv.create(home, symlinks=os.name != "nt")
+    place = sysconfig.get_path("purelib", "venv", {"base": str(home), "platbase": str(home)})
+    (wheel,) = wheels.iterdir()
+    subprocess.run([*pip, "install", *offline, "--target", place, str(wheel)], check=True, timeout=300)
+    # Scrapy and the like come from this environment; its own scrapy-simhash, if any, comes after the wheel's.
+    (Path(place) / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    python = str(home / ("Scripts" if os.name == "nt" else "bin") / "python")
+    environment = clean_environment()
+    environment.pop("PYTHONPATH", None)
+    where = "import scrapy_simhash; print(scrapy_simhash.__file__)"
+    asked = subprocess.run(
+        [python, "-c", where], cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=True
+    )
+    assert Path(asked.stdout.strip()).is_relative_to(place)
+    with reading(folder, python, environment) as reader:
+        follow_all(reader)
