@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -171,11 +172,16 @@ def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.slow("it builds a wheel, and installs it into an environment of its own")
 def test_the_tutorial_works_with_an_installed_wheel(tmp_path: Path) -> None:
-    wheels, home, folder = (tmp_path / name for name in ("wheels", "home", "folder"))
+    wheels, home, folder, sources = (tmp_path / name for name in ("wheels", "home", "folder", "sources"))
     folder.mkdir()
+    # setuptools writes beside the sources.
+    made = shutil.ignore_patterns(
+        "*.so", "*.pyd", "*.egg-info", "__pycache__", "_build", "out", "build", "dist", ".*"
+    )
+    shutil.copytree(ROOT, sources, ignore=made)
     pip = [sys.executable, "-m", "pip"]
     offline = ["--no-deps", "--no-index", "--disable-pip-version-check", "-q"]
-    build = [*pip, "wheel", *offline, "--no-build-isolation", "-w", str(wheels), str(ROOT)]
+    build = [*pip, "wheel", *offline, "--no-build-isolation", "-w", str(wheels), str(sources)]
     subprocess.run(build, check=True, timeout=300, env=clean_environment(SCRAPY_SIMHASH_BUILD="pure"))
     venv.create(home, symlinks=os.name != "nt")
     place = sysconfig.get_path("purelib", "venv", {"base": str(home), "platbase": str(home)})
