@@ -79,6 +79,7 @@ def server() -> Iterator[SiteServer]:
 class ExampleCrawl(NamedTuple):
     log: str
     items: dict[str, dict[str, Any]]
+    report: Path
 
     @classmethod
     def with_action(cls, action: str, path: Path) -> ExampleCrawl:
@@ -86,8 +87,11 @@ class ExampleCrawl(NamedTuple):
         # A server of its own: advertisements depend on the number of the visit.
         with site() as fresh:
             chosen = ("-s", f"SIMHASH_ACTION={action}", "-a", f"start={SHOWN}/", "-O", str(path))
-            run = scrapy(EXAMPLE, fresh, "crawl", "pages", *chosen, *IN_ORDER)
-            return cls(run.log, feed(path, fresh))
+            report = path.with_suffix(".report")
+            run = scrapy(
+                EXAMPLE, fresh, "crawl", "pages", *chosen, "-s", f"SIMHASH_REPORT={report}", *IN_ORDER
+            )
+            return cls(run.log, feed(path, fresh), report)
 
     def stat(self, name: str) -> int:
         (value,) = re.findall(rf"'{name}': (\d+)", self.log)
@@ -146,6 +150,19 @@ def test_the_readme_tells_the_benefit_as_it_is(example_crawl: ExampleCrawl, tmp_
     pages, left = ({truth.key(url) for url in crawl.items} for crawl in (example_crawl, kept))
     for page in pages - left:
         assert any(truth.relation(page, other).expected != "different" for other in left), page
+
+
+def test_the_pairs_of_a_report_that_the_questions_call_doubtful_are_those_nearest_to_the_threshold(
+    example_crawl: ExampleCrawl,
+) -> None:
+    (block,) = (one for one in blocks(DOCS / "faq.rst", "python") if "def doubtful_pairs" in one.text)
+    given: dict[str, Any] = {}
+    exec(block.text, given)
+    above, below = given["doubtful_pairs"](example_crawl.report, 10)
+    assert len(above) == len(below) == 10
+    (least, page, original), (greatest, _, _) = above[0], below[0]
+    assert least >= Config().min_similarity > greatest
+    assert page != original
 
 
 def repeats(item: dict[str, Any]) -> bool:
