@@ -18,6 +18,11 @@ from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.store import Store
 from scrapy_simhash.store.damage import Damage
 
+EXAMPLE = """\
+$ scrapy-simhash export news.sqlite
+{"format": "scrapy-simhash postings", ...
+"""
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which store, and where to."""

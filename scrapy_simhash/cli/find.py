@@ -20,6 +20,12 @@ from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.plans.plan import Plan
 
+EXAMPLE = """\
+$ scrapy-simhash find --stored hashes.txt --input queries.txt
+{"query": 5456993838078482868, "matches": [[5456993838078482869, 1]]}
+"""
+
+
 #: So few queries are answered by a look at every stored hash: 60 nanoseconds each, where an index takes 500 to build.
 FEW = 8
 #: Hashes that the index takes, or answers, in one call.

@@ -13,6 +13,11 @@ from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.index.pairs import pairs
 
+EXAMPLE = """\
+$ scrapy-simhash find-all --distance 3 --input hashes.txt
+[5456993838078482869, 5457064206285785525]
+"""
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what every search takes; there is nothing else."""

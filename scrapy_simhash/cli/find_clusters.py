@@ -16,6 +16,11 @@ from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.pairs import pairs
 
+EXAMPLE = """\
+$ scrapy-simhash find-clusters --distance 3 --input hashes.txt
+[5456993838078482869, 5457064206285785525]
+"""
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which groups are meant to what every search takes."""

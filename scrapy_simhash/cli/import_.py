@@ -18,6 +18,11 @@ from scrapy_simhash.cli.postings import Export, blocks_for
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
 
+EXAMPLE = """\
+$ scrapy-simhash import new.sqlite --input pages.jsonl --html-field html
+records: 3, new: 2, near-duplicates: 1, revisits: 0, short: 0, skipped: 0
+"""
+
 DOING = "import"
 
 

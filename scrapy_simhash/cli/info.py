@@ -17,6 +17,16 @@ from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.crawl.times import written
 from scrapy_simhash.store import Audited, Run, Store
 
+EXAMPLE = """\
+$ scrapy-simhash info news.sqlite
+news.sqlite (sqlite, ... bytes)
+pages             3
+fingerprints      2
+clusters          1
+near-duplicates   1
+...
+"""
+
 #: Clusters that are shown, the largest first.
 SHOWN_CLUSTERS = 5
 #: Runs that are shown to people, the latest.

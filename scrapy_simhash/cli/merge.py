@@ -22,6 +22,12 @@ from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.store import Header, Posting
 
+EXAMPLE = """\
+$ scrapy-simhash merge both.sqlite monday.sqlite tuesday.sqlite
+postings: 6, new: 2, near-duplicates: 1, revisits: 3, short: 0, profiles: 2
+"""
+
+
 DOING = "merge"
 
 

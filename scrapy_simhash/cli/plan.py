@@ -38,6 +38,11 @@ from scrapy_simhash.index.plans.probing_cost import blocks_for, probing_cost
 from scrapy_simhash.index.plans.probing_plan import ProbingPlan
 from scrapy_simhash.index.skew import effective_bits, probed_share, sample_of
 
+EXAMPLE = """\
+$ scrapy-simhash plan --pages 10M --distance 3
+10,000,000 pages, near-duplicates differ in up to 3 bits, ...
+"""
+
 #: More than any index: a petabyte of single bytes.
 MOST_PAGES = 10**15
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}

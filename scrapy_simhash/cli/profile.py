@@ -29,6 +29,12 @@ from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store import Header
 
+EXAMPLE = """\
+$ scrapy-simhash profile news.sqlite
+host           pages  subjects  pieces  known
+example.com        3         1       0  no
+"""
+
 #: By how many subjects the pieces of a site are counted: from each of these on.
 STEPS = (48, 24, 12, LEAST_SUBJECTS)
 #: Own words that only one of two pages has: so many are shown.

@@ -15,6 +15,11 @@ from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import Input, opened
 from scrapy_simhash.cli.progress import Progress
 
+EXAMPLE = """\
+$ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
+https://example.com/print/ferry repeats https://example.com/ferry, ...
+"""
+
 #: Clusters that are shown, the largest first.
 SHOWN_CLUSTERS = 10
 #: Lines that are named because nothing can be made of them, the first.

@@ -35,15 +35,13 @@ class SimhashCommand(ScrapyCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the commands, each with its own options and with those that all commands of Scrapy have."""
-        from scrapy_simhash.cli.main import CRAWL_COMMANDS, add_commands, command_of
+        from scrapy_simhash.cli.commands import CRAWL_COMMANDS, add_commands, finish
 
         parser.prog = PROGRAM
         # One and the same option may be there twice: --set is Scrapy's as well.
         for name, subparser in add_commands(parser, CRAWL_COMMANDS, conflict_handler="resolve"):
-            command = command_of(name)
-            command.add_arguments(subparser)
+            finish(subparser, name)
             super().add_options(subparser)
-            subparser.set_defaults(run=command.run, parser=subparser)
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Run one of them; its exit status is that of Scrapy."""

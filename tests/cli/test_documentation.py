@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.main import COMMANDS, STORE_COMMANDS, command_of
+from scrapy_simhash.cli.commands import COMMANDS, GROUPS, command_of
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"
@@ -19,7 +19,7 @@ HOW_TO = DOCS / "how-to"
 #: Where the options stand that several commands have.
 COMMON = {
     **dict.fromkeys(("find", "find-all", "find-clusters"), "What the searches have in common"),
-    **dict.fromkeys(STORE_COMMANDS, "Places of stores"),
+    **dict.fromkeys(GROUPS["stores"], "Places of stores"),
 }
 PROGRAMS = {"scrapy-simhash": "scrapy_simhash", "scrapy": "scrapy"}
 #: A Scrapy project with a spider that remembers.

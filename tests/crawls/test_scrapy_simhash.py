@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.main import CRAWL_COMMANDS
+from scrapy_simhash.cli.commands import CRAWL_COMMANDS
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
 from tests.crawls.site import article, serve
