@@ -6,17 +6,16 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
-from functools import partial
 
-from scrapy_simhash.cli.failures import FAILED, Refused
+from scrapy_simhash.cli.damage import left_out
+from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.output import opened
-from scrapy_simhash.cli.places import Place, add_place, place_of
+from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.cli.site_lines import site_line, sites_of
 from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.store import Store
-from scrapy_simhash.store.damage import Damage
 
 EXAMPLE = """\
 $ scrapy-simhash export news.sqlite
@@ -38,24 +37,9 @@ def run(options: Namespace) -> int:
     if place.identity == os.path.realpath(options.output):
         raise Refused(f"{place.shown} cannot be replaced by its own export")
     with Progress(sys.stderr) as progress, place.reading() as store, opened(options.output) as output:
-        output.write(lines(store, partial(progress.count, "exporting")))
-    return FAILED if tell_of_damage(place, store) else 0
-
-
-def tell_of_damage(place: Place, store: Store) -> bool:
-    """Say on standard error how many damaged records of a store were left out, and return whether there are any.
-
-    The store has named the first hundred in the log.
-    """
-    damage: Damage | None = getattr(store, "damage", None)
-    if not damage:
-        return False
-    print(
-        f"warning: {place.shown}: damaged records were left out: {len(damage):,} ({damage.named[0]}"
-        f"{', ...' if len(damage) > 1 else ''}); scrapy-simhash info --check names them",
-        file=sys.stderr,
-    )
-    return True
+        output.write(lines(store, progress.counting("exporting", of(len(store)))))
+        status = left_out(place, store)
+    return status
 
 
 def lines(store: Store, tell: Callable[[int], None]) -> Iterator[str]:

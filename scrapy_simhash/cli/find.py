@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from array import array
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Literal
 
@@ -16,7 +15,7 @@ from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.hashes import read_hashes
 from scrapy_simhash.cli.input import STDIN
 from scrapy_simhash.cli.output import opened
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.plans.plan import Plan
 
@@ -50,8 +49,8 @@ def run(options: Namespace) -> int:
     distance = options.distance
     plan = chosen_plan(options.blocks, distance)
     with Progress(sys.stderr) as progress, opened(options.output) as output:
-        stored = read_hashes(options.stored, partial(progress.count, "reading"), options.hex)
-        queries = read_hashes(options.input, partial(progress.count, "reading"), options.hex)
+        stored = read_hashes(options.stored, progress, options.hex)
+        queries = read_hashes(options.input, progress, options.hex)
         if plan == AUTO and len(queries) <= FEW:
             found = _by_scan(queries, stored, distance, progress)
         else:
@@ -65,11 +64,10 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _by_scan(
-    queries: Iterable[int], stored: array[int], distance: int, progress: Progress
-) -> Iterator[Answer]:
+def _by_scan(queries: array[int], stored: array[int], distance: int, progress: Progress) -> Iterator[Answer]:
+    tell = progress.counting("answering", of(len(queries)))
     for number, query in enumerate(queries):
-        progress.count("answering", number)
+        tell(number)
         near = {value for value in stored if (value ^ query).bit_count() <= distance}
         nearest_first = sorted(((value ^ query).bit_count(), value) for value in near)
         yield query, [(value, bits) for bits, value in nearest_first]
@@ -81,12 +79,14 @@ def _by_index(
     # The keys number the hashes in rising order, so that of equally near ones the smallest comes first.
     distinct = array("Q", (value for value, _ in groupby(sorted(stored))))
     index = SimhashIndex(distance, AUTO, len(distinct)) if plan == AUTO else SimhashIndex.from_plan(plan)
+    tell = progress.counting("storing", of(len(distinct)))
     for start in range(0, len(distinct), BATCH):
-        progress.count("storing", start)
+        tell(start)
         index.add_many(distinct[start : start + BATCH])
+    tell = progress.counting("answering", of(len(queries)))
     for number, (query, matches) in enumerate(zip(queries, index.find_many(queries), strict=True)):
         if not number % BATCH:
-            progress.count("answering", number)
+            tell(number)
         yield query, [(match.value, match.distance) for match in matches]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from functools import partial
 
 from scrapy_simhash.cli import answers
 from scrapy_simhash.cli.arguments import add_search_arguments, chosen_plan
@@ -29,7 +28,7 @@ def run(options: Namespace) -> int:
     distance = options.distance
     plan = chosen_plan(options.blocks, distance)
     with Progress(sys.stderr) as progress, opened(options.output) as output:
-        hashes = read_hashes(options.input, partial(progress.count, "reading"), options.hex)
+        hashes = read_hashes(options.input, progress, options.hex)
         found = pairs(hashes, distance, plan, progress.share("searching"))
         if options.json:
             triples = (f"[{small}, {large}, {bits}]" for small, large, bits in found)

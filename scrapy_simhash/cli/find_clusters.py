@@ -6,7 +6,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from array import array
 from collections.abc import Iterable
-from functools import partial
 
 from scrapy_simhash.cli import answers
 from scrapy_simhash.cli.arguments import add_search_arguments, chosen_plan
@@ -38,7 +37,7 @@ def run(options: Namespace) -> int:
     distance = options.distance
     plan = chosen_plan(options.blocks, distance)
     with Progress(sys.stderr) as progress, opened(options.output) as output:
-        hashes = read_hashes(options.input, partial(progress.count, "reading"), options.hex)
+        hashes = read_hashes(options.input, progress, options.hex)
         tell = progress.share("searching")
         if options.representatives:
             groups = represented(hashes, representatives(hashes, distance, plan, tell))

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import BYTE_ORDER_MARK, opened
+from scrapy_simhash.cli.progress import Progress
 
 #: Bytes read at once. Larger ones are no faster, and their lines no longer fit the cache.
 CHUNK = 1 << 18
@@ -37,17 +38,17 @@ _LINE = re.compile(rb"[ \t]*(?:0[xX](?P<hex>[0-9a-fA-F]+)|(?P<decimal>[0-9]+)|)[
 _HEX_LINE = re.compile(rb"[ \t]*(?:(?:0[xX])?(?P<hex>[0-9a-fA-F]+)|(?P<decimal>(?!)))?[ \t]*\r?")
 
 
-def read_hashes(path: str, on_read: Callable[[int], None], is_hex: bool = False) -> array[int]:
+def read_hashes(path: str, progress: Progress, is_hex: bool = False) -> array[int]:
     """Return the hashes of the file at *path*, or of standard input for ``-``, in their order.
 
     A line is a decimal number from 0 to 2**64 - 1, or ``0x`` and hexadecimal digits; with *is_hex*, the digits are
     hexadecimal in either case. Blank lines, spaces and tabs around a number, and Windows line ends are passed over.
-    *on_read* is told now and then how many there are.
+    *progress* shows how many there are.
 
     Raises Refused for the first line that is something else, with its number, and Failed if the file cannot be read.
     """
     with opened(path, buffering=0) as given, failing(f"read {given.source}"):
-        return parse(given.stream, given.name, on_read, is_hex)
+        return parse(given.stream, given.name, progress.counting("reading", given.share), is_hex)
 
 
 def parse(

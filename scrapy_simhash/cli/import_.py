@@ -6,7 +6,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from itertools import chain, islice
 
 from scrapy_simhash.cli.failures import Refused
@@ -15,7 +14,7 @@ from scrapy_simhash.cli.input import Input, opened
 from scrapy_simhash.cli.intake import header_in, taking_in, told
 from scrapy_simhash.cli.places import Place, add_place, place_of
 from scrapy_simhash.cli.postings import Export, blocks_for
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, warn
 from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
 
 EXAMPLE = """\
@@ -62,34 +61,37 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Claim every posting, or every page, one after another, say what became of them, and return 0."""
+    """Claim every posting, or every page, one after another, say what became of them; return 0, FAILED for damage."""
     is_feed = bool(options.html_field or options.text_field)
     for name in ("url_field", "time_field", "format"):
         if getattr(options, name) and not is_feed:
             raise Refused(f"--{name.replace('_', '-')} needs --html-field or --text-field")
     take = _take_feed if is_feed else _take_export
-    with Progress(sys.stderr) as progress, opened(options.input) as given:
-        facts = take(given, options, partial(progress.count, "importing"))
-    print(told(facts, options.json))
-    return 0
-
-
-def _take_export(given: Input, options: Namespace, tell: Callable[[int], None]) -> dict[str, int]:
-    export = Export(given)
     place = place_of(options.place, options)
+    with Progress(sys.stderr) as progress, opened(options.input) as given:
+        facts, status = take(given, place, options, progress.counting("importing", given.share))
+    print(told(facts, options.json))
+    return status
+
+
+def _take_export(
+    given: Input, place: Place, options: Namespace, tell: Callable[[int], None]
+) -> tuple[dict[str, int], int]:
+    export = Export(given)
     header = header_in(place, options, export.header, given.name)
     with taking_in(place, header, DOING) as intake:
         intake.claim_all(export, export.header, tell)
     export.tell_of_unknown()
-    return intake.facts
+    return intake.facts, intake.status
 
 
-def _take_feed(given: Input, options: Namespace, tell: Callable[[int], None]) -> dict[str, int]:
+def _take_feed(
+    given: Input, place: Place, options: Namespace, tell: Callable[[int], None]
+) -> tuple[dict[str, int], int]:
     # What reads pages takes half a second to import.
     from scrapy_simhash.cli.pages import Fields, Pages
     from scrapy_simhash.detector import header_for
 
-    place = place_of(options.place, options)
     fields = Fields(
         options.url_field or "url",
         options.html_field or options.text_field,
@@ -103,7 +105,7 @@ def _take_feed(given: Input, options: Namespace, tell: Callable[[int], None]) ->
         with taking_in(place, header_for(config), DOING) as intake:
             pages = Pages(intake, config, fields, options.project and options.project.key_of(place))
             read = pages.take_all(chain(first, feed), tell)
-    return {"records": read, **vars(intake.counts), "skipped": pages.skipped}
+    return {"records": read, **vars(intake.counts), "skipped": pages.skipped}, intake.status
 
 
 def reading_config(place: Place, options: Namespace) -> Config:
@@ -119,7 +121,7 @@ def reading_config(place: Place, options: Namespace) -> Config:
     given = dict(map(_setting, options.set))
     for name, sentence in unused_settings({**held, **given}).items():
         if name in given:
-            print(f"warning: {sentence}", file=sys.stderr)
+            warn(sentence)
     return Config.from_settings({**held, **given})
 
 

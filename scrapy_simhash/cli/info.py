@@ -7,12 +7,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
+from scrapy_simhash.cli.damage import left_out
 from scrapy_simhash.cli.failures import FAILED, Refused
 from scrapy_simhash.cli.places import FilePlace, Place, add_place, place_of
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.crawl.times import written
 from scrapy_simhash.store import Audited, Run, Store
@@ -45,19 +45,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print what is known about a store, or what of it is damaged; return 0, or FAILED for a damaged one."""
+    """Print what is known about a store, or what of it is damaged; return 0, or FAILED if anything is."""
     place = place_of(options.place, options)
     with Progress(sys.stderr) as progress, place.reading() as store:
         if options.check:
-            facts = check(place, store, partial(progress.count, "checking"))
+            facts = check(place, store, progress.counting("checking", of(len(store))))
         else:
-            facts = survey(place, store, partial(progress.count, "counting"))
+            facts = survey(place, store, progress.counting("counting", of(len(store))))
+        status = FAILED if options.check and facts["damaged"] else left_out(place, store)
     shown_as = _lines_of_check if options.check else _lines
     text = json.dumps(facts, indent=2) if options.json else "\n".join(shown_as(facts))
     # Not every name of a file can be written everywhere.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
-    return FAILED if options.check and facts["damaged"] else 0
+    return status
 
 
 def check(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, Any]:

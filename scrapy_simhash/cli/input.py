@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
 from scrapy_simhash.cli.failures import Failed, failing
@@ -26,6 +28,15 @@ class Input(NamedTuple):
     """What stands before the number of a line."""
     source: str
     """What could not be read, in a sentence."""
+
+    def share(self, _: int = 0) -> float | None:
+        """Return which share of a file was read, 0.0 to 1.0; None for what has no size, as a pipe."""
+        try:
+            status = os.fstat(self.stream.fileno())
+            is_file = S_ISREG(status.st_mode) and status.st_size > 0
+            return min(1.0, self.stream.tell() / status.st_size) if is_file else None
+        except (OSError, ValueError):
+            return None
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,8 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from scrapy_simhash.cli.blocking import BlockingSites
-from scrapy_simhash.cli.failures import Failed, Refused
+from scrapy_simhash.cli.damage import left_out
+from scrapy_simhash.cli.failures import FAILED, Failed, Refused
 from scrapy_simhash.cli.places import Place
+from scrapy_simhash.cli.progress import warn
 from scrapy_simhash.cli.site_lines import Site, joined
 from scrapy_simhash.exceptions import RecordDamaged, StoreMismatch, StoreUnavailable
 from scrapy_simhash.scope import scope_function
@@ -57,6 +58,13 @@ class Intake:
     claimed: int = 0
     profiles: int = 0
     """Of sites: what was learned about so many was joined."""
+    status: int = 0
+    """The exit status: FAILED if a page could not be stored, or a record of the store not be read."""
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the store was needed."""
+        return "store" in vars(self)
 
     @cached_property
     def store(self) -> Store:
@@ -87,7 +95,7 @@ class Intake:
                 self._join(posting)
                 continue
             # What was compared within another scope.
-            with self._passing_over(posting):
+            with self.passing_over(posting.url):
                 self.claim(posting._replace(scope=scope_of(posting.url)) if scope_of else posting)
             tell(self.claimed)
 
@@ -104,12 +112,13 @@ class Intake:
         self.profiles += 1
 
     @contextmanager
-    def _passing_over(self, posting: Posting) -> Iterator[None]:
-        """Say that *posting* is not stored if what the store has of its page is damaged, and go on."""
+    def passing_over(self, url: str) -> Iterator[None]:
+        """Warn that a page is not stored if what the store has of it is damaged, and go on."""
         try:
             yield
         except RecordDamaged as error:
-            print(f"warning: {ascii(posting.url)[1:-1]} was not stored: {error}", file=sys.stderr)
+            self.status = FAILED
+            warn(f"{ascii(url)[1:-1]} was not stored: {error}")
 
 
 def header_in(place: Place, options: Namespace, source: Header, name: str) -> Header:
@@ -142,6 +151,8 @@ def taking_in(place: Place, header: Header, doing: str) -> Iterator[Intake]:
                 # At once: what is wrong with it is told before anything is read.
                 _ = intake.store
             yield intake
+            if intake.is_open:
+                intake.status = max(intake.status, left_out(place, intake.store))
         except (Failed, Refused, StoreUnavailable) as error:
             kept = f"the {intake.claimed:,} pages before it were stored; the command can be repeated"
             raise type(error)(f"{error}; {kept if intake.claimed else 'nothing was stored'}") from error

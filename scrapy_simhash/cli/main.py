@@ -85,6 +85,9 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _run(arguments: Sequence[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
+    if not words:
+        make_parser(()).print_help(sys.stderr)
+        return REFUSED
     # No option before the command has a value, so that the first word that is none is the command.
     called = next((word for word in words if not word.startswith("-")), None)
     options, unknown = make_parser((called,) if called else ()).parse_known_args(words)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from scrapy_simhash.cli import input as reading
-from scrapy_simhash.cli.export import tell_of_damage
+from scrapy_simhash.cli.damage import left_out
 from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.cli.intake import header_in, taking_in, told
-from scrapy_simhash.cli.places import FilePlace, add_prefix, place_of
+from scrapy_simhash.cli.intake import Intake, header_in, taking_in, told
+from scrapy_simhash.cli.places import FilePlace, place_of
 from scrapy_simhash.cli.postings import Export
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, Share, of
 from scrapy_simhash.cli.site_lines import Site, sites_of
 from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.exceptions import StoreMismatch
@@ -37,6 +37,10 @@ class Source(NamedTuple):
     name: str
     header: Header
     entries: Iterable[Posting | Site]
+    share: Share
+    """Which share of it is read after so many postings."""
+    end: Callable[[], int]
+    """Called when all is read: says what was passed over, and returns the exit status."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -50,12 +54,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         help="a store or an export; if several have the same page, the last one counts as its latest visit",
     )
-    add_prefix(parser)
     parser.add_argument("--json", action="store_true", help="write the counts as a JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Claim the postings of every source in the store, one source after another, and return 0."""
+    """Claim the postings of every source in the store, one source after another, and return 0; FAILED for damage."""
     into = place_of(options.into, options)
     with Progress(sys.stderr) as progress, ExitStack() as stack:
         sources = [stack.enter_context(_opened(name, into.identity, options)) for name in options.sources]
@@ -67,11 +70,16 @@ def run(options: Namespace) -> int:
                     f" {'; '.join(differences)}. Nothing was changed"
                 )
         with taking_in(into, header, DOING) as intake:
-            for source in sources:
-                tell = partial(progress.count, f"merging {source.name}")
-                intake.claim_all(source.entries, source.header, tell)
+            statuses = [_merge(source, intake, progress) for source in sources]
     print(told(intake.facts, options.json))
-    return 0
+    return max(intake.status, *statuses)
+
+
+def _merge(source: Source, intake: Intake, progress: Progress) -> int:
+    before = intake.claimed
+    tell = progress.counting(f"merging {source.name}", source.share)
+    intake.claim_all(source.entries, source.header, lambda claimed: tell(claimed - before))
+    return source.end()
 
 
 @contextmanager
@@ -83,10 +91,9 @@ def _opened(name: str, into: str, options: Namespace) -> Iterator[Source]:
     if place is None or (isinstance(place, FilePlace) and place.is_export()):
         with reading.opened(name) as given:
             export = Export(given)
-            yield Source(name, export.header, export)
-            export.tell_of_unknown()
+            yield Source(name, export.header, export, given.share, export.tell_of_unknown)
         return
     with place.reading() as store:
         postings = (step.posting for step in walk(store))
-        yield Source(place.shown, store.header, chain(postings, sites_of(store)))
-        tell_of_damage(place, store)
+        entries: Iterable[Posting | Site] = chain(postings, sites_of(store))
+        yield Source(place.shown, store.header, entries, of(len(store)), partial(left_out, place, store))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from scrapy_simhash.cli.failures import Failed, failing
+from scrapy_simhash.cli.progress import wipe
 
 #: The path that stands for standard output.
 STDOUT = "-"
@@ -38,6 +39,8 @@ class Output:
         """Write *lines*, which end as lines do. Raises Failed, or BrokenPipeError if nobody reads any more."""
         waiting = iter(lines)
         while text := "".join(islice(waiting, BATCH)):
+            if self._raw.isatty():
+                wipe()
             with failing(f"write {self._name}"):
                 _write_all(self._raw, text.encode("ascii"))
 

@@ -96,11 +96,12 @@ class Pages:
         elif reading.text_hash is None:
             self._intake.counts.short += 1  # no store keeps a page that says nothing
         else:
-            verdict = self._detector.conclude(reading, url, key=key)
-            self._intake.claimed += 1
-            self._intake.counts.add(
-                verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None
-            )
+            with self._intake.passing_over(url):
+                verdict = self._detector.conclude(reading, url, key=key)
+                self._intake.claimed += 1
+                self._intake.counts.add(
+                    verdict.last_seen is not None, verdict.duplicate_of, verdict.fingerprint is None
+                )
 
     def _read(self, page: str) -> Reading | None:
         """Return what is left of a page, None for one that is too large."""

@@ -123,6 +123,8 @@ class FilePlace(Place):
 
     def check(self, may_be_new: bool = False) -> None:
         """See above."""
+        from scrapy_simhash.store.sqlite import is_database
+
         if not may_be_new and not self.path.exists():
             raise Failed(f"no such store: {self.shown}")
         if self.path.is_dir():
@@ -131,6 +133,8 @@ class FilePlace(Place):
             raise Refused(
                 f"{self.shown} is an export, not a store: import it into a store, or merge it with others"
             )
+        if self.path.exists() and not is_database(self.path):
+            raise Failed(f"{self.shown} is not a store: it is not an SQLite file")
 
     def exists(self) -> bool:
         """See above."""
@@ -206,19 +210,9 @@ def add_place(parser: ArgumentParser) -> None:
         "place",
         metavar="PLACE",
         nargs="?",
-        help="the store: an SQLite file, a URL like redis://host:6379/0, or, in a Scrapy project, the"
+        help="the store: an SQLite file, a URL like redis://host:6379/0#prefix, or, in a Scrapy project, the"
         " name of a spider"
         " (default: the only spider of the project)",
-    )
-    add_prefix(parser)
-
-
-def add_prefix(parser: ArgumentParser) -> None:
-    """Add what stores in Redis need besides."""
-    parser.add_argument(
-        "--prefix",
-        metavar="PREFIX",
-        help="prefix of the Redis keys of the store; same as #PREFIX at the end of the URL",
     )
 
 
@@ -228,12 +222,10 @@ def place_of(name: str | None, options: Namespace) -> Place:
         from scrapy_simhash.store.redis import Server
 
         url, _, fragment = name.partition("#")
-        server, prefix = Server(url), unquote(fragment) or options.prefix
-        if not prefix:
-            raise Refused(
-                f"a store in Redis needs a prefix: add --prefix PREFIX, or append #PREFIX to {server}"
-            )
-        return RedisPlace(server, prefix)
+        server = Server(url)
+        if not fragment:
+            raise Refused(f"a store in Redis needs a prefix: append #PREFIX to {server}")
+        return RedisPlace(server, unquote(fragment))
     if options.project is not None:
         place: Place | None = options.project.place_of(name)
         if place is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from typing import Any
 from scrapy_simhash.cli.arguments import parsed_distance
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.hashes import read_hashes
+from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.config import MAX_CANDIDATE_DISTANCE, Config
 from scrapy_simhash.index.plans.cost import (
     CORES,
@@ -99,7 +101,9 @@ def run(options: Namespace) -> int:
     chosen = chosen_of(plans, distance, pages, options.max_bytes, core)
     sample = None
     if options.sample is not None:
-        sample = sample_of(read_hashes(options.sample, lambda _: None, options.hex), distance)
+        with Progress(sys.stderr) as progress:
+            hashes = read_hashes(options.sample, progress, options.hex)
+        sample = sample_of(hashes, distance)
         if len(sample) < 2:
             raise Refused(
                 f"--sample must have at least two hashes that are not near-duplicates, got {len(sample)}"

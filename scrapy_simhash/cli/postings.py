@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import Input
+from scrapy_simhash.cli.progress import warn
 from scrapy_simhash.cli.site_lines import NAME, Site, parsed_site
 from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.crawl.times import parsed, written
@@ -200,13 +200,11 @@ class Export:
             return parsed_site(line)
         return parsed_posting(text, self.unknown)
 
-    def tell_of_unknown(self) -> None:
-        """Say on standard error which names this release does not know, once all is read."""
+    def tell_of_unknown(self) -> int:
+        """Warn of names that this release does not know, once all is read, and return the exit status: 0."""
         for name, lines in sorted(self.unknown.items()):
-            print(
-                f"warning: {self._given.name}: ignored the unknown field {name!r} in {lines:,} lines",
-                file=sys.stderr,
-            )
+            warn(f"{self._given.name}: ignored the unknown field {name!r} in {lines:,} lines")
+        return 0
 
     def _line(self) -> bytes:
         with failing(f"read {self._given.source}"):

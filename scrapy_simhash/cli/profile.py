@@ -17,6 +17,7 @@ from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of
+from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.times import written
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
@@ -101,13 +102,16 @@ def run(options: Namespace) -> int:
         return 0
     if is_change:
         change(place, host, options)
-    with place.reading() as store:
+    with Progress(sys.stderr) as progress, place.reading() as store:
         sites = keeper(store, place)
         if host is None:
-            facts: dict[str, Any] = {
-                "hosts": [_host(host, profile_of(host, data, place)) for host, data in sites.sites()]
-            }
-            lines = _table(facts["hosts"])
+            hosts: list[dict[str, Any]] = []
+            tell = progress.counting("reading hosts")
+            for name, data in sites.sites():
+                hosts.append(_host(name, profile_of(name, data, place)))
+                tell(len(hosts))
+            facts: dict[str, Any] = {"hosts": hosts}
+            lines = _table(hosts)
         else:
             facts, lines = _one_host(host, load(sites, host, place), store.header, options.pages)
     text = json.dumps(facts, indent=2) if options.json else "\n".join(lines)

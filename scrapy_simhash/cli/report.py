@@ -7,11 +7,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from scrapy_simhash.cli.explanation import explained, shown
-from scrapy_simhash.cli.failures import Refused, failing
+from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.input import Input, opened
 from scrapy_simhash.cli.progress import Progress
 
@@ -44,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print what the report says, and return 0."""
     with Progress(sys.stderr) as progress, opened(options.file) as given:
-        lines = Lines(given, partial(progress.count, "reading"))
+        lines = Lines(given, progress.counting("reading", given.share))
         if options.url is None:
             facts = survey(lines)
             text = json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts))
@@ -126,7 +125,7 @@ def survey(lines: Lines) -> dict[str, Any]:
 
 
 def history(lines: Lines, url: str) -> dict[str, Any]:
-    """Return every line about *url*, each explained. Raises Refused if there is none."""
+    """Return every line about *url*, each explained. Raises Failed if there is none."""
     visits: list[dict[str, Any]] = []
     copies: set[int] = set()
     for page in lines:
@@ -136,7 +135,7 @@ def history(lines: Lines, url: str) -> dict[str, Any]:
             copies.add(hash(page["url"]))
     if not visits:
         seen = f", only {len(copies):,} that repeat it" if copies else ""
-        raise Refused(f"{lines.name} has no page {url!r}{seen}")
+        raise Failed(f"{lines.name} has no page {url!r}{seen}")
     return {
         "url": url,
         "copies": len(copies),

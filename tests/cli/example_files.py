@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from contextlib import closing
 from pathlib import Path
 
 from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.cli.commands import COMMANDS, command_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.sqlite import SqliteStore
 
@@ -31,6 +33,16 @@ REPORT = (
         "action": "drop_items",
     },
 )
+#: Arguments of a run of each command that reads files, those of its example where that does.
+READING = {
+    name: shlex.split(
+        "plan --pages 10M --sample hashes.txt"
+        if name == "plan"
+        else command_of(name).EXAMPLE.splitlines()[0].removeprefix("$ scrapy-simhash ")
+    )
+    for name in COMMANDS
+    if name != "completion"
+}
 
 
 def html(text: str) -> str:

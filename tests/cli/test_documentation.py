@@ -11,16 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.commands import COMMANDS, GROUPS, command_of
+from scrapy_simhash.cli.commands import COMMANDS, command_of
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"
 HOW_TO = DOCS / "how-to"
 #: Where the options stand that several commands have.
-COMMON = {
-    **dict.fromkeys(("find", "find-all", "find-clusters"), "What the searches have in common"),
-    **dict.fromkeys(GROUPS["stores"], "Places of stores"),
-}
+COMMON = dict.fromkeys(("find", "find-all", "find-clusters"), "What the searches have in common")
 PROGRAMS = {"scrapy-simhash": "scrapy_simhash", "scrapy": "scrapy"}
 #: A Scrapy project with a spider that remembers.
 PROJECT = {

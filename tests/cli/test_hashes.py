@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scrapy_simhash.cli import hashes
 from scrapy_simhash.cli.failures import Failed, Refused
 from scrapy_simhash.cli.hashes import parse, read_hashes
+from scrapy_simhash.cli.progress import Progress
 
 MOST = 2**64 - 1
 
@@ -202,10 +203,10 @@ def test_the_reader_tells_how_many_there_are() -> None:
 def test_a_file_that_cannot_be_read_is_a_failure_that_names_it(tmp_path: Path) -> None:
     missing = tmp_path / "missing.txt"
     with pytest.raises(Failed, match=r"cannot read .*missing\.txt: No such file or directory"):
-        read_hashes(str(missing), print)
+        read_hashes(str(missing), Progress(None))
 
 
 def test_standard_input_that_is_closed_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(Failed, match="cannot read standard input: it is closed"):
-        read_hashes("-", print)
+        read_hashes("-", Progress(None))

@@ -114,7 +114,6 @@ def test_a_wrong_line_leaves_the_old_output_and_no_other_file(tmp_path: Path) ->
 
 
 WRONG_USAGE = [
-    ([], "the following arguments are required: command"),
     (["find-some"], "invalid choice: 'find-some'"),
     (["find-all", "--fast"], "unrecognized arguments: --fast"),
     (["find-all", "hashes.txt"], "unrecognized arguments: hashes.txt"),

@@ -688,16 +688,14 @@ def test_another_kind_of_file_is_refused(tmp_path: Path, capfd: Capture) -> None
     assert other.read_text("utf-8") == "Dear diary"
 
 
-def test_a_store_in_redis_has_a_prefix_by_option_or_in_the_url(
-    redis: Any, tmp_path: Path, capfd: Capture
-) -> None:
+def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, capfd: Capture) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    run(capfd, "import", redis.url, "--prefix", "by:option", "--input", source)
-    assert facts(capfd, f"{redis.url}#by:option")["pages"] == 6
-    assert facts(capfd, f"{redis.url}#by%3Aoption")["place"] == f"{redis.url}#by:option"
+    run(capfd, "import", f"{redis.url}#in:url", "--input", source)
+    assert facts(capfd, f"{redis.url}#in:url")["pages"] == 6
+    assert facts(capfd, f"{redis.url}#in%3Aurl")["place"] == f"{redis.url}#in:url"
     assert refused(capfd, "info", redis.url) == (
         2,
-        f"a store in Redis needs a prefix: add --prefix PREFIX, or append #PREFIX to {redis.url}",
+        f"a store in Redis needs a prefix: append #PREFIX to {redis.url}",
     )
 
 

@@ -1,10 +1,20 @@
+"""The line that says how far a run is: what it says, when, and to whom; then every command on a real terminal."""
+
 from __future__ import annotations
 
 import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from select import select
 
 import pytest
 
-from scrapy_simhash.cli.progress import PATIENCE, PAUSE, Progress
+from scrapy_simhash.cli.progress import COLUMNS, PATIENCE, PAUSE, Progress, of, warn
+from tests.cli.example_files import READING, write_example_files
+from tests.docs.reader import ROOT
 
 
 class Terminal(io.StringIO):
@@ -27,30 +37,59 @@ class Clock:
 def test_a_short_run_says_nothing() -> None:
     terminal, clock = Terminal(), Clock()
     with Progress(terminal, clock) as progress:
+        read = progress.counting("reading")
         clock.now += PATIENCE - 0.01
-        progress.count("reading", 5)
+        read(5)
     assert terminal.getvalue() == ""
 
 
 def test_a_long_run_says_how_far_it_is_not_too_often_and_leaves_the_line_empty() -> None:
     terminal, clock = Terminal(), Clock()
     with Progress(terminal, clock) as progress:
+        read, search = progress.counting("reading"), progress.share("searching")
         clock.now += PATIENCE
-        progress.count("reading", 1_234_567)
-        progress.count("reading", 1_234_568)
+        read(1_234_567)
+        read(1_234_568)
         clock.now += PAUSE
-        progress.share("searching")(0.5)
-    assert terminal.shown() == ["reading: 1,234,567", "searching: 50%", "", ""]
+        search(0.5)
+    assert terminal.shown() == ["reading: 1,234,567, 617,284 a second", "searching: 50%, 2 s left", "", ""]
     # What was longer before is overwritten.
-    assert [len(text) for text in terminal.getvalue().split("\r")] == [0, 18, 18, 14, 0]
+    assert [len(text) for text in terminal.getvalue().split("\r")] == [0, 36, 36, 24, 0]
+
+
+def test_the_time_that_is_left_is_told_where_the_total_is_known() -> None:
+    terminal, clock = Terminal(), Clock()
+    with Progress(terminal, clock) as progress:
+        clock.now += 500
+        # It begins here.
+        export = progress.counting("exporting", of(4_000))
+        clock.now += 100
+        export(1_000)
+        clock.now += 100
+        # Pages that came meanwhile.
+        export(4_001)
+    assert terminal.shown()[:2] == [
+        "exporting: 1,000 (25%), 10 a second, 5 min left",
+        "exporting: 4,001 (100%), 20 a second, 0 s left",
+    ]
+
+
+def test_a_line_is_no_wider_than_the_terminal() -> None:
+    terminal, clock = Terminal(), Clock()
+    with Progress(terminal, clock) as progress:
+        merge = progress.counting(f"merging {'a' * 200}.sqlite")
+        clock.now += 60
+        merge(5)
+    assert len(terminal.shown()[0]) == COLUMNS - 1
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
 def test_what_is_no_terminal_hears_nothing(stream: io.StringIO | None) -> None:
     clock = Clock()
     with Progress(stream, clock) as progress:
+        read = progress.counting("reading")
         clock.now += 60
-        progress.count("reading", 5)
+        read(5)
     assert stream is None or stream.getvalue() == ""
 
 
@@ -60,9 +99,85 @@ def test_an_error_wipes_the_line_out_before_its_message() -> None:
     def run() -> None:
         with Progress(terminal, clock) as progress:
             clock.now += 60
-            progress.count("reading", 5)
+            progress.counting("reading")(5)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run()
     assert terminal.shown() == ["reading: 5", "", ""]
+
+
+def test_a_warning_stands_on_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, clock = Terminal(), Clock()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with Progress(terminal, clock) as progress:
+        clock.now += 60
+        progress.counting("reading")(5)
+        warn("page 7 is damaged")
+    assert terminal.shown() == ["reading: 5", "", "warning: page 7 is damaged"]
+
+
+#: A run in which two seconds are over at once, and a fifth of a second always.
+AT_ONCE = """
+import sys
+from scrapy_simhash.cli import main, progress
+progress.PATIENCE = progress.PAUSE = 0
+sys.exit(main.main())
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("progress")
+    write_example_files(folder)
+    return folder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
+@pytest.mark.parametrize("name", READING)
+def test_every_command_that_may_be_long_tells_a_terminal_and_nobody_else(name: str, folder: Path) -> None:
+    command = [sys.executable, "-c", AT_ONCE, *READING[name]]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    piped = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=60)
+    assert piped.stderr == b""
+    (folder / "new.sqlite").unlink(missing_ok=True)
+    (folder / "both.sqlite").unlink(missing_ok=True)
+    said = on_terminal(command, folder, environment)
+    assert re.search(r"\r[a-z]+[^\r\n:]*: [\d,]+(%| ?\(|,)", said), said
+    # Nothing of it is left, also where the answer goes to the same terminal.
+    assert [line for line in screen(said) if line] == piped.stdout.decode().splitlines()
+    (folder / "new.sqlite").unlink(missing_ok=True)
+    (folder / "both.sqlite").unlink(missing_ok=True)
+
+
+def on_terminal(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """Return all that a command writes whose output and errors go to one terminal."""
+    import pty
+
+    here, terminal = pty.openpty()
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        said = b""
+        # Linux ends a terminal that nobody writes to any more with an error, macOS with nothing.
+        while select([here], [], [], 60)[0]:
+            try:
+                part = os.read(here, 1024)
+            except OSError:
+                break
+            if not part:
+                break
+            said += part
+        assert process.wait(timeout=60) == 0
+    os.close(here)
+    return said.decode()
+
+
+def screen(said: str) -> list[str]:
+    """Return the lines that a terminal shows after *said*: what follows a carriage return overwrites its line."""
+    lines = []
+    for line in said.replace("\r\n", "\n").split("\n"):
+        shown = ""
+        for text in line.split("\r"):
+            shown = text + shown[len(text) :]
+        lines.append(shown.rstrip())
+    return lines

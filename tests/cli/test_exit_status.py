@@ -1,0 +1,212 @@
+"""Every command keeps to the table of exit statuses in the reference, with what it says and leaves behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from scrapy_simhash.cli.commands import COMMANDS, GROUPS
+from scrapy_simhash.cli.main import main
+from tests.cli.example_files import READING, write_example_files
+from tests.cli.test_main import started
+from tests.docs.reader import ROOT
+from tests.store.sqlite.stores import connected
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_example_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(folder: Path) -> list[str]:
+    """Return the files of *folder*, without those that SQLite has beside a store that is open, or was."""
+    return sorted(path.name for path in folder.iterdir() if not path.name.endswith(("-shm", "-wal")))
+
+
+def ended(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
+    """Return the exit status of a command and what it writes, to standard output and error."""
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        # argparse ends so.
+        status = cast("int", end.code)
+    said = capfd.readouterr()
+    return status, said.out, said.err
+
+
+# --- 0: nothing was found, and that is no error.
+
+NOTHING = {
+    "report": ["empty.jsonl"],
+    "find-all": ["--input", "queries.txt"],
+    "find-clusters": ["--input", "queries.txt"],
+    "find": ["--stored", "empty.jsonl", "--input", "queries.txt"],
+    "info": ["empty.sqlite"],
+    "profile": ["empty.sqlite"],
+    "export": ["empty.sqlite"],
+    "import": ["empty.sqlite", "--input", "empty.jsonl", "--html-field", "html"],
+    "merge": ["news.sqlite", "empty.sqlite"],
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_it_is_0_if_there_is_nothing_to_find(name: str, folder: Path, capfd: Capture) -> None:
+    (folder / "empty.jsonl").touch()
+    assert main(["export", "news.sqlite", "--output", "all.jsonl"]) == 0
+    # A store is made by its first page.
+    assert main(["import", "empty.sqlite", "--input", "all.jsonl"]) == 0
+    with connected(folder / "empty.sqlite") as connection:
+        for table in ("pages", "contents", "sketches", "sites"):
+            connection.execute(f"DELETE FROM {table}")
+    capfd.readouterr()
+    status, _, complaint = ended(capfd, name, *NOTHING[name])
+    assert (status, complaint) == (0, "")
+
+
+# --- 1: something is not there, or is damaged.
+
+MISSING = [
+    (name, file)
+    for name, words in READING.items()
+    for file in words
+    if file.endswith((".txt", ".jsonl", ".sqlite")) and file not in ("new.sqlite", "both.sqlite")
+]
+
+
+@pytest.mark.parametrize(("name", "file"), MISSING)
+def test_it_is_1_if_a_file_is_missing(name: str, file: str, folder: Path, capfd: Capture) -> None:
+    words = ["missing" if word == file else word for word in READING[name]]
+    before = names(folder)
+    status, said, complaint = ended(capfd, *words)
+    assert (status, said) == (1, "")
+    assert complaint in (
+        "scrapy-simhash: cannot read missing: No such file or directory\n",
+        "scrapy-simhash: no such store: missing\n",
+    )
+    assert names(folder) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["report", "report.jsonl", "--url", "http://b.example/"], ["profile", "news.sqlite", "b.example"]],
+)
+def test_it_is_1_for_a_page_or_a_host_that_is_not_there(
+    arguments: list[str], folder: Path, capfd: Capture
+) -> None:
+    status, said, complaint = ended(capfd, *arguments)
+    assert (status, said) == (1, "")
+    assert "b.example" in complaint
+
+
+@pytest.mark.parametrize("name", GROUPS["stores"])
+def test_it_is_1_for_a_store_that_is_none(name: str, folder: Path, capfd: Capture) -> None:
+    words = list(READING[name])
+    words[-1 if name == "merge" else 1] = "hashes.txt"
+    status, said, complaint = ended(capfd, *words)
+    assert (status, said) == (1, "")
+    assert complaint == "scrapy-simhash: hashes.txt is not a store: it is not an SQLite file\n"
+
+
+DAMAGED = {
+    "info": ["news.sqlite"],
+    "info --check": ["news.sqlite", "--check"],
+    "export": ["news.sqlite"],
+    "import": ["news.sqlite", "--input", "all.jsonl"],
+    "merge": ["both.sqlite", "news.sqlite", "monday.sqlite"],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_it_is_1_if_a_record_was_left_out(name: str, folder: Path, capfd: Capture) -> None:
+    assert main(["export", "news.sqlite", "--output", "all.jsonl"]) == 0
+    with connected(folder / "news.sqlite") as connection:
+        connection.execute("UPDATE pages SET value = 'many' WHERE number = 0")
+    status, said, complaint = ended(capfd, name.split()[0], *DAMAGED[name])
+    # All others are not.
+    assert (status, said.strip() != "") == (1, True)
+    (told,) = (said if name == "info --check" else complaint).splitlines()[-1:]
+    assert "page 0" in told
+    assert all(line.startswith("warning: ") for line in complaint.splitlines())
+
+
+# --- 2: wrong usage, wrong input.
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_it_is_2_for_an_unknown_option(name: str, capfd: Capture) -> None:
+    words = READING.get(name, [name, "bash"])
+    status, said, complaint = ended(capfd, *words, "--fast")
+    assert (status, said) == (2, "")
+    assert complaint.startswith(f"usage: scrapy-simhash {name} ")
+    assert complaint.endswith("unrecognized arguments: --fast\n")
+
+
+def test_it_is_2_without_a_command_and_the_help_is_shown(capfd: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capfd.readouterr().out
+    assert ended(capfd) == (2, "", shown)
+
+
+WRONG = [(name, file) for name, file in MISSING if not file.endswith(".sqlite")]
+
+
+@pytest.mark.parametrize(("name", "file"), WRONG)
+def test_it_is_2_for_a_wrong_line(name: str, file: str, folder: Path, capfd: Capture) -> None:
+    (folder / file).write_text("no such thing\n", "utf-8")
+    status, said, complaint = ended(capfd, *READING[name])
+    assert (status, said) == (2, "")
+    assert complaint.startswith(f"scrapy-simhash: {file}:1: ")
+
+
+# --- 130 and 141: signals.
+
+#: Sends itself an interrupt when it opens the first file in its folder.
+INTERRUPTED = """
+import os, signal, sys
+from scrapy_simhash.cli.commands import command_of
+from scrapy_simhash.cli.main import main
+command_of(sys.argv[1])
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def interrupt(event, arguments):
+    if event in ("open", "sqlite3.connect") and os.getcwd() in os.path.abspath(str(arguments[0])):
+        signal.raise_signal(signal.SIGINT)
+sys.addaudithook(interrupt)
+sys.exit(main())
+"""
+
+
+@posix_only
+@pytest.mark.parametrize("name", READING)
+def test_it_is_130_and_quiet_after_an_interrupt(name: str, folder: Path) -> None:
+    before = names(folder)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *READING[name]],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+    assert names(folder) == before
+
+
+@posix_only
+@pytest.mark.parametrize("name", COMMANDS)
+def test_it_is_141_and_quiet_if_nobody_reads_on(name: str, folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = started(*READING.get(name, [name, "bash"]), stdout=writing)
+    os.close(writing)
+    _, complained = process.communicate(timeout=60)
+    assert (process.returncode, complained) == (141, b"")
