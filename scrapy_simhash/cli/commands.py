@@ -13,6 +13,9 @@ PROGRAM = "scrapy-simhash"
 #: What each command does, by what it is about, in the order of the help. Its module is imported only when it is
 #: called: what searches need takes longer to import than a help takes to read.
 GROUPS: Mapping[str, Mapping[str, str]] = {
+    "pages": {
+        "compare": "show what two pages have in common, and the verdict on them",
+    },
     "crawls": {
         "report": "count the pages of a crawl's report, or explain one of them",
     },
@@ -37,7 +40,7 @@ COMMANDS: Mapping[str, str] = {name: does for group in GROUPS.values() for name,
 #: Those about crawls and their stores, which are also the commands of ``scrapy simhash``.
 CRAWL_COMMANDS = (*GROUPS["crawls"], *GROUPS["stores"])
 
-DESCRIPTION = "Find near-duplicates in files of hashes; manage stores and reports of crawls."
+DESCRIPTION = "Compare pages, read reports, search files of hashes, manage stores of crawls."
 EXIT_STATUS = """\
 exit status:
   0    it worked, whether or not anything was found

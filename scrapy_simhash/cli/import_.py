@@ -14,8 +14,9 @@ from scrapy_simhash.cli.input import Input, opened
 from scrapy_simhash.cli.intake import header_in, taking_in, told
 from scrapy_simhash.cli.places import Place, add_place, place_of
 from scrapy_simhash.cli.postings import Export, blocks_for
-from scrapy_simhash.cli.progress import Progress, warn
-from scrapy_simhash.config import Config, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
+from scrapy_simhash.config import Config
 
 EXAMPLE = """\
 $ scrapy-simhash import new.sqlite --input pages.jsonl --html-field html
@@ -48,15 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         choices=FORMATS,
         help="format of the feed (default: from the file name extension, else jsonlines)",
     )
-    feed.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="set a SIMHASH_* setting for reading and comparing pages (default: the settings of the"
-        " store, if it exists)",
-    )
+    add_settings(feed, "the settings of the store, if it exists")
     parser.add_argument("--json", action="store_true", help="write the counts as a JSON object")
 
 
@@ -118,20 +111,4 @@ def reading_config(place: Place, options: Namespace) -> Config:
         return config
     header = place.header()
     held = {} if header is None else {**header.settings, **blocks_for(header.settings)}
-    given = dict(map(_setting, options.set))
-    for name, sentence in unused_settings({**held, **given}).items():
-        if name in given:
-            warn(sentence)
-    return Config.from_settings({**held, **given})
-
-
-def _setting(given: str) -> tuple[str, str]:
-    """Return name and value of a setting, or raise Refused."""
-    name, equals, value = given.partition("=")
-    if not equals:
-        raise Refused(f"--set takes NAME=VALUE, got {given!r}")
-    if name not in setting_names():
-        resembled = unknown_settings({name: value}).get(name)
-        hint = f"; did you mean {resembled}?" if resembled else ""
-        raise Refused(f"{name} is not a setting of scrapy-simhash{hint}")
-    return name, value
+    return config_of(given_settings(options), held)

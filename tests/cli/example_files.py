@@ -58,6 +58,7 @@ def write_example_files(folder: Path) -> None:
         "report.jsonl": map(json.dumps, REPORT),
         "pages.jsonl": map(json.dumps, pages),
         "page.html": [pages[0]["html"]],
+        "other.html": [html(f"{FERRY} it go out.")],
     }
     for name, of_file in lines.items():
         (folder / name).write_text("\n".join(of_file) + "\n", "utf-8")

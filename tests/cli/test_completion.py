@@ -32,6 +32,7 @@ CASES: Mapping[str, Sequence[str]] = {
     "plan --index n": ["native"],
     "completion ": ["bash", "fish", "zsh"],
     "info ": ["hashes.txt", "news.sqlite"],
+    "compare hashes.txt ha": ["hashes.txt"],
     "merge news.sqlite ne": ["news.sqlite"],
     "find --stored ha": ["hashes.txt"],
     # Nobody knows how many.

@@ -47,6 +47,7 @@ def ended(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
 # --- 0: nothing was found, and that is no error.
 
 NOTHING = {
+    "compare": ["empty.jsonl", "empty.jsonl"],
     "report": ["empty.jsonl"],
     "find-all": ["--input", "queries.txt"],
     "find-clusters": ["--input", "queries.txt"],
@@ -79,7 +80,7 @@ MISSING = [
     (name, file)
     for name, words in READING.items()
     for file in words
-    if file.endswith((".txt", ".jsonl", ".sqlite")) and file not in ("new.sqlite", "both.sqlite")
+    if file.endswith((".txt", ".jsonl", ".html", ".sqlite")) and file not in ("new.sqlite", "both.sqlite")
 ]
 
 
@@ -158,7 +159,7 @@ def test_it_is_2_without_a_command_and_the_help_is_shown(capfd: Capture) -> None
     assert ended(capfd) == (2, "", shown)
 
 
-WRONG = [(name, file) for name, file in MISSING if not file.endswith(".sqlite")]
+WRONG = [(name, file) for name, file in MISSING if file.endswith((".txt", ".jsonl"))]
 
 
 @pytest.mark.parametrize(("name", "file"), WRONG)

@@ -1,6 +1,6 @@
 """Features to Fingerprint: a hash for each feature, one weighted vote for each bit."""
 
-from scrapy_simhash.page.fingerprint.fold import TIE_MASK, fold
+from scrapy_simhash.page.fingerprint.fold import TIE_MASK, fold, leads
 from scrapy_simhash.page.fingerprint.hashing import digest, number, occurrences
 from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES, are_different
 from scrapy_simhash.page.fingerprint.own_part import (
@@ -47,6 +47,7 @@ __all__ = [
     "fold",
     "is_own_part",
     "is_part",
+    "leads",
     "number",
     "occurrences",
     "own_part_length",

@@ -25,6 +25,19 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     >>> hex(fold([(b"\xff" * 8, 3), (b"\x00" * 8, 2)]))
     '0xffffffffffffffff'
     """
+    value = 0
+    for bit, lead in enumerate(leads(weighted_digests)):
+        if lead > 0 or (lead == 0 and TIE_MASK >> bit & 1):
+            value |= 1 << bit
+    return value
+
+
+def leads(weighted_digests: Iterable[tuple[bytes, int]]) -> list[int]:
+    """Return for every bit, the lowest first, by how much digests that have it outweigh those that have not.
+
+    The nearer to 0, the closer the vote; together the digests weigh as much as where all have the bit. Errors and
+    cost as in `fold`.
+    """
     by_weight: defaultdict[int, list[bytes]] = defaultdict(list)
     for digest, weight in weighted_digests:
         if len(digest) != 8:
@@ -33,11 +46,8 @@ def fold(weighted_digests: Iterable[tuple[bytes, int]]) -> int:
     if not by_weight:
         raise ValueError("a fingerprint needs at least one feature")
     all_votes = sum(weight * len(digests) for weight, digests in by_weight.items())
-    value = 0
-    for bit, votes in enumerate(_votes({weight: b"".join(digests) for weight, digests in by_weight.items()})):
-        if 2 * votes > all_votes or (2 * votes == all_votes and TIE_MASK >> bit & 1):
-            value |= 1 << bit
-    return value
+    joined = {weight: b"".join(digests) for weight, digests in by_weight.items()}
+    return [2 * votes - all_votes for votes in _votes(joined)]
 
 
 def _votes(by_weight: Mapping[int, bytes]) -> list[int]:

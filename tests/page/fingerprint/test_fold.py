@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.page.fingerprint import TIE_MASK, fold
+from scrapy_simhash.page.fingerprint import TIE_MASK, fold, leads
 
 ALL_ONES = 2**64 - 1
 Weighted = list[tuple[bytes, int]]
@@ -111,3 +111,14 @@ def test_nothing_has_no_fingerprint() -> None:
 def test_a_digest_of_another_length_is_refused(length: int) -> None:
     with pytest.raises(ValueError, match=f"a digest must have 8 bytes, got {length}"):
         fold([(b"\0" * 8, 1), (b"\0" * length, 1)])
+
+
+@given(st.lists(st.tuples(st.binary(min_size=8, max_size=8), st.integers(1, 999)), min_size=1))
+def test_a_bit_is_set_where_those_that_have_it_lead(features: list[tuple[bytes, int]]) -> None:
+    value = fold(features)
+    for bit, lead in enumerate(leads(features)):
+        mask = 1 << bit
+        assert lead == sum(
+            weight if int.from_bytes(digest, "big") & mask else -weight for digest, weight in features
+        )
+        assert bool(value & mask) is (lead > 0 or (lead == 0 and bool(TIE_MASK & mask)))

@@ -1,0 +1,73 @@
+"""Show what two pages have in common, where they differ, and the verdict on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from argparse import ArgumentParser, Namespace
+
+from scrapy_simhash.cli.comparison import make_comparison
+from scrapy_simhash.cli.comparison_html import html_lines
+from scrapy_simhash.cli.comparison_text import lines
+from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.input import STDIN
+from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.page_source import read_page
+from scrapy_simhash.cli.postings import blocks_for
+from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
+from scrapy_simhash.config import setting_name
+
+EXAMPLE = """\
+$ scrapy-simhash compare page.html other.html
+near-duplicates: distance 4, similarity 0.96, the same subject
+rule: simhash distance <= 8 or same subject, similarity >= 0.80
+they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.97
+...
+"""
+
+#: Columns where the output is no terminal.
+COLUMNS = 80
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which pages, by which settings, and what is written."""
+    for name, which in (("a", "first"), ("b", "second")):
+        parser.add_argument(
+            name,
+            metavar="PAGE",
+            help=f"the {which} page: an HTML file, or a URL, which is fetched (-: standard input)",
+        )
+    add_settings(parser, "the defaults")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
+    )
+    parser.add_argument("--json", action="store_true", help="write a JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Compare two pages, and return 0 whatever the verdict."""
+    if options.a == options.b == STDIN:
+        raise Refused("only one of the pages can be standard input")
+    given = given_settings(options)
+    # No index is made: any distance will do, without the blocks that a crawl needs for it.
+    distance = given.get(setting_name("max_distance"), "")
+    config = config_of(
+        given, blocks_for({setting_name("max_distance"): int(distance)}) if distance.isdecimal() else {}
+    )
+    facts = make_comparison(read_page(options.a), read_page(options.b), config)
+    if options.html is not None:
+        with opened(options.html) as output:
+            output.write(html_lines(facts))
+        return 0
+    if options.json:
+        print(json.dumps(facts, indent=2))
+        return 0
+    is_terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((COLUMNS, 24)).columns if is_terminal else COLUMNS
+    text = "\n".join(lines(facts, max(width, 20), is_terminal and "NO_COLOR" not in os.environ))
+    # Not every sign of a page can be written everywhere.
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    return 0

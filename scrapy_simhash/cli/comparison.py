@@ -1,0 +1,164 @@
+"""What is told of two pages: their texts, what they have in common, and the verdict on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from scrapy_simhash.cli.alignment import aligned
+from scrapy_simhash.cli.page_source import Source
+from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.page.features import features, shingle_counts
+from scrapy_simhash.page.fingerprint import digest, leads, same_subject, similarity
+from scrapy_simhash.page.text import Document, parse
+from scrapy_simhash.rule import Rule, rule_fields
+
+#: Shingles that are told of each kind, the heaviest.
+SHOWN_SHINGLES = 20
+#: The values that are tried for the settings of a rule, to find the one that changes the verdict.
+VALUES: Mapping[str, Sequence[float]] = {
+    "candidate_distance": range(21),
+    "min_similarity": [share / 100 for share in range(1, 101)],
+    "max_distance": range(64),
+}
+
+
+class Page(NamedTuple):
+    """A page that was read."""
+
+    name: str
+    document: Document
+    reading: Reading
+    weights: dict[str, int]
+    """Of its features: shingles and words. Empty for a page that is too short."""
+    shingles: Counter[str]
+
+
+def read(source: Source, fingerprinter: PageFingerprinter) -> Page:
+    """Read a page as a crawl does that knows nothing of its site."""
+    root = parse(source.html, source.content_type)
+    document = fingerprinter.extract(root, content_language=source.content_language)
+    config = fingerprinter.config
+    return Page(
+        source.name,
+        document,
+        fingerprinter.read_document(document),
+        features(document, config.shingle_size, config.min_shingles, config.mask_digits),
+        shingle_counts(document, config.shingle_size, config.mask_digits),
+    )
+
+
+def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
+    """Return all that is told of two pages, as JSON has it. Some milliseconds for usual pages."""
+    rule = fingerprinter.rule
+    one, other = a.reading.fingerprint, b.reading.fingerprint
+    has_sketches = bool(one and other and one.sketch and other.sketch)
+    short = one is None or other is None
+    is_exact = short and a.reading.text_hash is not None and a.reading.text_hash == b.reading.text_hash
+    facts: dict[str, Any] = {
+        "pages": [_page(a), _page(b)],
+        "rule": str(rule),
+        "is_near_duplicate": is_exact or fingerprinter.is_near_duplicate(one, other),
+        "is_same_text": a.reading.text_hash is not None and a.reading.text_hash == b.reading.text_hash,
+        "distance": hamming_distance(one.value, other.value) if one and other else None,
+        "similarity": round(similarity(one.sketch, other.sketch), 3)
+        if one and other and has_sketches
+        else None,
+        "common_share": _common_share(a.shingles, b.shingles),
+        "is_same_subject": same_subject(one.sketch, other.sketch) if one and other and has_sketches else None,
+        "changed_by": list(_changes(rule, a, b)) if one and other else [],
+        "shingles": _shingles(a.weights, b.weights),
+        "differing_bits": list(_differing_bits(a, b)) if one and other else [],
+        "text": [
+            {"a": left, "b": right}
+            for left, right in aligned(
+                [paragraph.text for paragraph in a.document.main],
+                [paragraph.text for paragraph in b.document.main],
+            )
+        ],
+    }
+    return facts
+
+
+def _page(page: Page) -> dict[str, Any]:
+    fingerprint = page.reading.fingerprint
+    return {
+        "page": page.name,
+        "title": page.document.title,
+        "language": page.document.language,
+        "subject": list(page.document.subject),
+        "fingerprint": None if fingerprint is None else fingerprint.hex,
+        "tokens": sum(len(paragraph.tokens) for paragraph in page.document.main),
+        "left_out": [
+            {"reason": paragraph.boilerplate, "text": paragraph.text}
+            for paragraph in page.document.paragraphs
+            if paragraph.boilerplate is not None
+        ],
+    }
+
+
+def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:
+    """Return the share of shingles in common, which the similarity estimates; None without any."""
+    together = (ours | theirs).total()
+    return round((ours & theirs).total() / together, 3) if together else None
+
+
+def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
+    """Yield each setting of *rule* that alone would change the verdict, with the value nearest to the present one."""
+    one, other = a.reading.fingerprint, b.reading.fingerprint
+    if one is None or other is None:
+        return
+    is_near = rule.similarity(one, other) is not None
+    for name in rule_fields(type(rule)):
+        present = getattr(rule, name)
+        for value in sorted(VALUES[name], key=lambda value: abs(value - present)):
+            changed: Rule = replace(rule, **{name: value})  # type: ignore[type-var]
+            if (changed.similarity(one, other) is not None) != is_near:
+                yield {"setting": setting_name(name), "value": value, "present": present}
+                break
+
+
+def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, Any]:
+    """Return the features that voted, shingles and words: in common, and of one page only, the heaviest first."""
+    common = ours.keys() & theirs.keys()
+
+    def heaviest(weights: Mapping[str, int]) -> list[list[Any]]:
+        first = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+        return [[feature, weight] for feature, weight in first[:SHOWN_SHINGLES]]
+
+    only = [{name: weight for name, weight in one.items() if name not in common} for one in (ours, theirs)]
+    return {
+        "common": {
+            "count": len(common),
+            "heaviest": heaviest({name: ours[name] + theirs[name] for name in common}),
+        },
+        "only_in_a": {"count": len(only[0]), "heaviest": heaviest(only[0])},
+        "only_in_b": {"count": len(only[1]), "heaviest": heaviest(only[1])},
+    }
+
+
+def _differing_bits(a: Page, b: Page) -> Iterator[dict[str, Any]]:
+    """Yield the bits that differ, those first that fewest votes would have made equal.
+
+    A lead is the share of all votes by which a bit is 1, or 0 if it is negative.
+    """
+    shares = []
+    for page in (a, b):
+        total = sum(page.weights.values())
+        votes = leads(zip(map(digest, page.weights), page.weights.values(), strict=True))
+        shares.append([lead / total for lead in votes])
+    one, other = a.reading.fingerprint, b.reading.fingerprint
+    differing = one.value ^ other.value if one and other else 0
+    bits = [bit for bit in range(64) if differing >> bit & 1]
+    for bit in sorted(bits, key=lambda bit: min(abs(share[bit]) for share in shares)):
+        yield {"bit": bit, "leads": [round(share[bit], 4) for share in shares]}
+
+
+def make_comparison(a: Source, b: Source, config: Config) -> dict[str, Any]:
+    """Return what is told of two pages by *config*."""
+    fingerprinter = PageFingerprinter(config)
+    return comparison(read(a, fingerprinter), read(b, fingerprinter), fingerprinter)

@@ -1,0 +1,100 @@
+"""A comparison of two pages as one page of HTML, in which nothing of the two runs or is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+from scrapy_simhash.cli.alignment import Side
+from scrapy_simhash.cli.comparison_text import LEFT_OUT, changes, verdict
+
+_STYLE = """\
+:root { color-scheme: light dark; --mark: #ffd7d5; --line: #d0d7de; --quiet: #59636e }
+@media (prefers-color-scheme: dark) { :root { --mark: #6e2b2b; --line: #3d444d; --quiet: #9198a1 } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 1.5rem auto; padding: 0 1rem }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; margin: 1rem 0 }
+td, th { border: 1px solid var(--line); padding: .4rem .6rem; vertical-align: top; text-align: left }
+td, th, p { overflow-wrap: anywhere }
+mark { background: var(--mark); color: inherit }
+small { color: var(--quiet) }"""
+
+_HEAD = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+"""
+
+
+def html_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of the page, ASCII only; whatever a page says is escaped."""
+    for line in _lines(facts):
+        yield line.encode("ascii", "xmlcharrefreplace").decode("ascii") + "\n"
+
+
+def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    said = escape(verdict(facts))
+    yield _HEAD.format(title=f"{said[0].upper()}{said[1:]}", style=_STYLE)
+    yield f"<p>Rule: {escape(facts['rule'])}.</p>"
+    for sentence in changes(facts):
+        yield f"<p>{escape(sentence[0].upper() + sentence[1:])}.</p>"
+    yield from _table("Pages", (page["page"] for page in facts["pages"]), _about(facts))
+    texts = ((_side(pair["a"]), _side(pair["b"])) for pair in facts["text"])
+    yield from _table("Main texts", ("first", "second"), texts)
+    yield "<h2>Shingles and words</h2>"
+    for key, name in (
+        ("common", "In common"),
+        ("only_in_a", "Only in the first"),
+        ("only_in_b", "Only in the second"),
+    ):
+        found = facts["shingles"][key]
+        heaviest = ", ".join(f"{escape(text)} <small>{weight}</small>" for text, weight in found["heaviest"])
+        yield f"<p>{name}: {found['count']:,}. {heaviest}</p>"
+    if facts["differing_bits"]:
+        rows = (
+            (str(bit["bit"]), ", ".join(f"{lead:+.1%}" for lead in bit["leads"]))
+            for bit in facts["differing_bits"]
+        )
+        yield from _table("Bits that differ, closest votes first", ("bit", "leads of the votes for 1"), rows)
+    yield "</body>\n</html>"
+
+
+def _about(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    first, second = facts["pages"]
+    for key in ("title", "language"):
+        yield escape(str(first[key] or "")), escape(str(second[key] or ""))
+    yield escape(" ".join(first["subject"])), escape(" ".join(second["subject"]))
+    yield f"{first['tokens']:,} words", f"{second['tokens']:,} words"
+    yield _blocks(first), _blocks(second)
+
+
+def _blocks(page: Mapping[str, Any]) -> str:
+    return "".join(
+        f"<p>{escape(block['text'])} <small>left out: {escape(LEFT_OUT.get(block['reason'], block['reason']))}"
+        "</small></p>"
+        for block in page["left_out"]
+    )
+
+
+def _side(side: Side) -> str:
+    return " ".join(escape(text) if is_common else f"<mark>{escape(text)}</mark>" for text, is_common in side)
+
+
+def _table(
+    name: str, heads: Iterator[str] | tuple[str, ...], rows: Iterator[tuple[str, str]]
+) -> Iterator[str]:
+    yield f"<h2>{name}</h2>\n<table>"
+    yield f"<tr>{''.join(f'<th>{escape(head)}</th>' for head in heads)}</tr>"
+    for row in rows:
+        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+    yield "</table>"

@@ -1,0 +1,164 @@
+"""A comparison of two pages for a terminal: the verdict first, then what it rests on, then the texts side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any
+from unicodedata import east_asian_width
+
+from scrapy_simhash.cli.alignment import Side
+
+#: Why a block is no main text, by the name of its filter.
+LEFT_OUT = {
+    "chrome": "navigation, footer, sidebar, cookie notice or advertisement",
+    "outside": "outside of the main text",
+    "links": "mostly links",
+    "edge": "before or after the article",
+    "inset": "between the paragraphs of the article",
+}
+#: Of each kind so many are shown, the heaviest, or those with the closest votes.
+SHOWN = 6
+#: What begins and ends a word that differs, in a terminal; elsewhere words that differ stand in brackets.
+RED, PLAIN = "\x1b[1;31m", "\x1b[0m"
+
+
+def verdict(facts: Mapping[str, Any]) -> str:
+    """Return the verdict in a sentence.
+
+    >>> verdict({"is_near_duplicate": True, "is_same_text": True})
+    'near-duplicates: title and main text are identical'
+    """
+    if facts["is_same_text"] and facts["is_near_duplicate"]:
+        return "near-duplicates: title and main text are identical"
+    if facts["distance"] is None:
+        short = [page["page"] for page in facts["pages"] if page["fingerprint"] is None]
+        return f"not near-duplicates: too little text for a fingerprint ({', '.join(map(printable, short))})"
+    measured = f"distance {facts['distance']}"
+    if facts["similarity"] is not None:
+        measured += f", similarity {facts['similarity']}"
+        measured += f", {'the same subject' if facts['is_same_subject'] else 'different subjects'}"
+    return f"{'near-duplicates' if facts['is_near_duplicate'] else 'not near-duplicates'}: {measured}"
+
+
+def changes(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which settings would change the verdict, a sentence for each."""
+    other = "not be" if facts["is_near_duplicate"] else "be"
+    for change in facts["changed_by"]:
+        yield f"they would {other} near-duplicates with {change['setting']} = {change['value']}"
+    if not facts["changed_by"] and facts["distance"] is not None:
+        yield "no value of one setting of the rule would change that"
+
+
+def lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[str]:
+    """Yield the lines of a comparison, at most *width* columns wide."""
+    for line in _lines(facts, width, has_colours):
+        yield line.rstrip()
+
+
+def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[str]:
+    yield from wrap(verdict(facts), width)
+    yield from wrap(f"rule: {facts['rule']}", width)
+    for sentence in changes(facts):
+        yield from wrap(sentence, width)
+    if facts["common_share"] is not None:
+        yield f"share of shingles in common: {facts['common_share']}"
+    yield ""
+    half = (width - 3) // 2
+    columns = [list(_about(page)) for page in facts["pages"]]
+    for left, right in zip_longest(*columns, fillvalue=""):
+        yield f"{_padded(_cut(left, half), half)} | {_cut(right, half)}"
+    yield "-" * half + "-+-" + "-" * half
+    yield from _texts(facts["text"], half, has_colours)
+    yield ""
+    names = (("common", "in common"), ("only_in_a", "only in the first"), ("only_in_b", "only in the second"))
+    for key, name in names:
+        found = facts["shingles"][key]
+        heaviest = ", ".join(printable(feature) for feature, _ in found["heaviest"][:SHOWN])
+        yield from wrap(f"shingles and words {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
+    if facts["differing_bits"]:
+        told = (_bit(bit) for bit in facts["differing_bits"][:SHOWN])
+        yield from wrap(f"bits that differ, closest votes first: {', '.join(told)}", width)
+
+
+def _about(page: Mapping[str, Any]) -> Iterator[str]:
+    yield printable(page["page"])
+    yield printable(page["title"])
+    yield f"{page['tokens']:,} words, language {page['language'] or 'unknown'}"
+    yield f"subject: {printable(' '.join(page['subject'])) or 'none'}"
+    for reason, count in Counter(block["reason"] for block in page["left_out"]).items():
+        yield f"left out: {count} x {LEFT_OUT.get(reason, reason)}"
+
+
+def _texts(pairs: Sequence[Mapping[str, Side]], half: int, has_colours: bool) -> Iterator[str]:
+    equal = 0
+    for pair in [*pairs, None]:
+        if pair is not None and all(is_common for side in pair.values() for _, is_common in side):
+            equal += 1
+            continue
+        if equal:
+            yield f"... {equal:,} equal paragraph{'s' * (equal > 1)} ..."
+            equal = 0
+        if pair is not None:
+            sides = [_wrapped(pair[name], half, has_colours) for name in ("a", "b")]
+            for left, right in zip_longest(*sides, fillvalue=("", 0)):
+                yield f"{left[0]}{' ' * (half - left[1])} | {right[0]}"
+
+
+def _wrapped(side: Side, width: int, has_colours: bool) -> list[tuple[str, int]]:
+    """Return lines of a paragraph, each with the columns that it takes; words that differ stand out."""
+    found: list[tuple[str, int]] = []
+    line, columns = "", 0
+    for text, is_common in side:
+        words = printable(text).split()
+        if words and not is_common and not has_colours:
+            words[0] = f"[{words[0]}"
+            words[-1] += "]"
+        for piece in (piece for word in words for piece in _pieces(word, width)):
+            taken = _columns(piece)
+            if columns and columns + 1 + taken > width:
+                found.append((line, columns))
+                line, columns = "", 0
+            shown = piece if is_common or not has_colours else f"{RED}{piece}{PLAIN}"
+            line, columns = (f"{line} {shown}", columns + 1 + taken) if columns else (shown, taken)
+    return [*found, (line, columns)]
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """Yield *word* in pieces that fit: a script without blanks has one word a paragraph."""
+    while _columns(word) > width:
+        piece = _cut(word, width)
+        yield piece
+        word = word[len(piece) :]
+    yield word
+
+
+def _bit(bit: Mapping[str, Any]) -> str:
+    ours, theirs = bit["leads"]
+    return f"{bit['bit']} ({ours:+.1%}, {theirs:+.1%})"
+
+
+def printable(text: str) -> str:
+    r"""Return *text* without what moves a cursor or turns the direction of the text, whatever a page has put there.
+
+    >>> printable("a\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def _columns(text: str) -> int:
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _cut(text: str, width: int) -> str:
+    """Return the beginning of *text* that fits *width* columns."""
+    while _columns(text) > width:
+        text = text[: max(width // 2, len(text) - 1 - (_columns(text) - width) // 2)]
+    return text
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _columns(text))

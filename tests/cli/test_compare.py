@@ -1,0 +1,242 @@
+"""scrapy-simhash compare: the verdict of the library, and what it rests on, for people, programs and browsers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from lxml.html import document_fromstring
+
+from scrapy_simhash import Config, PageFingerprinter
+from scrapy_simhash.cli.alignment import aligned
+from scrapy_simhash.cli.comparison_text import LEFT_OUT, PLAIN, RED
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.page.text.main_text import REASONS
+from tests.cli.example_files import FERRY, PILOT, html
+
+Capture = pytest.CaptureFixture[str]
+
+FIRST = f"{FERRY} it go."
+#: Three of its words are others.
+EDITED = FIRST.replace("noon", "ten").replace("half", "all").replace("quay", "beach")
+#: What a page might try: to move the cursor, to end a tag, to run.
+HOSTILE = "The \x9b2J <script>alert(1)</script> <img src=x onerror=alert(2)> \u202e ferry & \"quay\" 'berth'."
+
+
+def page(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(html(text), "utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[str, str]:
+    return page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
+
+
+def run(capsys: Capture, *arguments: str) -> str:
+    assert main(["compare", *arguments]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+def facts(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(capsys, *arguments, "--json"))
+    return found
+
+
+# --- The verdict.
+
+
+@pytest.mark.parametrize("text", [FIRST, EDITED, f"{FIRST} Fog.", f"{PILOT} lost one of them.", "Too short."])
+@pytest.mark.parametrize("rule", ["similarity", "classic"])
+def test_the_verdict_and_its_figures_are_those_of_the_library(
+    text: str, rule: str, tmp_path: Path, capsys: Capture
+) -> None:
+    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
+    fingerprinter = PageFingerprinter(Config(rule=rule))
+    one, other = (fingerprinter.from_html(Path(path).read_text("utf-8")) for path in (a, b))
+    found = facts(capsys, a, b, "-s", f"SIMHASH_RULE={rule}")
+    assert found["is_near_duplicate"] is fingerprinter.is_near_duplicate(one, other)
+    assert [page["fingerprint"] for page in found["pages"]] == [one and one.hex, other and other.hex]
+    assert found["distance"] == (
+        None if one is None or other is None else (one.value ^ other.value).bit_count()
+    )
+    assert len(found["differing_bits"]) == (found["distance"] or 0)
+    assert (found["similarity"] is None) == (rule == "classic" or other is None)
+    said = run(capsys, a, b, "-s", f"SIMHASH_RULE={rule}")
+    assert said.startswith("near-duplicates: " if found["is_near_duplicate"] else "not near-duplicates: ")
+
+
+@pytest.mark.parametrize("rule", ["similarity", "classic"])
+@pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
+def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
+    rule: str, text: str, tmp_path: Path, capsys: Capture
+) -> None:
+    pages = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
+    options = [*pages, "-s", f"SIMHASH_RULE={rule}"]
+    found = facts(capsys, *options)
+    assert found["changed_by"]
+    for change in found["changed_by"]:
+        name, value, present = change["setting"], change["value"], change["present"]
+        assert (
+            facts(capsys, *options, "-s", f"{name}={value}")["is_near_duplicate"]
+            is not found["is_near_duplicate"]
+        )
+        step = 0.01 if name == "SIMHASH_MIN_SIMILARITY" else 1
+        nearer = round(value + (step if value < present else -step), 2)
+        same = facts(capsys, *options, "-s", f"{name}={nearer}")
+        assert same["is_near_duplicate"] is found["is_near_duplicate"]
+        assert f"{name} = {value}" in run(capsys, *options)
+
+
+def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    a, b = page(tmp_path, "a.html", "Please log in."), page(tmp_path, "b.html", "PLEASE LOG IN")
+    assert run(capsys, a, b).startswith("near-duplicates: title and main text are identical\n")
+    c = page(tmp_path, "c.html", "Please log out.")
+    assert run(capsys, a, c).startswith("not near-duplicates: too little text for a fingerprint (")
+
+
+def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, capsys: Capture) -> None:
+    a, b = page(tmp_path, "a.html", "one two three four"), page(tmp_path, "b.html", "one two three five")
+    # one two, two three; three four, three five.
+    assert facts(capsys, a, b, "-s", "SIMHASH_MIN_SHINGLES=1")["common_share"] == 0.5
+
+
+def test_shingles_are_told_heaviest_first_on_their_side(pair: tuple[str, str], capsys: Capture) -> None:
+    found = facts(capsys, *pair)["shingles"]
+    assert "ten" in dict(found["only_in_b"]["heaviest"])
+    assert "noon" in dict(found["only_in_a"]["heaviest"])
+    assert found["common"]["heaviest"][0][0] == "the"
+    for kind in found.values():
+        weights = [weight for _, weight in kind["heaviest"]]
+        assert weights == sorted(weights, reverse=True)
+
+
+# --- The texts.
+
+
+def test_words_that_differ_are_marked_side_by_side_within_80_columns(
+    pair: tuple[str, str], capsys: Capture
+) -> None:
+    lines = run(capsys, *pair).splitlines()
+    assert max(map(len, lines)) <= 80
+    columns = [line.split(" | ") for line in lines if " | " in line]
+    left, right = (" ".join(column[side].strip() for column in columns) for side in (0, 1))
+    assert ("[noon,]" in left, "[half]" in left, "[quay]" in left) == (True, True, True)
+    assert ("[ten,]" in right, "[all]" in right, "[beach]" in right) == (True, True, True)
+
+
+def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
+    pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    plain = run(capsys, *pair)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert run(capsys, *pair) == plain
+    monkeypatch.delenv("NO_COLOR")
+    coloured = run(capsys, *pair)
+    assert f"{RED}noon,{PLAIN}" in coloured
+    # The columns stay where they are.
+    without = coloured.replace(RED, "").replace(PLAIN, "")
+    assert {line.index(" | ") for line in without.splitlines() if " | " in line} == {38}
+
+
+def test_equal_paragraphs_are_counted_and_others_shown() -> None:
+    pairs = list(aligned(["One ship.", "Two ships.", "Fog."], ["one ship", "Two boats.", "Fog.", "Night."]))
+    assert [all(common for side in pair for _, common in side) for pair in pairs] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert pairs[3] == ([], [("Night.", False)])
+
+
+def test_every_reason_for_which_a_block_is_left_out_is_explained() -> None:
+    assert set(LEFT_OUT) == set(REASONS) - {None}
+
+
+def test_wide_signs_take_two_columns(tmp_path: Path, capsys: Capture) -> None:
+    a, b = page(tmp_path, "a.html", "船が港に帰った。" * 20), page(tmp_path, "b.html", "船は海に出た。" * 20)
+    rows = [line for line in run(capsys, a, b).splitlines() if " | " in line]
+    assert len(rows) > 6
+    for line in rows:
+        left = line.split(" | ")[0]
+        assert sum(2 if ord(sign) > 0x2E80 else 1 for sign in left) == 38 or not left.strip()
+
+
+# --- Hostile pages, and browsers.
+
+
+def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, capsys: Capture) -> None:
+    a = page(tmp_path, "a.html", FIRST)
+    b = page(tmp_path, "b.html", HOSTILE.replace("<", "&lt;").replace("\x9b", "&#155;") + EDITED)
+    assert all(sign.isprintable() or sign == "\n" for sign in run(capsys, a, b))
+
+
+def test_the_page_of_html_runs_and_loads_nothing_and_shows_what_stood_there(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    a = page(tmp_path, "a.html", f"{HOSTILE.replace('<', '&lt;')} {FIRST}")
+    b, out = page(tmp_path, "b.html", EDITED), tmp_path / "out.html"
+    assert run(capsys, a, b, "--html", str(out)) == ""
+    text = out.read_text("ascii")
+    root = document_fromstring(text)
+    tags = {element.tag for element in root.iter() if isinstance(element.tag, str)}
+    assert tags <= set("html head meta title style body h1 h2 p small table tr th td mark".split())
+    assert {name for element in root.iter() for name in element.attrib} <= {
+        *("lang", "charset", "name", "content", "http-equiv"),
+    }
+    assert "default-src 'none'" in text
+    assert "prefers-color-scheme: dark" in text
+    assert "<script>alert(1)</script>" in root.text_content()
+    assert "noon" in " ".join(mark.text_content() for mark in root.iter("mark"))
+
+
+# --- Where pages come from.
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            known = self.path == "/ferry"
+            self.send_response(200 if known else 404)
+            self.send_header("Content-Type", "text/html; charset=latin-1")
+            self.end_headers()
+            self.wfile.write(html(f"{FIRST} Fähre." if known else "No such page.").encode("latin-1"))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_url_is_fetched_and_decoded_by_its_header(site: str, tmp_path: Path, capsys: Capture) -> None:
+    found = facts(capsys, f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
+    assert (found["is_same_text"], found["pages"][0]["page"]) == (True, f"{site}/ferry")
+
+
+def test_a_url_that_answers_with_an_error_is_a_failure(site: str, capsys: Capture) -> None:
+    assert main(["compare", f"{site}/none", f"{site}/none"]) == 1
+    assert capsys.readouterr().err == f"scrapy-simhash: cannot fetch {site}/none: HTTP Error 404: Not Found\n"
+
+
+def test_only_one_page_can_be_standard_input(capsys: Capture) -> None:
+    assert main(["compare", "-", "-"]) == 2
+    assert capsys.readouterr().err == "scrapy-simhash: only one of the pages can be standard input\n"
