@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             metavar="PAGE",
             help=f"the {which} page: an HTML file, or a URL, which is fetched (-: standard input)",
         )
-    add_settings(parser, "the defaults")
+    add_settings(parser, "the default settings")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
     )

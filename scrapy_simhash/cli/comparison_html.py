@@ -14,6 +14,7 @@ _STYLE = """\
 @media (prefers-color-scheme: dark) { :root { --mark: #6e2b2b; --line: #3d444d; --quiet: #9198a1 } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 1.5rem auto; padding: 0 1rem }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; margin: 1rem 0 }
+h1 { font-size: 1.5rem }
 td, th { border: 1px solid var(--line); padding: .4rem .6rem; vertical-align: top; text-align: left }
 td, th, p { overflow-wrap: anywhere }
 mark { background: var(--mark); color: inherit }
@@ -71,11 +72,15 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _about(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     first, second = facts["pages"]
-    for key in ("title", "language"):
-        yield escape(str(first[key] or "")), escape(str(second[key] or ""))
-    yield escape(" ".join(first["subject"])), escape(" ".join(second["subject"]))
+    for key in ("title", "language", "subject"):
+        yield _told(key, first[key]), _told(key, second[key])
     yield f"{first['tokens']:,} words", f"{second['tokens']:,} words"
     yield _blocks(first), _blocks(second)
+
+
+def _told(name: str, value: str | list[str] | None) -> str:
+    text = " ".join(value) if isinstance(value, list) else value
+    return f"<small>{name}:</small> {escape(text or 'none')}"
 
 
 def _blocks(page: Mapping[str, Any]) -> str:
