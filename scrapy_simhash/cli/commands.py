@@ -37,8 +37,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
 }
 COMMANDS: Mapping[str, str] = {name: does for group in GROUPS.values() for name, does in group.items()}
-#: Those about crawls and their stores, which are also the commands of ``scrapy simhash``.
-CRAWL_COMMANDS = (*GROUPS["crawls"], *GROUPS["stores"])
+#: Those for which the settings of a Scrapy project matter, which are also the commands of ``scrapy simhash``.
+CRAWL_COMMANDS = (*GROUPS["pages"], *GROUPS["crawls"], *GROUPS["stores"])
 
 DESCRIPTION = "Compare pages, read reports, search files of hashes, manage stores of crawls."
 EXIT_STATUS = """\

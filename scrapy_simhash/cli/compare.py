@@ -17,13 +17,13 @@ from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.page_source import read_page
 from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
-from scrapy_simhash.config import setting_name
+from scrapy_simhash.config import Config, setting_name
 
 EXAMPLE = """\
 $ scrapy-simhash compare page.html other.html
 near-duplicates: distance 4, similarity 0.96, the same subject
 rule: simhash distance <= 8 or same subject, similarity >= 0.80
-they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.97
+they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
 ...
 """
 
@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             metavar="PAGE",
             help=f"the {which} page: an HTML file, or a URL, which is fetched (-: standard input)",
         )
-    add_settings(parser, "the default settings")
+    add_settings(parser, "the default settings; in a Scrapy project, its settings")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
     )
@@ -50,12 +50,7 @@ def run(options: Namespace) -> int:
     """Compare two pages, and return 0 whatever the verdict."""
     if options.a == options.b == STDIN:
         raise Refused("only one of the pages can be standard input")
-    given = given_settings(options)
-    # No index is made: any distance will do, without the blocks that a crawl needs for it.
-    distance = given.get(setting_name("max_distance"), "")
-    config = config_of(
-        given, blocks_for({setting_name("max_distance"): int(distance)}) if distance.isdecimal() else {}
-    )
+    config = options.project.config if options.project is not None else _config(options)
     facts = make_comparison(read_page(options.a), read_page(options.b), config)
     if options.html is not None:
         with opened(options.html) as output:
@@ -71,3 +66,11 @@ def run(options: Namespace) -> int:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
     return 0
+
+
+def _config(options: Namespace) -> Config:
+    given = given_settings(options)
+    # No index is made: any distance will do, without the blocks that a crawl needs for it.
+    name = setting_name("max_distance")
+    distance = given.get(name, "")
+    return config_of(given, blocks_for({name: int(distance)}) if distance.isdecimal() else {})

@@ -22,7 +22,7 @@ SHOWN_SHINGLES = 20
 #: The values that are tried for the settings of a rule, to find the one that changes the verdict.
 VALUES: Mapping[str, Sequence[float]] = {
     "candidate_distance": range(21),
-    "min_similarity": [share / 100 for share in range(1, 101)],
+    "min_similarity": [share / 1000 for share in range(1, 1001)],
     "max_distance": range(64),
 }
 

@@ -79,6 +79,11 @@ class Project:
         self._crawlers[place] = crawler
         return place
 
+    @property
+    def config(self) -> Config:
+        """The settings by which pages are read and compared, those of no spider."""
+        return Config.from_settings(Crawler(Spider, self._settings).settings)
+
     def config_for(self, place: Place) -> Config:
         """Return the settings by which pages for *place* are read: those of its spider, if it has one."""
         return Config.from_settings(self._crawler_for(place).settings)

@@ -89,8 +89,8 @@ def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
             facts(capsys, *options, "-s", f"{name}={value}")["is_near_duplicate"]
             is not found["is_near_duplicate"]
         )
-        step = 0.01 if name == "SIMHASH_MIN_SIMILARITY" else 1
-        nearer = round(value + (step if value < present else -step), 2)
+        step = 0.001 if name == "SIMHASH_MIN_SIMILARITY" else 1
+        nearer = round(value + (step if value < present else -step), 3)
         same = facts(capsys, *options, "-s", f"{name}={nearer}")
         assert same["is_near_duplicate"] is found["is_near_duplicate"]
         assert f"{name} = {value}" in run(capsys, *options)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.cli.commands import CRAWL_COMMANDS
+from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
 from tests.crawls.site import article, serve
@@ -195,6 +196,17 @@ def test_other_settings_than_those_of_the_store_are_refused_for_writing_only(tmp
     assert json.loads(simhash(tmp_path, "info", "--json", "-s", "SIMHASH_MASK_DIGITS=1"))["pages"] == 1
 
 
+def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> None:
+    project(tmp_path, "SIMHASH_MIN_SIMILARITY = 0.9")
+    (tmp_path / "a.html").write_text(article(1), "utf-8")
+    (tmp_path / "b.html").write_text(article(2), "utf-8")
+    told = json.loads(simhash(tmp_path, "compare", "a.html", "b.html", "--json"))
+    assert (told["rule"], told["is_near_duplicate"]) == (str(SimilarityRule(min_similarity=0.9)), False)
+    classic = ["-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_MAX_DISTANCE=5"]
+    told = json.loads(simhash(tmp_path, "compare", "a.html", "b.html", "--json", *classic))
+    assert told["rule"] == str(ClassicRule(5))
+
+
 def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
     status, complaint = refused(tmp_path, "info")
     assert (status, complaint) == (2, "no store given: give a file, or a URL like redis://host:6379/0#prefix")
@@ -210,7 +222,7 @@ def test_the_help_names_every_command(tmp_path: Path) -> None:
     assert re.findall(r"^    (\w+) ", simhash(tmp_path, "-h"), re.MULTILINE) == list(CRAWL_COMMANDS)
     assert simhash(tmp_path, "info", "-h").startswith("usage: scrapy simhash info [-h]")
     listed = scrapy("-h", cwd=tmp_path).stdout
-    assert re.search(r"^  simhash +Look into the stores", listed, re.MULTILINE)
+    assert re.search(r"^  simhash +Compare pages", listed, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
