@@ -7,17 +7,19 @@ import os
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import Any
 
-from scrapy_simhash.cli.comparison import make_comparison
+from scrapy_simhash.cli.comparison import comparison, read
 from scrapy_simhash.cli.comparison_html import html_lines
 from scrapy_simhash.cli.comparison_text import lines
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.input import STDIN
 from scrapy_simhash.cli.output import opened
-from scrapy_simhash.cli.page_source import read_page
+from scrapy_simhash.cli.page_source import URLS, read_page
 from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
-from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.config import setting_name
+from scrapy_simhash.fingerprinter import PageFingerprinter
 
 EXAMPLE = """\
 $ scrapy-simhash compare page.html other.html
@@ -39,6 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
             metavar="PAGE",
             help=f"the {which} page: an HTML file, or a URL, which is fetched (-: standard input)",
         )
+    parser.add_argument(
+        "--store",
+        metavar="PLACE",
+        help="look URLs up in this store instead of fetching them, and compare by its settings",
+    )
     add_settings(parser, "the default settings; in a Scrapy project, its settings")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
@@ -50,8 +57,7 @@ def run(options: Namespace) -> int:
     """Compare two pages, and return 0 whatever the verdict."""
     if options.a == options.b == STDIN:
         raise Refused("only one of the pages can be standard input")
-    config = options.project.config if options.project is not None else _config(options)
-    facts = make_comparison(read_page(options.a), read_page(options.b), config)
+    facts = _of_store(options) if options.store is not None else _of_sources(options)
     if options.html is not None:
         with opened(options.html) as output:
             output.write(html_lines(facts))
@@ -68,9 +74,30 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _config(options: Namespace) -> Config:
-    given = given_settings(options)
-    # No index is made: any distance will do, without the blocks that a crawl needs for it.
-    name = setting_name("max_distance")
-    distance = given.get(name, "")
-    return config_of(given, blocks_for({name: int(distance)}) if distance.isdecimal() else {})
+def _of_sources(options: Namespace) -> dict[str, Any]:
+    if options.project is not None:
+        fingerprinter = PageFingerprinter(options.project.config)
+    else:
+        given = given_settings(options)
+        # No index is made: any distance will do, without the blocks that a crawl needs for it.
+        name = setting_name("max_distance")
+        distance = given.get(name, "")
+        held = blocks_for({name: int(distance)}) if distance.isdecimal() else {}
+        fingerprinter = PageFingerprinter(config_of(given, held))
+    a, b = (read(read_page(name), fingerprinter) for name in (options.a, options.b))
+    return comparison(a, b, fingerprinter)
+
+
+def _of_store(options: Namespace) -> dict[str, Any]:
+    # Only here: Scrapy takes longer to import than two pages to compare.
+    from scrapy_simhash.cli.stored_page import stored_pages
+
+    with stored_pages(options) as stored:
+        # In a project --set is an option of all commands.
+        given = {} if options.project is not None else given_settings(options)
+        fingerprinter = PageFingerprinter(config_of(given, stored.settings))
+        a, b = (
+            stored.page(name) if name.startswith(URLS) else read(read_page(name), fingerprinter)
+            for name in (options.a, options.b)
+        )
+    return comparison(a, b, fingerprinter)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from scrapy_simhash.cli.alignment import aligned
 from scrapy_simhash.cli.page_source import Source
-from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.config import setting_name
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.features import features, shingle_counts
@@ -36,6 +36,8 @@ class Page(NamedTuple):
     weights: dict[str, int]
     """Of its features: shingles and words. Empty for a page that is too short."""
     shingles: Counter[str]
+    is_stored: bool = False
+    """Whether it comes from a store, which keeps no text."""
 
 
 def read(source: Source, fingerprinter: PageFingerprinter) -> Page:
@@ -88,6 +90,7 @@ def _page(page: Page) -> dict[str, Any]:
     fingerprint = page.reading.fingerprint
     return {
         "page": page.name,
+        "is_stored": page.is_stored,
         "title": page.document.title,
         "language": page.document.language,
         "subject": list(page.document.subject),
@@ -102,9 +105,11 @@ def _page(page: Page) -> dict[str, Any]:
 
 
 def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:
-    """Return the share of shingles in common, which the similarity estimates; None without any."""
+    """Return the share of shingles in common, which the similarity estimates; None if a page has none."""
+    if not ours or not theirs:
+        return None
     together = (ours | theirs).total()
-    return round((ours & theirs).total() / together, 3) if together else None
+    return round((ours & theirs).total() / together, 3)
 
 
 def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
@@ -146,6 +151,8 @@ def _differing_bits(a: Page, b: Page) -> Iterator[dict[str, Any]]:
 
     A lead is the share of all votes by which a bit is 1, or 0 if it is negative.
     """
+    if a.is_stored or b.is_stored:
+        return
     shares = []
     for page in (a, b):
         total = sum(page.weights.values())
@@ -156,9 +163,3 @@ def _differing_bits(a: Page, b: Page) -> Iterator[dict[str, Any]]:
     bits = [bit for bit in range(64) if differing >> bit & 1]
     for bit in sorted(bits, key=lambda bit: min(abs(share[bit]) for share in shares)):
         yield {"bit": bit, "leads": [round(share[bit], 4) for share in shares]}
-
-
-def make_comparison(a: Source, b: Source, config: Config) -> dict[str, Any]:
-    """Return what is told of two pages by *config*."""
-    fingerprinter = PageFingerprinter(config)
-    return comparison(read(a, fingerprinter), read(b, fingerprinter), fingerprinter)

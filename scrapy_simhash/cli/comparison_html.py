@@ -50,6 +50,9 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     for sentence in changes(facts):
         yield f"<p>{escape(sentence[0].upper() + sentence[1:])}.</p>"
     yield from _table("Pages", (page["page"] for page in facts["pages"]), _about(facts))
+    if any(page["is_stored"] for page in facts["pages"]):
+        yield "</body>\n</html>"
+        return
     texts = ((_side(pair["a"]), _side(pair["b"])) for pair in facts["text"])
     yield from _table("Main texts", ("first", "second"), texts)
     yield "<h2>Shingles and words</h2>"
@@ -74,8 +77,12 @@ def _about(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     first, second = facts["pages"]
     for key in ("title", "language", "subject"):
         yield _told(key, first[key]), _told(key, second[key])
-    yield f"{first['tokens']:,} words", f"{second['tokens']:,} words"
+    yield _words(first), _words(second)
     yield _blocks(first), _blocks(second)
+
+
+def _words(page: Mapping[str, Any]) -> str:
+    return "stored, without its text" if page["is_stored"] else f"{page['tokens']:,} words"
 
 
 def _told(name: str, value: str | list[str] | None) -> str:

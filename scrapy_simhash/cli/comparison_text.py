@@ -70,6 +70,8 @@ def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[
     columns = [list(_about(page)) for page in facts["pages"]]
     for left, right in zip_longest(*columns, fillvalue=""):
         yield f"{_padded(_cut(left, half), half)} | {_cut(right, half)}"
+    if any(page["is_stored"] for page in facts["pages"]):
+        return
     yield "-" * half + "-+-" + "-" * half
     yield from _texts(facts["text"], half, has_colours)
     yield ""
@@ -85,6 +87,9 @@ def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[
 
 def _about(page: Mapping[str, Any]) -> Iterator[str]:
     yield printable(page["page"])
+    if page["is_stored"]:
+        yield "stored, without its text"
+        return
     yield printable(page["title"])
     yield f"{page['tokens']:,} words, language {page['language'] or 'unknown'}"
     yield f"subject: {printable(' '.join(page['subject'])) or 'none'}"

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from scrapy_simhash.cli.failures import Failed, failing
 from scrapy_simhash.cli.input import opened
 
+#: What a URL begins with.
+URLS = ("http://", "https://")
 #: Seconds without an answer after which a URL is given up.
 PATIENCE = 30
 
@@ -26,7 +28,7 @@ def read_page(name: str) -> Source:
 
     Raises Failed if it cannot be had.
     """
-    if name.startswith(("http://", "https://")):
+    if name.startswith(URLS):
         return _fetched(name)
     with opened(name) as given, failing(f"read {given.source}"):
         return Source(given.name, given.stream.read())

@@ -237,6 +237,36 @@ def test_a_url_that_answers_with_an_error_is_a_failure(site: str, capsys: Captur
     assert capsys.readouterr().err == f"scrapy-simhash: cannot fetch {site}/none: HTTP Error 404: Not Found\n"
 
 
+def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, capsys: Capture) -> None:
+    pages = {"https://a.example/1": FIRST, "https://a.example/2": EDITED}
+    records = [{"url": url, "html": html(text)} for url, text in pages.items()]
+    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
+    store, feed = str(tmp_path / "a.sqlite"), str(tmp_path / "pages.jsonl")
+    options = ["-s", "SIMHASH_MIN_SIMILARITY=0.7"]
+    assert main(["import", store, "--input", feed, "--html-field", "html", *options]) == 0
+    capsys.readouterr()
+    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
+    expected = facts(capsys, a, b, *options)
+    for pair in (list(pages), [a, "https://a.example/2"]):
+        found = facts(capsys, *pair, "--store", store)
+        for figure in (
+            "rule",
+            "is_near_duplicate",
+            "distance",
+            "similarity",
+            "is_same_subject",
+            "changed_by",
+        ):
+            assert found[figure] == expected[figure], figure
+        assert found["pages"][1]["is_stored"]
+        assert found["common_share"] is None
+        assert "stored, without its text" in run(capsys, *pair, "--store", store)
+        run(capsys, *pair, "--store", store, "--html", str(tmp_path / "out.html"))
+        assert "stored, without its text" in (tmp_path / "out.html").read_text("ascii")
+    assert main(["compare", a, "https://a.example/3", "--store", store]) == 1
+    assert capsys.readouterr().err == f"scrapy-simhash: {store} has no page 'https://a.example/3'\n"
+
+
 def test_only_one_page_can_be_standard_input(capsys: Capture) -> None:
     assert main(["compare", "-", "-"]) == 2
     assert capsys.readouterr().err == "scrapy-simhash: only one of the pages can be standard input\n"
