@@ -18,6 +18,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "crawls": {
         "report": "count the pages of a crawl's report, or explain one of them",
+        "tune": "choose a threshold by pairs of a crawl that you judge",
     },
     "hashes": {
         "find-all": "find all pairs of near-duplicates among hashes",

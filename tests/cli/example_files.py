@@ -30,6 +30,7 @@ REPORT = (
         "duplicate_of": "https://example.com/ferry",
         "distance": 0,
         "similarity": 1.0,
+        "threshold": 0.975,
         "action": "drop_items",
     },
 )

@@ -1,0 +1,263 @@
+"""Show how near the pages of a crawl were to each other, judge some pairs by eye, and choose a threshold."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import webbrowser
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from scrapy_simhash.cli.explanation import shown
+from scrapy_simhash.cli.failures import Failed, Refused, failing
+from scrapy_simhash.cli.input import opened
+from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.report import Lines
+from scrapy_simhash.config import Config
+from scrapy_simhash.tuning import Band, Estimate, Pair, bands_of, estimates, least_for, pairs_of
+from scrapy_simhash.tuning.bands import to_judge
+
+EXAMPLE = """\
+$ scrapy-simhash tune report.jsonl
+Pairs of pages that were compared: 1. How many by threshold, the greatest
+...
+"""
+
+#: Answers that are asked for in each band.
+ASKED = 20
+#: Columns of the longest bar.
+BAR = 30
+#: An interval of precision that is wider than this says little.
+WIDE = 0.05
+COLUMNS = ("url", "other", "answer")
+SAME, DIFFERENT, SKIP = "same", "different", "skip"
+#: What is typed, by its first letter.
+_ANSWERS = {"s": SAME, "d": DIFFERENT, "k": SKIP}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which report and which labels, and what is wanted."""
+    parser.add_argument(
+        "file", metavar="FILE", help="a report written with SIMHASH_REPORT (-: standard input)"
+    )
+    parser.add_argument(
+        "--labels",
+        metavar="CSV",
+        help="file of judged pairs, with columns url, other and answer (same, different or skip)",
+    )
+    parser.add_argument(
+        "--judge",
+        nargs="?",
+        type=_count,
+        const=ASKED,
+        metavar="N",
+        help="show pairs one by one and add your answers to --labels, until there are N in each band of"
+        f" thresholds (default: {ASKED}); to go on later, call it again",
+    )
+    parser.add_argument(
+        "--precision", type=_share, default=0.95, metavar="P", help="the precision wanted (default: 0.95)"
+    )
+    parser.add_argument(
+        "--min-similarity",
+        type=_share,
+        default=Config.min_similarity,
+        metavar="S",
+        help=f"SIMHASH_MIN_SIMILARITY of the crawl (default: {Config.min_similarity})",
+    )
+    parser.add_argument("--json", action="store_true", help="write a JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Judge if that is wanted, print what the pairs say, and return 0."""
+    if options.judge and not options.labels:
+        raise Refused("--judge needs a file for the answers: --labels labels.csv")
+    if options.judge and options.file == "-":
+        raise Refused("--judge reads your answers from standard input, where the report cannot be as well")
+    with Progress(sys.stderr) as progress, opened(options.file) as given:
+        lines = Lines(given, progress.counting("reading", given.share))
+        pairs = list(pairs_of(lines))
+    if not pairs:
+        raise Failed(
+            f"{lines.name} has no pair with a threshold: no two pages were compared, or it was written with"
+            ' SIMHASH_RULE = "classic"'
+        )
+    labels = _labels(options.labels)
+    if options.judge:
+        judged = to_judge(_bands(pairs, labels), options.min_similarity, options.judge)
+        _judge([pair for pair in judged if _key(pair) not in labels], labels, Path(options.labels))
+    facts = _facts(_bands(pairs, labels), pairs, options)
+    print(json.dumps(facts, indent=2) if options.json else "\n".join(_told(facts, options)))
+    return 0
+
+
+def _bands(pairs: Sequence[Pair], labels: Mapping[tuple[str, str], str]) -> list[Band]:
+    return bands_of(pairs, {key: answer == SAME for key, answer in labels.items() if answer != SKIP})
+
+
+def _key(pair: Pair) -> tuple[str, str]:
+    return pair.url, pair.other
+
+
+# --- Answers
+
+
+def _labels(path: str | None) -> dict[tuple[str, str], str]:
+    """Return the answers in the file at *path*, none if there is no file yet. Raises Refused for a wrong line."""
+    found: dict[tuple[str, str], str] = {}
+    if path is None or not Path(path).exists():
+        return found
+    with failing(f"read {path}"), Path(path).open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if not set(COLUMNS) <= set(reader.fieldnames or ()):
+            raise Refused(f"{path}:1: the columns must be {', '.join(COLUMNS)}")
+        for row in reader:
+            answer = (row["answer"] or "").strip().lower()
+            if answer not in _ANSWERS.values():
+                raise Refused(
+                    f"{path}:{reader.line_num}: answer must be same, different or skip, got {shown(answer)}"
+                )
+            found[row["url"], row["other"]] = answer
+    return found
+
+
+def _judge(pairs: Sequence[Pair], labels: dict[tuple[str, str], str], path: Path) -> None:
+    """Ask about *pairs*, one by one, and put each answer into *labels* and into the file at *path* at once."""
+    with failing(f"write {path}"), path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        if not file.tell():
+            writer.writerow(COLUMNS)
+        for number, pair in enumerate(pairs, 1):
+            answer = _answer(pair, f"{number} of {len(pairs)}", sys.stderr)
+            if answer is None:
+                return
+            labels[_key(pair)] = answer
+            writer.writerow((*_key(pair), answer))
+            file.flush()
+
+
+def _answer(pair: Pair, which: str, to: TextIO) -> str | None:
+    """Ask whether *pair* is the same page, and return the answer; None if there is none any more."""
+    similarity = "unknown" if pair.similarity is None else f"{pair.similarity:.3f}"
+    print(f"\n{which}: similarity {similarity}, threshold {pair.threshold:.3f}", file=to)
+    print(f"  A  {shown(pair.url)}\n  B  {shown(pair.other)}", file=to)
+    while True:
+        print(
+            "[s]ame page, [d]ifferent, s[k]ip, [o]pen both in the browser, [q]uit: ",
+            end="",
+            file=to,
+            flush=True,
+        )
+        line = sys.stdin.readline()
+        word = line.strip().lower()[:1]
+        if not line or word == "q":
+            return None
+        if word == "o":
+            for url in _key(pair):
+                # Nothing but pages: a report may come from somebody else.
+                if url.startswith(("http://", "https://")):
+                    webbrowser.open(url)
+        if word in _ANSWERS:
+            return _ANSWERS[word]
+
+
+# --- What is said
+
+
+def _facts(bands: Sequence[Band], pairs: Sequence[Pair], options: Namespace) -> dict[str, Any]:
+    found = estimates(bands) if any(band.same or band.different for band in bands) else []
+    chosen = least_for(options.precision, found)
+    return {
+        "pairs": len(pairs),
+        "below_all_bands": len(pairs) - sum(band.pairs for band in bands),
+        "min_similarity": options.min_similarity,
+        "bands": [
+            {
+                "begin": band.begin,
+                "end": min(band.end, 1.0),
+                "pairs": band.pairs,
+                "identical": band.identical,
+                "same": band.same,
+                "different": band.different,
+            }
+            for band in bands
+        ],
+        "thresholds": [_as_json(estimate) for estimate in found],
+        "wanted_precision": options.precision,
+        "chosen": None if chosen is None else chosen.threshold,
+    }
+
+
+def _as_json(estimate: Estimate) -> dict[str, Any]:
+    shares = {name: getattr(estimate, name) for name in ("precision", "recall")}
+    return {
+        **estimate._asdict(),
+        **{name: None if share is None else share._asdict() for name, share in shares.items()},
+    }
+
+
+def _told(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
+    yield f"Pairs of pages that were compared: {facts['pairs']:,}. How many by threshold, the greatest"
+    yield "SIMHASH_MIN_SIMILARITY by which they are near-duplicates (identical: the same title and text):"
+    yield ""
+    yield "threshold     pairs  identical   same  different"
+    most = max(band["pairs"] for band in facts["bands"]) or 1
+    for band in reversed(facts["bands"]):
+        bar = "#" * -(-BAR * band["pairs"] // most)
+        counts = f"{band['pairs']:>7,}  {band['identical']:>9,}  {band['same']:>5,}  {band['different']:>9,}"
+        yield f"{band['begin']:.2f} - {band['end']:.2f}  {counts}  {bar}".rstrip()
+    yield f"less         {facts['below_all_bands']:>7,}"
+    yield ""
+    if not facts["thresholds"]:
+        yield "Nobody has judged any of them yet, so that nothing is known about errors. To judge some:"
+        labels = options.labels or "labels.csv"
+        yield f"  scrapy-simhash tune {shown(options.file)} --labels {shown(labels)} --judge"
+        return
+    yield "threshold  precision (9 of 10 cases)    recall (9 of 10 cases)"
+    for one in reversed(facts["thresholds"]):
+        mark = "  <- as crawled" if abs(one["threshold"] - facts["min_similarity"]) < 0.001 else ""
+        precision, recall = _interval(one["precision"]), _interval(one["recall"])
+        yield f"{one['threshold']:.2f}       {precision:<27}  {recall}{mark}".rstrip()
+    yield ""
+    yield "Recall counts pages that were compared: a copy that is no candidate of its original is in no band."
+    yield ""
+    yield from _advice(facts)
+
+
+def _interval(one: Mapping[str, float] | None) -> str:
+    return "-" if one is None else f"{one['share']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+
+
+def _advice(facts: Mapping[str, Any]) -> Iterator[str]:
+    chosen, wanted = facts["chosen"], facts["wanted_precision"]
+    if chosen is None:
+        yield f"No threshold is shown to have a precision of {wanted:g} by these answers. Judge more pairs, with"
+        yield "--judge and a greater number, or ask for less with --precision."
+    else:
+        yield f"For a precision of {wanted:g} or more, in settings.py:"
+        yield f"  SIMHASH_MIN_SIMILARITY = {chosen:g}"
+    widest = [
+        f"{one['threshold']:.2f}"
+        for one in facts["thresholds"]
+        if one["precision"] and one["precision"]["high"] - one["precision"]["low"] > WIDE
+    ]
+    if widest:
+        yield f"Too few answers to rely on the precision at {', '.join(widest)}: its interval is wider than {WIDE:g}."
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
+    return share
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise ArgumentTypeError(f"must be a whole number above 0, got {text!r}")
+    return int(text)

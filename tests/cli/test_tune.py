@@ -1,0 +1,148 @@
+"""``scrapy-simhash tune``: from a report to a threshold."""
+
+from __future__ import annotations
+
+import io
+import json
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """Return a report of 120 near-duplicates, half of them identical, and of 30 near misses."""
+    lines: list[dict[str, Any]] = [
+        {
+            "url": f"http://a.example/copy/{number}",
+            "status": "near_duplicate",
+            "duplicate_of": f"http://a.example/{number}",
+            "exact": number % 2 == 0,
+            "similarity": 0.9,
+            "threshold": (800 + number) / 1000,
+        }
+        for number in range(120)
+    ]
+    lines += [
+        {
+            "url": f"http://a.example/other/{number}",
+            "status": "new",
+            "near_miss": {
+                "url": f"http://a.example/{number}",
+                "distance": 5,
+                "similarity": 0.6,
+                "threshold": (550 + 5 * number) / 1000,
+            },
+        }
+        for number in range(30)
+    ]
+    path = tmp_path / "report.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def run(capsys: Capture, *arguments: object) -> str:
+    assert main(["tune", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: Capture, *arguments: object) -> tuple[int, str]:
+    status = main(["tune", *map(str, arguments)])
+    return status, capsys.readouterr().err
+
+
+def test_without_answers_it_shows_how_near_pages_are(capsys: Capture, report: Path) -> None:
+    said = run(capsys, report)
+    assert "Pairs of pages that were compared: 150." in said
+    assert "0.80 - 0.85       50         25      0          0  ####" in said
+    assert "0.55 - 0.60       10          0      0          0" in said
+    assert f"scrapy-simhash tune {report} --labels labels.csv --judge" in said
+    assert "SIMHASH_MIN_SIMILARITY =" not in said
+
+
+def test_answers_are_asked_for_and_kept(
+    capsys: Capture, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", shown.append)
+    labels = tmp_path / "labels.csv"
+    monkeypatch.setattr("sys.stdin", io.StringIO("o\ns\nwhat\nd\nk\nq\n"))
+    assert main(["tune", str(report), "--labels", str(labels), "--judge"]) == 0
+    said = capsys.readouterr()
+    assert "[s]ame page, [d]ifferent" in said.err
+    assert len(shown) == 2
+    assert [line.rsplit(",", 1)[1] for line in labels.read_text("utf-8").splitlines()] == [
+        "answer",
+        "same",
+        "different",
+        "skip",
+    ]
+    # What was answered is not asked again, and the rest is.
+    before = labels.read_text("utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO("s\n"))
+    assert main(["tune", str(report), "--labels", str(labels), "--judge", "3"]) == 0
+    assert labels.read_text("utf-8").startswith(before)
+    urls = [line.split(",")[0] for line in labels.read_text("utf-8").splitlines()]
+    assert len(urls) == len(set(urls)) == 5
+    capsys.readouterr()
+
+
+def judged(report: Path, labels: Path) -> None:
+    """Judge all pairs: near misses are different pages, near-duplicates are the same one."""
+    rows = ["url,other,answer"]
+    for line in map(json.loads, report.read_text("utf-8").splitlines()):
+        miss = line.get("near_miss")
+        other = miss["url"] if miss else line["duplicate_of"]
+        rows.append(f"{line['url']},{other},{'different' if miss else 'same'}")
+    labels.write_text("\n".join(rows) + "\n", "utf-8")
+
+
+def test_with_answers_it_names_the_setting(capsys: Capture, report: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    judged(report, labels)
+    said = run(capsys, report, "--labels", labels)
+    assert "  SIMHASH_MIN_SIMILARITY = 0.7\n" in said
+    assert "0.80       1.000 (1.000 to 1.000)       1.000 (1.000 to 1.000)  <- as crawled" in said
+    facts = json.loads(run(capsys, report, "--labels", labels, "--precision", "0.8", "--json"))
+    assert facts["chosen"] == 0.5
+    assert facts["pairs"] == sum(band["pairs"] for band in facts["bands"]) + facts["below_all_bands"] == 150
+
+
+def test_what_cannot_be_shown_is_said(capsys: Capture, report: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    judged(report, labels)
+    few = labels.read_text("utf-8").splitlines()[:1] + labels.read_text("utf-8").splitlines()[-2:]
+    labels.write_text("\n".join(few) + "\n", "utf-8")
+    said = run(capsys, report, "--labels", labels, "--precision", "0.99")
+    assert "No threshold is shown to have a precision of 0.99" in said
+    assert "Too few answers to rely on the precision at 0.5" in said
+
+
+def test_bad_input_is_named(capsys: Capture, report: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    assert refused(capsys, report, "--judge")[0] == 2
+    assert "--labels" in refused(capsys, report, "--judge")[1]
+    assert refused(capsys, "-", "--judge", "--labels", labels)[0] == 2
+    labels.write_text("url,other\n", "utf-8")
+    assert refused(capsys, report, "--labels", labels) == (
+        2,
+        f"scrapy-simhash: {labels}:1: the columns must be url, other, answer\n",
+    )
+    labels.write_text("url,other,answer\na,b,maybe\n", "utf-8")
+    status, error = refused(capsys, report, "--labels", labels)
+    assert status == 2
+    assert f"{labels}:2: answer must be same, different or skip, got maybe" in error
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"url": "http://a.example/", "status": "new"}\n', "utf-8")
+    status, error = refused(capsys, empty)
+    assert status == 1
+    assert "has no pair with a threshold" in error
+    for wrong in (["--precision", "2"], ["--judge", "0"], ["--min-similarity", "much"]):
+        with pytest.raises(SystemExit):
+            main(["tune", str(report), *wrong])
