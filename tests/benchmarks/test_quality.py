@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,14 @@ from lxml import html
 from benchmarks import quality
 from benchmarks.lib import quality_peers
 from benchmarks.lib.pack import VARIABLE, Pack
+
+EXAMPLE = cache(quality.measure_example)
+
+
+@pytest.fixture(autouse=True)
+def example_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The figures of the example site stand beside those of any pack, and are the same each time."""
+    monkeypatch.setattr(quality, "measure_example", lambda ks: deepcopy(EXAMPLE(tuple(ks))))
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

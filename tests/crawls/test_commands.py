@@ -3,7 +3,6 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
@@ -84,9 +83,7 @@ def outcomes(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple
     }
     folders = {action: project(tmp_path_factory.mktemp(action), action, site) for action in DROPPING}
     tasks = [(command, action) for command, actions in TASKS.items() for action in actions]
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        done = pool.map(lambda task: scrapy(*commands[task[0]], cwd=folders[task[1]]), tasks)
-        return dict(zip(tasks, done, strict=True))
+    return {task: scrapy(*commands[task[0]], cwd=folders[task[1]]) for task in tasks}
 
 
 def project(folder: Path, action: str, site: Site) -> Path:

@@ -24,6 +24,7 @@ from tests.crawls.harness import (
     crawl,
     crawl_one,
     python,
+    scrapy,
 )
 from tests.crawls.site import Routes, Site, article, serve
 
@@ -199,7 +200,7 @@ def test_a_relative_folder_lies_where_scrapy_keeps_its_data(site: Site, tmp_path
     (tmp_path / "settings.py").write_text(
         f"ADDONS = {ENABLED['ADDONS']!r}\nSIMHASH_DIR = 'seen'\nSPIDER_MODULES = ['tests.crawls.spiders']\n"
     )
-    done = python("-m", "scrapy", "crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
+    done = scrapy("crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / ".scrapy" / "seen" / "visitor.sqlite").exists()
 
@@ -297,7 +298,7 @@ def test_who_looks_at_single_pages_sees_the_verdict_and_leaves_no_trace(site: Si
     copy = file.rename(tmp_path / "default.sqlite")  # the name of the spider that the shell makes up
     for _ in range(2):
         code = "print('STATUS', response.meta['simhash_status'])"
-        done = python("-m", "scrapy", "shell", *settings, site.url("/late"), "-c", code, cwd=tmp_path)
+        done = scrapy("shell", *settings, site.url("/late"), "-c", code, cwd=tmp_path)
         assert "STATUS new" in done.stdout, done.stderr
     assert f"store: {copy} (1 page known, read-only)" in done.stderr
     with sqlite3.connect(copy) as database:
@@ -307,7 +308,7 @@ def test_who_looks_at_single_pages_sees_the_verdict_and_leaves_no_trace(site: Si
 
 def test_who_looks_where_nothing_is_kept_yet_creates_nothing(site: Site, tmp_path: Path) -> None:
     settings = ["-s", f"SIMHASH_DIR={tmp_path / 'seen'}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
-    done = python("-m", "scrapy", "fetch", *settings, site.url("/same"), cwd=tmp_path)
+    done = scrapy("fetch", *settings, site.url("/same"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.rglob("*.sqlite"))
 

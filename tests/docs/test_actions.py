@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import Config
+from tests.crawls.harness import scrapy
 from tests.crawls.site import Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -41,14 +40,7 @@ def run(folder: Path, spider: str, feed: str, *settings: str) -> str:
     """Run the spider with the source *spider*, and return its log; items go to the file *feed*."""
     (folder / "spider.py").write_text(spider, "utf-8")
     options = [word for setting in (*IN_ORDER, *settings) for word in ("-s", setting)]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-O", feed, *options],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=120,
-    )
+    done = scrapy("runspider", "spider.py", "-O", feed, *options, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert " ERROR: " not in done.stderr
     return done.stderr

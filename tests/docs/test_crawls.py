@@ -52,6 +52,10 @@ def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "", f
         check=False,
         timeout=120,
     )
+    return as_shown(done, server, fails=fails)
+
+
+def as_shown(done: subprocess.CompletedProcess[str], server: SiteServer, *, fails: bool) -> Run:
     assert fails == (done.returncode != 0), done.stderr
     return Run(done.stdout.replace(server.url, SHOWN), done.stderr.replace(server.url, SHOWN))
 

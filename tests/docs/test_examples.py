@@ -24,6 +24,7 @@ from scrapy.utils.misc import load_object
 from scrapy_simhash import Config
 from scrapy_simhash.config import PREFIX, unknown_settings
 from tests.docs.reader import ROOT, Block, all_blocks, blocks
+from tests.crawls.harness import forked
 
 EXAMPLE = ROOT / "example_project"
 STANDARD = Path(sysconfig.get_path("stdlib"))
@@ -161,12 +162,6 @@ def options_of(*program: str) -> set[str]:
     places = [place.with_suffix(".py"), place / "__main__.py"]
     homes = [home for home in (ROOT, EXAMPLE, STANDARD) if any((home / place).exists() for place in places)]
     assert homes, f"there is no {name}"
-    shown = subprocess.run(
-        [sys.executable, *program, "--help"],
-        cwd=homes[0],
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-        timeout=60,
-    ).stdout
-    return set(re.findall(r"--[\w-]+", shown))
+    done = forked(*program, "--help", cwd=homes[0])
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"--[\w-]+", done.stdout))

@@ -17,8 +17,9 @@ from redis import Redis
 
 from scrapy_simhash.crawl.store_outage import StoreOutage
 from scrapy_simhash.site import SiteProfile
+from tests.crawls import harness
 from tests.docs.reader import DOCS, blocks, words
-from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, scrapy, site
+from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, as_shown, feed, site
 from tests.store.server import RedisServer
 
 KEEP = DOCS / "how-to" / "keep.rst"
@@ -49,6 +50,10 @@ class PagesSpider(scrapy.Spider):
 def server() -> Iterator[SiteServer]:
     with site() as started:
         yield started
+
+
+def scrapy(folder: Path, server: SiteServer, *arguments: str, fails: bool = False) -> Run:
+    return as_shown(harness.scrapy(*arguments, cwd=folder), server, fails=fails)
 
 
 class Project(NamedTuple):
