@@ -53,7 +53,7 @@ kernel: $(VENV)/.kernel
 
 test: checked
 	@$(WHICH)
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow" --hypothesis-profile quick
 
 test-all: checked
 	@$(WHICH)

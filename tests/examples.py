@@ -1,4 +1,4 @@
-"""How many examples hypothesis tries: what a test asks for in the suite, more in the profile ``nightly``."""
+"""How many examples hypothesis tries: what a test asks for in the whole suite, fewer or more in other profiles."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ USUAL = 100
 
 
 def examples(count: int) -> int:
-    """Return ``max_examples`` for a test that wants *count* in the suite; conftest.py has the profiles."""
+    """Return ``max_examples`` for a test that wants *count* in the whole suite; conftest.py has the profiles."""
     return count * settings().max_examples // USUAL

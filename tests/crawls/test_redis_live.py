@@ -128,7 +128,7 @@ def until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def items(source: Crawl | Path) -> list[str]:
@@ -143,8 +143,8 @@ def items(source: Crawl | Path) -> list[str]:
 class Runs:
     """The records of the crawls in the server: the first one's, and that of the latest."""
 
-    def __init__(self, server: RedisServer) -> None:
-        self.url = server.url
+    def __init__(self, client: Any) -> None:
+        self._client = client
 
     def heartbeat(self) -> int:
         """Return when the first crawl gave its last heartbeat, by the server's clock."""
@@ -152,23 +152,21 @@ class Runs:
 
     def is_first_live(self) -> bool:
         """Tell whether the first crawl gave a heartbeat after the latest began."""
-        with Redis.from_url(self.url) as client:
-            latest = client.hget("live:header", "runs").decode()
+        latest = self._client.hget("live:header", "runs").decode()
         return self.heartbeat() > self._record(latest)[1]
 
     def is_first_silent(self) -> bool:
-        with Redis.from_url(self.url) as client:
-            return int(client.time()[0]) - self.heartbeat() > LIVE
+        return int(self._client.time()[0]) - self.heartbeat() > LIVE
 
     def _record(self, number: str) -> tuple[bytes, int, int]:
-        with Redis.from_url(self.url) as client:
-            token, began, ended = struct.unpack(">8sqq", client.hget("live:runs", number)[:24])
+        token, began, ended = struct.unpack(">8sqq", self._client.hget("live:runs", number)[:24])
         return token, began, ended
 
 
 @pytest.fixture
-def runs(server: RedisServer) -> Runs:
-    return Runs(server)
+def runs(server: RedisServer) -> Iterator[Runs]:
+    with Redis.from_url(server.url) as client:
+        yield Runs(client)
 
 
 def test_what_a_live_crawler_has_delivered_is_dropped_by_others(

@@ -15,7 +15,11 @@ from tests.docs.reader import DOCS, PACKAGE, README, ROOT, TEXTS
 MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
 
 
-def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "builder",
+    ["dummy", pytest.param("html", marks=pytest.mark.slow("it writes the pages, after all is checked"))],
+)
+def test_the_docs_build_without_a_warning(tmp_path: Path, builder: str) -> None:
     done = subprocess.run(
         [
             sys.executable,
@@ -23,10 +27,12 @@ def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
             "sphinx",
             "-W",
             "-q",
+            "-b",
+            builder,
             "-d",
             tmp_path / "trees",
             DOCS,
-            tmp_path / "html",
+            tmp_path / "made",
         ],
         cwd=ROOT,
         capture_output=True,
@@ -35,7 +41,7 @@ def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
         timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "html" / "index.html").is_file()
+    assert (tmp_path / "made" / "index.html").is_file() == (builder == "html")
 
 
 def test_the_readme_fits_two_screens() -> None:

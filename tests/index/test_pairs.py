@@ -4,6 +4,7 @@ import random
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import combinations
 from types import ModuleType
 from typing import Any
@@ -42,9 +43,14 @@ def running(way: str) -> Iterator[None]:
 
 
 def naive(values: Iterable[int], max_distance: int) -> Pairs:
+    return list(_naive(tuple(sorted(set(values))), max_distance))
+
+
+@lru_cache(maxsize=100)  # several tests ask for those of the same values
+def _naive(values: tuple[int, ...], max_distance: int) -> Pairs:
     return [
         (small, large, (small ^ large).bit_count())
-        for small, large in combinations(sorted(set(values)), 2)
+        for small, large in combinations(values, 2)
         if (small ^ large).bit_count() <= max_distance
     ]
 

@@ -23,11 +23,11 @@ def differing(reader: CompiledReader, pages: list[str]) -> list[str]:
 
 OTHER_FORMS = [
     pytest.param(form, marks=pytest.mark.slow("each reads a thousand pages both ways"))
-    for form in ("tide{}town", "tide {}{} town", "{} tide")
+    for form in ("tide{} town", "tide{}town", "tide {}{} town", "{} tide")
 ]
 
 
-@pytest.mark.parametrize("form", ["tide {} town", "tide{} town", *OTHER_FORMS])
+@pytest.mark.parametrize("form", ["tide {} town", *OTHER_FORMS])
 def test_titles_are_parted_by_the_same_characters(reader: CompiledReader, form: str) -> None:
     signs = [
         chr(code)
@@ -62,8 +62,15 @@ def test_every_currency_makes_a_price(reader: CompiledReader, form: str) -> None
     assert any(map(has_price, texts))
 
 
-def test_the_same_codes_name_no_language(reader: CompiledReader) -> None:
-    codes = ["".join(letters) for n in (1, 2, 3) for letters in product(ascii_lowercase, repeat=n)]
+@pytest.mark.parametrize(
+    "letters",
+    [
+        pytest.param("deilmnuxz", id="of codes without a language"),
+        pytest.param(ascii_lowercase, id="all", marks=pytest.mark.slow("there are 18,000 codes")),
+    ],
+)
+def test_the_same_codes_name_no_language(reader: CompiledReader, letters: str) -> None:
+    codes = ["".join(code) for n in (1, 2, 3) for code in product(letters, repeat=n)]
     root = parse("<html><p>1</p></html>")
     found = []
     for code in [*codes, "en-GB", " De", "x-klingon", "four", "m\u00fcl", "MUL", "en_US", "\u3000fr,de"]:

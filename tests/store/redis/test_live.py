@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore
+from tests.examples import examples
 from tests.store.cases import posting
 from tests.store.redis.stores import (
     PATIENCE,
@@ -80,7 +81,7 @@ def _server_of_the_machine(shared: RedisServer) -> None:
 
 
 TestSharedRedisMachine = SharedRedisMachine.TestCase
-TestSharedRedisMachine.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestSharedRedisMachine.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
 
 
 async def is_live(store: RedisStore) -> bool:
