@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Generator
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import walk_packages
 from runpy import run_module, run_path
@@ -160,6 +161,9 @@ def _preload() -> None:
             # Without the package of an extra, the crawls that want it are skipped.
             with suppress(ImportError):
                 import_module(module.name)
+    # The commands of other packages: those of scrapy-poet import pytest.
+    for command in entry_points(group="scrapy.commands"):
+        command.load()
     import_module("tests.crawls.spiders")
     PageFingerprinter()
     # The forks share the memory of what there is now, and need not look through it for garbage.

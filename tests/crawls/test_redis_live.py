@@ -26,6 +26,9 @@ from tests.store.server import RedisServer
 PATIENCE = 60
 #: Seconds for which a heartbeat counts: longer than a process waits on a busy machine.
 LIVE = 8
+idle = pytest.mark.slow(
+    "it waits until a heartbeat is old; tests/store/redis/test_live.py makes it old at once"
+)
 SPIDER = """
 from scrapy.crawler import CrawlerProcess
 from tests.crawls.spiders import Stumbler
@@ -236,6 +239,7 @@ def test_who_is_started_in_place_of_a_killed_crawler_delivers_its_pages_at_once(
     assert items(done) == ["/new", "/other", "/same"]
 
 
+@idle
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no process can be stopped here")
 def test_a_crawler_that_stands_still_is_not_live(
     tmp_path: Path, server: RedisServer, pages: Pages, runs: Runs
@@ -251,6 +255,7 @@ def test_a_crawler_that_stands_still_is_not_live(
     assert items(done) == ["/new", "/other", "/same"]
 
 
+@idle
 def test_a_crawler_that_waits_longer_than_a_heartbeat_counts_is_still_live(
     tmp_path: Path, server: RedisServer, pages: Pages, runs: Runs
 ) -> None:

@@ -17,6 +17,7 @@ from magazine.server import SiteServer, serving
 from magazine.truth import Truth
 
 from scrapy_simhash import Config, SettingError, kernel
+from tests.crawls import harness
 from tests.docs.reader import DOCS, README, ROOT, blocks, words
 
 TUTORIAL = DOCS / "tutorial.rst"
@@ -34,7 +35,7 @@ class Run(NamedTuple):
     log: str
 
 
-def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "", fails: bool = False) -> Run:
+def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "") -> Run:
     """Run ``scrapy`` in *folder* against *server*; what it prints names the port that the pages show."""
     environment = {
         name: value
@@ -52,7 +53,13 @@ def scrapy(folder: Path, server: SiteServer, *arguments: str, typed: str = "", f
         check=False,
         timeout=120,
     )
-    return as_shown(done, server, fails=fails)
+    return as_shown(done, server, fails=False)
+
+
+def forked(folder: Path, server: SiteServer, *arguments: str, fails: bool = False) -> Run:
+    """Do the same in a fork of a process in which Scrapy is imported already."""
+    given = [argument.replace(SHOWN, server.url) for argument in arguments]
+    return as_shown(harness.scrapy(*given, cwd=folder), server, fails=fails)
 
 
 def as_shown(done: subprocess.CompletedProcess[str], server: SiteServer, *, fails: bool) -> Run:
@@ -92,7 +99,7 @@ class ExampleCrawl(NamedTuple):
         with site() as fresh:
             chosen = ("-s", f"SIMHASH_ACTION={action}", "-a", f"start={SHOWN}/", "-O", str(path))
             report = path.with_suffix(".report")
-            run = scrapy(
+            run = forked(
                 EXAMPLE, fresh, "crawl", "pages", *chosen, "-s", f"SIMHASH_REPORT={report}", *IN_ORDER
             )
             return cls(run.log, feed(path, fresh), report)
@@ -285,7 +292,7 @@ def test_the_log_page_shows_what_slips_look_like_in_the_log(
 ) -> None:
     spider = tmp_path / "slips.py"
     spider.write_text(SPIDER.replace(SHOWN, server.url), "utf-8")
-    run = scrapy(project.folder, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
+    run = forked(project.folder, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
     page = words(LOG_PAGE.read_text("utf-8"))
     ours = re.findall(r"\[scrapy_simhash\.[\w.]+\] (?:DEBUG|WARNING): (.+)", run.log)
     assert len(ours) == 4
@@ -303,5 +310,5 @@ def test_the_log_page_shows_what_a_setting_that_breaks_a_rule_looks_like(
         Config(rule="classic", blocks=2)
     assert shown == f"{SettingError.__module__}.SettingError: {raised.value}"
     given = ("-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2")
-    run = scrapy(project.folder, server, "crawl", "pages", *given, fails=True)
+    run = forked(project.folder, server, "crawl", "pages", *given, fails=True)
     assert shown in run.log

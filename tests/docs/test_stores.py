@@ -17,9 +17,8 @@ from redis import Redis
 
 from scrapy_simhash.crawl.store_outage import StoreOutage
 from scrapy_simhash.site import SiteProfile
-from tests.crawls import harness
 from tests.docs.reader import DOCS, blocks, words
-from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, as_shown, feed, site
+from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked, site
 from tests.store.server import RedisServer
 
 KEEP = DOCS / "how-to" / "keep.rst"
@@ -52,10 +51,6 @@ def server() -> Iterator[SiteServer]:
         yield started
 
 
-def scrapy(folder: Path, server: SiteServer, *arguments: str, fails: bool = False) -> Run:
-    return as_shown(harness.scrapy(*arguments, cwd=folder), server, fails=fails)
-
-
 class Project(NamedTuple):
     """The folder of a project in which one crawl follows another."""
 
@@ -64,7 +59,7 @@ class Project(NamedTuple):
 
     def crawl(self, *settings: str, fails: bool = False) -> Run:
         given = [word for setting in settings for word in ("-s", setting)]
-        return scrapy(
+        return forked(
             *(self.folder, self.server, "crawl", "pages", "-O", "items.jsonl"),
             *(*given, *NO_WAIT, *IN_ORDER),
             fails=fails,
@@ -119,7 +114,7 @@ def test_a_relative_folder_lies_where_the_page_says(
     project.set(settings.text)
     deep = project.folder / "archive" / "data"
     deep.mkdir()
-    scrapy(deep, project.server, "crawl", "pages", *NO_WAIT)
+    forked(deep, project.server, "crawl", "pages", *NO_WAIT)
     assert [path.relative_to(project.folder) for path in project.folder.rglob("*.sqlite")] == [
         Path(".scrapy/simhash/pages.sqlite")
     ]
@@ -127,7 +122,7 @@ def test_a_relative_folder_lies_where_the_page_says(
     assert settings.text.strip() == 'SIMHASH_DIR = "simhash"'
     enabled = ["-s", 'ADDONS={"scrapy_simhash.Addon": 500}', "-s", "SIMHASH_DIR=simhash"]
     spider = str(project.folder / "archive" / "spiders.py")
-    log = scrapy(outside, project.server, "runspider", spider, *enabled, *NO_WAIT).log
+    log = forked(outside, project.server, "runspider", spider, *enabled, *NO_WAIT).log
     (file,) = outside.rglob("*.sqlite")
     assert file.relative_to(outside) == Path(".scrapy/simhash/pages.sqlite")
     assert f"store: {file.resolve()} (0 pages known)" in log

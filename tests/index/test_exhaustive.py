@@ -158,12 +158,21 @@ def test_every_pair_of_small_fingerprints_is_found_within_the_distance_and_no_ot
     assert_every_pair_is_found_once(make(plan), of_all_numbers(spread, background=0x9E37_79B9_7F4A_7C15))
 
 
+@pytest.mark.parametrize(
+    ("side_by_side", "scattered"),
+    [
+        pytest.param(5, 6, id="few bits"),
+        pytest.param(6, 7, id="more bits", marks=pytest.mark.slow("pure Python takes three times as long")),
+    ],
+)
 @every_core
 @every_plan
-def test_it_is_so_wherever_the_bits_are(plan: Plan | ProbingPlan, make: Make) -> None:
-    assert_every_pair_is_found_both_ways(make(plan), of_all_numbers(together(60, 6), background=0))
+def test_it_is_so_wherever_the_bits_are(
+    plan: Plan | ProbingPlan, make: Make, side_by_side: int, scattered: int
+) -> None:
+    assert_every_pair_is_found_both_ways(make(plan), of_all_numbers(together(60, side_by_side), background=0))
     assert_every_pair_is_found_both_ways(
-        make(plan), of_all_numbers(anywhere(f"{plan}", 7), background=2**64 - 1)
+        make(plan), of_all_numbers(anywhere(f"{plan}", scattered), background=2**64 - 1)
     )
 
 
