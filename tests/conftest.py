@@ -13,7 +13,7 @@ from magazine.site import build_site
 # A slow machine is no failure, and two runs test the same.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
 # Fewer, for a run that somebody waits for:  make test
-hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=40)
+hypothesis.settings.register_profile("quick", deadline=None, derandomize=True, max_examples=30)
 # Others each time, and more, see tests/examples.py:  make nightly
 hypothesis.settings.register_profile(
     "nightly", deadline=None, derandomize=False, max_examples=1000, print_blob=True

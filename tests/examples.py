@@ -1,4 +1,4 @@
-"""How many examples hypothesis tries: what a test asks for in the whole suite, fewer or more in other profiles."""
+"""How many examples hypothesis tries, or a test with dice of its own, by the profile in use."""
 
 from __future__ import annotations
 

@@ -43,7 +43,9 @@ def test_what_is_frozen_is_read_again_from_its_bytes(
     assert FrozenTables(plan, again, size, gap).to_bytes() == frozen.to_bytes(), "the order does not matter"
 
 
-@pytest.mark.parametrize("size", [16, 100, 512, 4_096])
+@pytest.mark.parametrize(
+    "size", [16, 100, 512, pytest.param(4_096, marks=pytest.mark.slow("each search reads a whole block"))]
+)
 def test_frozen_tables_find_what_sorted_tables_find(size: int) -> None:
     for values in (VALUES, SITES):
         tables = SortedTables(PLAN)

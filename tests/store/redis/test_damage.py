@@ -14,6 +14,7 @@ import pytest
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.store import Claim
 from scrapy_simhash.store.redis import RedisStore
+from tests.examples import examples
 from tests.store.cases import url
 from tests.store.damaged import OTHERS, PAGES, page, with_own
 from tests.store.redis.stores import HEADER, admin, opened, waits
@@ -211,7 +212,7 @@ async def test_whatever_is_overwritten_nothing_but_store_errors_come(
     client, draw = admin(shared.url), random.Random(5)
     names = [f"{prefix}:{kind}" for kind in ("pages", "contents")]
     kept = {name: client.hgetall(name) for name in names}
-    for _ in range(200):
+    for _ in range(examples(200)):
         name = draw.choice(names)
         field, record = draw.choice(sorted(kept[name].items()))
         damaged = bytearray(record)

@@ -16,6 +16,7 @@ from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.sqlite import SqliteStore, schema
+from tests.examples import examples
 from tests.store.cases import url
 from tests.store.damaged import OTHERS, PAGES, page, with_own
 from tests.store.sqlite.stores import connected
@@ -201,7 +202,7 @@ def test_the_rest_of_a_file_with_a_ruined_part_can_be_read(table: str, path: Pat
 def test_whatever_is_overwritten_nothing_but_store_errors_come(sound: Path, path: Path) -> None:
     whole = sound.read_bytes()
     draw = random.Random(8)
-    for _ in range(150):
+    for _ in range(examples(150)):
         parts = bytearray(whole)
         for _ in range(draw.choice((1, 1, 8))):
             parts[draw.randrange(100, len(parts))] = draw.randrange(256)
