@@ -11,6 +11,8 @@ endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Python compiles what it imports; most of what is installed is never imported.
 export PIP_NO_COMPILE := 1
+# So it must be let: else each process of the tests compiles all that it imports, and pytest rewrites each test again.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install -q
 
 # What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.

@@ -255,7 +255,7 @@ def test_fetch_parse_and_check_work_as_their_page_says(project: Project, server:
     page = DOCS / "how-to" / "scrapy-tools.rst"
     commands = [line.split()[2:] for block in blocks(page, "console")[1:] for line in block.text.splitlines()]
     assert [command[0] for command in commands] == ["fetch", "parse", "check"]
-    fetched, parsed, checked = (scrapy(project.folder, server, *command, *NO_WAIT) for command in commands)
+    fetched, parsed, checked = (forked(project.folder, server, *command, *NO_WAIT) for command in commands)
     assert "A Night With the Harbour Pilot" in fetched.out
     assert "'title': 'A Night With the Harbour Pilot'" in parsed.out
     assert "action: mark (this command does not crawl)" in parsed.log

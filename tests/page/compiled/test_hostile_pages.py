@@ -89,11 +89,18 @@ HOSTILE: dict[str, Callable[[], etree._Element]] = {
     "5,000 attributes": lambda: etree.Element("p", {f"a{i}": "nav" for i in range(5_000)}),
     "30,000 different tags": lambda: parse("".join(f"<x{i}>a</x{i}>" for i in range(30_000))),
     "300,000 different words": lambda: parse("<p>" + " ".join(map(str, range(300_000)))),
+    "30,000 different words": lambda: parse("<p>" + " ".join(map(str, range(30_000)))),
 }
 
 
 #: Pure Python reads these for more than half a second; each has a smaller one beside it.
-LONG = {"100,000 paragraphs of one letter", "100,000 headings", "20,000 different headings", "30,000 prices"}
+LONG = {
+    "100,000 paragraphs of one letter",
+    "100,000 headings",
+    "20,000 different headings",
+    "30,000 prices",
+    "300,000 different words",
+}
 long = pytest.mark.slow("pure Python takes a second for the page, and a tenth of it is read in make test")
 
 
