@@ -45,9 +45,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-#: Fewer projects lift protections one by one.
+#: Fewer projects lift protections one by one, or name two actions.
 RARE = {name for name in SETTINGS if " no" in name or "only" in name} - {"drop_page, nothing protected"}
-many_crawls = pytest.mark.slow("it crawls the whole annex nine times more")
+RARE |= {"drop_items,drop_links", "exact links, other items"}
+many_crawls = pytest.mark.slow("it crawls the whole annex for each, and there are more than ten of these")
 NAMES = [pytest.param(name, marks=many_crawls) if name in RARE else name for name in SETTINGS]
 
 
