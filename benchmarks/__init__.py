@@ -8,6 +8,7 @@
     plugin        what does the whole plugin add to a crawl, and where?
     stores        what does a store on disk cost beside the one in memory?
     kills         is anything lost when a crawl is killed at random moments?
+    chaos         do stores keep their promises while everything goes wrong?
     stores_redis  what does a claim cost in Redis, and a page weigh there?
     claimers      do processes that claim the same pages at once agree?
     crawlers      do crawlers that share a store agree, and what do they lose without it?

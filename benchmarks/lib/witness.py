@@ -38,8 +38,8 @@ class Witness(scrapy.Spider):
         yield {"url": response.url}
 
 
-def crawl_on(site: str, pages: int, folder: Path, first: int, seed: int, file: Path) -> None:
-    """Crawl in this process; the verdicts go to *file*, and *first* says nothing."""
+def crawl_on(site: str, pages: int, folder: Path, seed: int, file: Path) -> None:
+    """Crawl in this process; the verdicts go to *file*."""
     file.touch()
     process = CrawlerProcess(
         {

@@ -22,6 +22,7 @@ PROGRAMS = [
     "crawlers",
     "stores",
     "kills",
+    "chaos",
     "stores_redis",
     "claimers",
     "quality",

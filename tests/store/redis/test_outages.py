@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-from collections import Counter, defaultdict
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store import Claim, Header, Posting
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import RedisStore, Server, line, replica
 from scrapy_simhash.store.redis.line import Line
 from tests.store.cases import FAR, content, posting
@@ -371,65 +368,6 @@ async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
             claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
             assert claim.original == posting(text, 0).url
         assert len((await store._link.ready()).compared(range(6))) == 1
-
-
-async def trouble(server: RedisServer, kind: str) -> None:
-    """Let one thing happen to *server*, and pass."""
-    client = admin(server.url)
-    if kind == "kill":
-        server.kill()
-        await asyncio.sleep(0.05)
-        server.start()
-    elif kind == "pause":
-        server.pause()
-        await asyncio.sleep(0.4)
-        server.resume()
-    elif kind == "drop":
-        client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-    elif kind == "fill":
-        client.config_set("maxmemory", "1kb")
-        await asyncio.sleep(0.05)
-        client.config_set("maxmemory", "0")
-    client.close()
-
-
-@waits
-async def test_whatever_happens_what_was_acknowledged_is_true(server: RedisServer) -> None:
-    acknowledged: list[tuple[bytes, int, Claim]] = []
-    is_over = False
-
-    async def crawl(store: RedisStore, crawler: int) -> None:
-        numbers = random.Random(crawler)
-        for page in count():
-            cluster = numbers.randrange(50)
-            visit = posting(f"{crawler}-{page}", content(cluster << 20, text=str(cluster)))
-            try:
-                acknowledged.append((visit.key, cluster, await store.claim(visit)))
-            except StoreUnavailable:
-                await asyncio.sleep(0.01)
-            if is_over:
-                return
-
-    async with opened(server.url, "p", timeout=0.2) as one, opened(server.url, "p", timeout=0.2) as other:
-        crawls = [asyncio.ensure_future(crawl((one, other)[n % 2], n)) for n in range(16)]
-        for kind in ("drop", "kill", "pause", "fill", "kill", "drop", "pause"):
-            wanted, end = len(acknowledged) + 100, asyncio.get_running_loop().time() + PATIENCE
-            while len(acknowledged) < wanted:
-                await asyncio.sleep(0.01)
-                assert not any(task.done() for task in crawls)
-                assert asyncio.get_running_loop().time() < end, "it does not come back"
-            await trouble(server, kind)
-        is_over = True
-        await asyncio.gather(*crawls)
-        kept = {page.key for page in await eventually(lambda: all_of(one))}
-        assert {key for key, _, _ in acknowledged} <= kept
-        assert len(await eventually(lambda: all_of(other))) == len(kept)
-    contents = defaultdict(set)
-    for _, cluster, claim in acknowledged:
-        contents[cluster].add(claim.content)
-    assert all(len(numbers) == 1 for numbers in contents.values())
-    new = Counter(cluster for _, cluster, claim in acknowledged if claim.original is None)
-    assert max(new.values()) == 1
 
 
 async def all_of(store: RedisStore) -> list[Posting]:

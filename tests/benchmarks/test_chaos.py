@@ -1,0 +1,195 @@
+"""Stores keep their promises while everything goes wrong; and it is noticed if they do not."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from itertools import pairwise
+
+import pytest
+
+from benchmarks import chaos
+from benchmarks.lib.chaos_crawler import cluster_of, page_of, posting_of, url_of
+from benchmarks.lib.chaos_ledger import Ledger
+from benchmarks.lib.chaos_plan import REDIS, SQLITE, plan
+from scrapy_simhash import hamming_distance
+from scrapy_simhash.store import Claim, Page, Visit
+
+#: Seeds and seconds: few in each ``make test``, more where there is time.
+LONG = pytest.mark.slow("things go wrong for a minute")
+
+
+@pytest.mark.parametrize("store", chaos.STORES)
+@pytest.mark.parametrize(
+    ("seed", "seconds"), [(1, 3), pytest.param(2, 60, marks=LONG), pytest.param(3, 60, marks=LONG)]
+)
+def test_whatever_happens_what_was_acknowledged_is_true(
+    store: str, seed: int, seconds: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if store == REDIS:
+        pytest.importorskip("redis", reason="redis is not installed")
+    options = ["--seed", str(seed), "--seconds", str(seconds), "--stores", store, "--json"]
+    status = chaos.main(options)
+    found = json.loads(capsys.readouterr().out)["stores"][store]
+    assert (status, found["faults"]) == (0, [])
+    assert found["acknowledged"] >= found["pages"] > 0
+    assert store == SQLITE or found["refused"] > 0, "nothing went wrong"
+
+
+@pytest.mark.parametrize("store", chaos.STORES)
+def test_a_seed_has_one_plan(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for seed in (1, 1, 2):
+        assert chaos.main(["--seed", str(seed), "--seconds", "30", "--stores", store, "--plan"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != printed[2]
+    kinds = {json.loads(line)["kind"] for line in printed[0].splitlines()}
+    assert len(kinds) == (9 if store == REDIS else 2 + (sys.platform == "linux"))
+
+
+def test_faults_that_hit_the_same_thing_come_one_after_another() -> None:
+    faults = plan(REDIS, 4, 60, 3)
+    for of in ("crawler", "server"):
+        lane = [fault for fault in faults if fault.kind.endswith(of)]
+        assert len(lane) > 10
+        for one, next_one in pairwise(lane):
+            assert one.at + one.lasts < next_one.at
+
+
+def test_pages_of_a_cluster_are_near_and_pages_of_two_are_not() -> None:
+    keys = [page_of(crawler, number) for crawler in range(3) for number in range(60)]
+    assert {key.partition("-")[0] for key in keys} == {"0", "1", "2", "all"}
+    values = {key: posting_of(key, 1).fingerprint.value for key in keys}
+    for one, value in values.items():
+        for other, its in values.items():
+            assert (hamming_distance(value, its) <= 2) is (cluster_of(one) == cluster_of(other))
+
+
+A, B, C = "0-3", "1-3", "1-4"  # of cluster 1
+ELSEWHERE = "0-9"
+
+
+def claim(number: int, original: str | None = None, former: Visit | None = None) -> Claim:
+    return Claim(former, 0, number, None if original is None else url_of(original), 0, 1.0)
+
+
+def settled(seen: int) -> Visit:
+    return Visit(0, None, seen, 0, is_settled=True)
+
+
+class Told:
+    """A ledger that hears of one claim after another, and a store that keeps all of them."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        self.kept: dict[str, Page] = {}
+        self._time = 0
+        self._seen: dict[int, int] = {}
+
+    def begin(self, crawler: int) -> None:
+        _, self._seen[crawler] = self.ledger.begin(crawler)
+
+    def claim(self, key: str, answer: Claim | None, crawler: int = 0) -> int:
+        if crawler not in self._seen:
+            self.begin(crawler)
+        self._seen[crawler] += 1
+        self._time += 2
+        seen = self._seen[crawler]
+        self.ledger.take(crawler, ("tried", key, seen, self._time))
+        if answer is not None:
+            self.ledger.take(crawler, ("heard", seen, self._time + 1, answer))
+            self.keep(key, seen, answer)
+        return seen
+
+    def keep(self, key: str, seen: int, answer: Claim) -> None:
+        self.kept[key] = Page(0, posting_of(key, seen), answer.content, answer.cluster, answer.original)
+
+    @property
+    def faults(self) -> list[str]:
+        return self.ledger.faults(self.kept)
+
+
+@pytest.fixture
+def told() -> Told:
+    """Two claims that are right."""
+    told = Told()
+    told.claim(A, claim(0))
+    told.claim(B, claim(0, A), crawler=1)
+    assert told.faults == []
+    return told
+
+
+def test_a_page_that_was_acknowledged_and_is_not_there_is_lost(told: Told) -> None:
+    del told.kept[B]
+    assert told.faults == [f"{B} is lost"]
+
+
+def test_a_page_that_nobody_has_claimed_is_noticed(told: Told) -> None:
+    told.keep(C, 1, claim(0, A))
+    assert told.faults == [f"{C} is there, and nobody claimed it"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "fault"),
+    [
+        ({C: claim(0)}, "cluster 1 has 2 new pages"),
+        ({C: claim(7, A)}, "cluster 1 has several numbers"),
+        ({C: claim(0, C)}, f"{C} is called a duplicate of itself"),
+        ({ELSEWHERE: claim(0, A)}, f"{ELSEWHERE} is called a duplicate of {A}"),
+    ],
+)
+def test_a_wrong_answer_is_noticed(told: Told, claims: Mapping[str, Claim], fault: str) -> None:
+    for key, answer in claims.items():
+        told.claim(key, answer)
+    assert fault in told.faults
+
+
+def test_a_cluster_without_a_new_page_is_noticed_unless_an_answer_is_missing() -> None:
+    told = Told()
+    told.claim(B, claim(0, A))
+    assert told.faults == ["cluster 1 has 0 new pages"]
+    told.claim(A, None)
+    assert told.faults == []
+
+
+def test_a_page_as_of_an_older_claim_than_was_acknowledged_is_noticed(told: Told) -> None:
+    first = told.claim(C, claim(0, A))
+    told.claim(C, claim(0, A, settled(0)._replace(is_settled=False)))
+    told.keep(C, first, claim(0, A))
+    assert told.faults == [f"{C} is there as of an older claim than was acknowledged"]
+
+
+def test_a_claim_without_an_answer_may_have_been_stored_or_not(told: Told) -> None:
+    first = told.claim(C, claim(0, A))
+    late = told.claim(C, None)
+    assert told.faults == []
+    told.claim(C, claim(0, A, settled(0)._replace(is_settled=False)))
+    told.keep(C, late, claim(0, A))
+    assert told.faults == [], "it was on its way for long"
+    told.keep(C, first, claim(0, A))
+    assert told.faults != []
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_right"),
+    [
+        ([], False),
+        ([("closing",), ("closed",)], True),
+        ([("unsettled", C), ("closing",), ("closed",)], False),
+    ],
+)
+def test_a_page_is_settled_by_a_run_that_ended_in_order_only(
+    told: Told, ends: list[tuple[str, ...]], is_right: bool
+) -> None:
+    seen = told.claim(C, claim(0, A))
+    for end in ends:
+        told.ledger.take(0, end)
+    told.begin(0)
+    told.claim(C, claim(0, A, settled(seen)))
+    assert told.faults == ([] if is_right else [f"{C} was called settled, and it is not"])
+
+
+def test_a_crawler_that_fails_is_a_fault(told: Told) -> None:
+    told.ledger.take(0, ("failed", "ValueError: why"))
+    assert told.faults == ["crawler 0 failed: ValueError: why"]
