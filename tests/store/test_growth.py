@@ -1,0 +1,124 @@
+"""A page costs a store the same work however large a site of pages that are all alike is: counted, not timed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from benchmarks import catalogue
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.index import HammingIndex
+from scrapy_simhash.rule import SimilarityRule
+from scrapy_simhash.store import AsyncStore, Store, candidates
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.store.redis.stores import admin
+
+CONFIG = Config()
+#: Pages, each time twice as many, and the last ones before each size of which the work is counted.
+SIZES, LAST = (600, 1_200, 2_400), 200
+#: From one size to the next. Work that grows with the site nearly doubles.
+MOST_GROWTH = 1.4
+#: Instructions of SQLite's machine that are counted together.
+STEP = 10
+
+REACHED, COMPARED, COMMANDS = "postings within reach", "contents compared", "commands"
+STATEMENTS, INSTRUCTIONS = "statements", f"instructions / {STEP}"
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """What stores do from now on, by kind of work."""
+    counts: Counter[str] = Counter()
+    nearest, compare_all, ask = HammingIndex.nearest, SimilarityRule.compare_all, Line.ask
+
+    def counted_nearest(self: HammingIndex, values: Any, most: int) -> Any:
+        found = nearest(self, values, most)
+        counts[REACHED] += sum(found[1])
+        return found
+
+    def counted_comparison(self: SimilarityRule, one: Any, others: Sequence[bytes]) -> Any:
+        counts[COMPARED] += len(others)
+        return compare_all(self, one, others)
+
+    async def counted_ask(self: Line, *command: Any) -> Any:
+        # One page is asked about at a time: each command is a trip.
+        counts[COMMANDS] += 1
+        return await ask(self, *command)
+
+    monkeypatch.setattr(HammingIndex, "nearest", counted_nearest)
+    monkeypatch.setattr(SimilarityRule, "compare_all", counted_comparison)
+    monkeypatch.setattr(Line, "ask", counted_ask)
+    return counts
+
+
+def watch(store: Store | AsyncStore, counts: Counter[str]) -> None:
+    """Have SQLite count what it does."""
+    if isinstance(store, SqliteStore):
+        store._connection.set_trace_callback(lambda statement: counts.update([STATEMENTS]))
+        store._connection.set_progress_handler(lambda: counts.update([INSTRUCTIONS]), STEP)
+
+
+def server_counts(store: Store | AsyncStore) -> Counter[str]:
+    """Return what a server has done by now: the commands of scripts too, and bytes."""
+    if not isinstance(store, RedisStore):
+        return Counter()
+    with admin(store._server.url) as client:
+        said = client.info("commandstats") | client.info("stats")
+    calls = sum(one["calls"] for name, one in said.items() if name.startswith("cmdstat_"))
+    sent, received = said["total_net_input_bytes"], said["total_net_output_bytes"]
+    return Counter({"calls in the server": calls, "bytes sent": sent, "bytes received": received})
+
+
+async def work_of(kind: str, sizes: Sequence[int], counts: Counter[str]) -> list[Counter[str]]:
+    """Return the work for the last pages before each of *sizes*, of a catalogue in a store of a *kind*."""
+    found = []
+    async with catalogue.opened(kind, header_for(CONFIG)) as store:
+        watch(store, counts)
+        detector = NearDuplicateDetector(CONFIG, store)
+        for number, page in enumerate(catalogue.pages(max(sizes)), 1):
+            if number + LAST in sizes:
+                before = counts + server_counts(store)
+            url = f"https://shop.example/{number}"
+            await detector.load_site(url)
+            await detector.conclude_async(detector.read(page.html, url), url)
+            if number in sizes:
+                found.append(counts + server_counts(store) - before)
+    return found
+
+
+def grown(work: Sequence[Counter[str]]) -> list[str]:
+    """Return which work grows with the site."""
+    return [
+        f"{kind}: {[one[kind] for one in work]}"
+        for kind in sorted(set().union(*work))
+        if any(after[kind] > MOST_GROWTH * max(before[kind], LAST) for before, after in pairwise(work))
+    ]
+
+
+@pytest.mark.slow("it reads thousands of pages")
+@pytest.mark.parametrize("kind", catalogue.STORES)
+def test_a_page_of_a_catalogue_costs_the_same_however_large_it_is(kind: str, counts: Counter[str]) -> None:
+    if kind == "redis":
+        pytest.importorskip("redis", reason="redis is not installed")
+    work = asyncio.run(work_of(kind, SIZES, counts))
+    assert all(one[COMPARED] >= LAST for one in work), "they are candidates of each other"
+    assert not grown(work)
+
+
+@pytest.mark.slow("it compares each page with hundreds of others")
+def test_work_that_grows_with_the_site_is_noticed(
+    counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_NEARBY", 1_000_000)
+    monkeypatch.setattr(candidates, "MOST_COMPARED", 1_000_000)
+    sizes = [size // 2 for size in SIZES]
+    said = grown(asyncio.run(work_of("memory", sizes, counts)))
+    assert [one.partition(":")[0] for one in said] == [COMPARED, REACHED]
