@@ -36,6 +36,10 @@ NO_CLUSTER = (
 
 #: What a server says of a script that may not call a command, and the line of the script in which it does.
 _IN_SCRIPT = re.compile(r"can't run this command.*@?user_script: ?(\d+)", re.DOTALL)
+#: Where in which script an error came, as servers of several versions say it: its hash tells nobody anything.
+_PLACE_IN_SCRIPT = re.compile(
+    r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: \w+, on @user_script: ?\d+"
+)
 _CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
 
 
@@ -56,6 +60,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
             f"{place} denies access: the user may not run {commands}, which stores need. Allow it with ACL SETUSER;"
             " docs/reference/redis-layout.rst lists all commands"
         )
+    said = _PLACE_IN_SCRIPT.sub("", said)
     if signs & _REFUSED:
         return StoreError(f"{place} denies access: {said}")
     if "WRONGTYPE" in signs:
