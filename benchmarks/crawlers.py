@@ -2,11 +2,14 @@
 
     python benchmarks/crawlers.py                   # four crawlers, 2,000 pages each, ten runs
     python benchmarks/crawlers.py --outage 10       # one crawler, the server killed in mid-crawl for 10 s
+    python benchmarks/crawlers.py --faults 1        # four crawlers, and 20 seconds of faults by the plan of a seed
 
 Each crawler is a process of its own that crawls all pages of one site on the loopback interface, in an order of its
 own; every fourth page says the same. Over all crawlers exactly one page of each such cluster must be new, the
 first; every other page of it a near-duplicate at its first visit, a revisit later, and none a duplicate of itself.
 With ``--outage`` every page must reach the spider, none may cause an error, and the last ones must be judged again.
+With ``--faults`` as well: to server and connections happens what happens in ``chaos.py``; pages may be unknown
+then, and in all else the crawlers must agree.
 The program ends with status 1 if anything is otherwise.
 
 Needs redis-server or valkey-server on the PATH.
@@ -21,7 +24,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +34,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scrapy.crawler import CrawlerProcess
 
+from benchmarks.lib.chaos_plan import REDIS, plan
 from benchmarks.lib.prose_site import prose_site
 from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.trouble import happen, means_of
 from benchmarks.lib.witness import Witness
+from tests.store.proxy import Proxy
 from tests.store.server import RedisServer
 
 #: Pages of a cluster.
 COPIES = 4
 #: Pages after which the server is killed, and pages that must be judged when it is back.
 BEFORE, AFTER = 200, 200
+#: Seconds of faults, and what pages may lack that are unknown then.
+STORM = 20.0
+UNKNOWN_ONES = ("clusters without a new page", "pages without a first visit")
 #: Seconds within which a crawler that lost its server looks for it again.
 PATIENCE = 6
 
@@ -64,21 +74,20 @@ def crawl(site: str, redis: str, pages: int, seed: int, folder: str, delay: floa
 
 
 def crawl_together(
-    server: RedisServer, site: str, folder: Path, crawlers: int, pages: int, delay: float, outage: float
+    redis: str, site: str, folder: Path, options: argparse.Namespace, trouble: Callable[[], None] | None
 ) -> list[tuple[list[dict[str, Any]], dict[str, Any]]]:
-    """Run *crawlers* at once; return the verdicts and the stats of each."""
+    """Run crawlers at once, and *trouble* in the midst of it; return the verdicts and the stats of each."""
+    crawlers, pages = options.crawlers, options.pages
     spawn = multiprocessing.get_context("spawn")
     processes = [
-        spawn.Process(target=crawl, args=(site, server.url, pages, seed, str(folder), delay))
+        spawn.Process(target=crawl, args=(site, redis, pages, seed, str(folder), options.delay))
         for seed in range(crawlers)
     ]
     for process in processes:
         process.start()
-    if outage:
+    if trouble is not None:
         _await_lines(folder / "0.jsonl", BEFORE)
-        server.kill()
-        time.sleep(outage)
-        server.start()
+        trouble()
     for process in processes:
         process.join()
     return [
@@ -88,6 +97,24 @@ def crawl_together(
         )
         for seed in range(crawlers)
     ]
+
+
+def outage(server: RedisServer, seconds: float) -> None:
+    """Kill *server*, and start it again after *seconds*."""
+    server.kill()
+    time.sleep(seconds)
+    server.start()
+
+
+def storm(server: RedisServer, proxy: Proxy, seed: int) -> None:
+    """Let things go wrong with *server* and the connections over *proxy*, by the plan of *seed*."""
+    means = means_of(server, proxy)
+    faults = [fault for fault in plan(REDIS, seed, STORM, 1) if fault.kind in means]
+    happen(
+        faults,
+        lambda fault: means[fault.kind](),
+        lambda begun: progress(f"fault {begun} of {len(faults)} ..."),
+    )
 
 
 def _await_lines(file: Path, least: int) -> None:
@@ -133,14 +160,21 @@ def _number(url: str) -> int:
 
 def run(options: argparse.Namespace, number: int) -> dict[str, Any]:
     """Crawl once; return what came of it."""
-    with tempfile.TemporaryDirectory() as name, prose_site(options.pages // COPIES) as site:
-        folder = Path(name)
-        with RedisServer(folder, appendfsync="always") as server:
-            started = time.perf_counter()
-            done = crawl_together(
-                server, site, folder, options.crawlers, options.pages, options.delay, options.outage
-            )
-            seconds = time.perf_counter() - started
+    with (
+        tempfile.TemporaryDirectory() as name,
+        prose_site(options.pages // COPIES) as site,
+        RedisServer(Path(name), appendfsync="always") as server,
+        Proxy(server.port) as proxy,
+    ):
+        redis, trouble = server.url, None
+        if options.outage:
+            trouble = partial(outage, server, options.outage)
+        elif options.faults is not None:
+            redis = f"redis://127.0.0.1:{proxy.port}/0"
+            trouble = partial(storm, server, proxy, options.faults)
+        started = time.perf_counter()
+        done = crawl_together(redis, site, Path(name), options, trouble)
+        seconds = time.perf_counter() - started
     statuses = Counter(one["status"] for told, _ in done for one in told)
     result = {
         "run": number,
@@ -149,21 +183,21 @@ def run(options: argparse.Namespace, number: int) -> dict[str, Any]:
         "store_errors": sum(stats.get("simhash/store_errors", 0) for _, stats in done),
         "warnings": sum(stats.get("log_count/WARNING", 0) for _, stats in done),
     }
-    if not options.outage:
+    if trouble is None:
         return {**result, "faults": faults_of(done, options.pages)}
     unknown = [one["time"] for told, _ in done for one in told if one["status"] == "unknown"]
     judged_after = sum(one["time"] > max(unknown, default=0) for told, _ in done for one in told)
-    faults = _losses(done, options.pages)
-    faults["unknown for too long"] = (
-        int(max(unknown) - min(unknown) > options.outage + PATIENCE) if unknown else 1
-    )
+    unknown_for = max(unknown) - min(unknown) if unknown else 0.0
+    if options.outage:
+        faults = _losses(done, options.pages)
+        faults["unknown for too long"] = int(unknown_for > options.outage + PATIENCE)
+    else:
+        faults = {
+            name: count for name, count in faults_of(done, options.pages).items() if name not in UNKNOWN_ONES
+        }
+    faults["nothing went wrong"] = int(not unknown)
     faults["not judged again"] = int(judged_after < AFTER)
-    return {
-        **result,
-        "judged_after": judged_after,
-        "unknown_for": max(unknown) - min(unknown),
-        "faults": faults,
-    }
+    return {**result, "judged_after": judged_after, "unknown_for": unknown_for, "faults": faults}
 
 
 def as_text(result: dict[str, Any]) -> str:
@@ -200,18 +234,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--crawlers", type=int, help="crawlers at once (default: 4, with --outage 1)")
     parser.add_argument("--pages", type=int, default=2_000, help="pages of the site (default: 2000)")
     parser.add_argument(
-        "--runs", type=int, help="runs, each on an empty store (default: 10, with --outage 1)"
+        "--runs", type=int, help="runs, each on an empty store (default: 10, with --outage or --faults 1)"
     )
     parser.add_argument(
         "--outage", type=float, default=0, help="seconds for which the server is away (default: 0)"
     )
+    parser.add_argument(
+        "--faults", type=int, metavar="SEED", help="let things go wrong by the plan of this seed"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args(given)
     options.crawlers = options.crawlers or (1 if options.outage else 4)
-    # So slow that the crawl outlasts the outage.
-    options.delay = 2 * (options.outage + PATIENCE) / options.pages if options.outage else 0
+    trouble = options.outage or (0 if options.faults is None else STORM)
+    # So slow that the crawl outlasts it.
+    options.delay = 2 * (trouble + PATIENCE) / options.pages if trouble else 0
     runs = []
-    for number in range(options.runs or (1 if options.outage else 10)):
+    for number in range(options.runs or (1 if trouble else 10)):
         progress(f"run {number + 1} ...")
         runs.append(run(options, number + 1))
     progress("")
@@ -220,6 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "crawlers": options.crawlers,
         "pages": options.pages,
         "outage": options.outage,
+        "seed of faults": options.faults,
         "runs": runs,
     }
     print(json.dumps(result, indent=2) if options.json else as_text(result))

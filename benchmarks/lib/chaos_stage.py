@@ -12,12 +12,12 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
-from typing import TypeAlias
 
 from benchmarks.lib import chaos_plan as kinds
 from benchmarks.lib.chaos_crawler import PREFIX, crawl
 from benchmarks.lib.chaos_ledger import Ledger
 from benchmarks.lib.chaos_plan import Fault
+from benchmarks.lib.trouble import Means, happen, means_of
 from scrapy_simhash.cli.info import check
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
 from scrapy_simhash.cli.walk import walk
@@ -31,9 +31,6 @@ from tests.store.sqlite.stores import assert_sound
 PATIENCE = 60
 #: Bytes of a file that can be written while the disk is full: a write ends in the middle.
 ROOM = 50_000
-
-#: Begins one kind of fault, and ends it.
-Means: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 class Crawler:
@@ -108,18 +105,7 @@ class Stage:
         """
         if silent := self._await_answers():
             raise RuntimeError("; ".join(silent + self.ledger.failures))
-        begins = [(fault.at, number, True) for number, fault in enumerate(faults)]
-        ends = [(fault.at + fault.lasts, number, False) for number, fault in enumerate(faults)]
-        start = time.monotonic()
-        with ExitStack() as all_faults:
-            under_way = [all_faults.enter_context(ExitStack()) for _ in faults]
-            for at, number, is_begin in sorted([*begins, *ends]):
-                time.sleep(max(0.0, start + at - time.monotonic()))
-                if is_begin:
-                    tell(number + 1)
-                    under_way[number].enter_context(self._fault(faults[number], means))
-                else:
-                    under_way[number].close()
+        happen(faults, partial(self._fault, means=means), tell)
 
     def end(self) -> list[str]:
         """Let the crawlers end, look at the store, and return all that is wrong."""
@@ -204,44 +190,12 @@ def stage(store: str, folder: Path, crawlers: int, seed: int) -> Iterator[tuple[
         if store == kinds.SQLITE:
             path = folder / "store.sqlite"
             play = Stage(FilePlace(path), str(path), crawlers, seed)
-            means: dict[str, Means] = {kinds.FILL_DISK: play.full_disk}
+            means: Mapping[str, Means] = {kinds.FILL_DISK: play.full_disk}
         else:
             server = ends.enter_context(RedisServer(folder, appendfsync="always"))
             proxy = ends.enter_context(Proxy(server.port))
             place = RedisPlace(Server(server.url), PREFIX)
             play = Stage(place, f"redis://127.0.0.1:{proxy.port}/0", crawlers, seed)
-            means = {
-                kinds.KILL_SERVER: partial(_killed_server, server),
-                kinds.STOP_SERVER: partial(_stopped_server, server),
-                kinds.FILL_SERVER: partial(_full_server, server),
-                kinds.CUT: proxy.cutting,
-                kinds.HALVE: proxy.halving,
-                kinds.STALL: proxy.stalling,
-                kinds.CRUMBLE: proxy.crumbling,
-            }
+            means = means_of(server, proxy)
         ends.callback(play.kill)
         yield play, means
-
-
-@contextmanager
-def _killed_server(server: RedisServer) -> Iterator[None]:
-    server.kill()
-    yield
-    server.start()
-
-
-@contextmanager
-def _stopped_server(server: RedisServer) -> Iterator[None]:
-    server.pause()
-    yield
-    server.resume()
-
-
-@contextmanager
-def _full_server(server: RedisServer) -> Iterator[None]:
-    from redis import Redis
-
-    with Redis.from_url(server.url, protocol=2) as client:
-        client.config_set("maxmemory", "1kb")
-        yield
-        client.config_set("maxmemory", "0")

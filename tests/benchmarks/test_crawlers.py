@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import ROOT
+from benchmarks import ROOT, crawlers
 from benchmarks.crawlers import COPIES, faults_of
 from benchmarks.lib.prose_site import page
 from scrapy_simhash import PageFingerprinter
@@ -84,3 +84,15 @@ def test_two_crawlers_agree() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert run["statuses"] == {"new": 10, "near_duplicate": 30, "revisit": 40}
+
+
+@pytest.mark.slow("two processes crawl while things go wrong, slowly enough to outlast it")
+def test_crawlers_agree_and_lose_nothing_whatever_happens_to_their_server(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"STORM": 5.0, "BEFORE": 20, "AFTER": 20}.items():
+        monkeypatch.setattr(crawlers, name, value)
+    status = crawlers.main(["--faults", "2", "--crawlers", "2", "--pages", "200", "--json"])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert not any(run["faults"].values()), run
+    assert status == 0
