@@ -18,6 +18,7 @@ When all of it has passed, every crawler must get an answer again. Then they end
 * of each cluster at most one page was called new, and one if all claims were answered; all got the same cluster;
 * no page was called a duplicate of itself, or of a page of another cluster;
 * no page was called settled that no run has delivered and ended in order, or that was taken back since;
+* no page was called live long after the crawlers had ended that claimed it;
 * no crawler has ended by itself, and the store opens, and ``info --check`` finds nothing damaged in it.
 
 The program ends with status 1 if anything is otherwise. A seed has one plan; what exactly is under way when a fault
