@@ -31,6 +31,7 @@ PROGRAMS = [
     "clusters",
     "shared_text",
     "learning",
+    "tuning",
     "attacks",
 ]
 
