@@ -57,12 +57,15 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
     Raises StoreError for links that lead in a circle.
     """
+    circle = f"{path}: cannot open it: it is a symbolic link that leads back to itself"
     try:
-        return Path(path).resolve()
+        file = Path(path).resolve()
     except (OSError, RuntimeError) as error:
-        raise StoreError(
-            f"{path}: cannot open it: it is a symbolic link that leads back to itself"
-        ) from error
+        raise StoreError(circle) from error
+    # From Python 3.13 on a circle raises nothing: what is left of it is still a link.
+    if file.is_symlink():
+        raise StoreError(circle)
+    return file
 
 
 def wait(connection: sqlite3.Connection, seconds: float) -> None:
