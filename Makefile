@@ -29,7 +29,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared test test-all nightly kernel pure fuzz checked lint types docs clean help
+.PHONY: demo shared test test-all nightly kernel pure fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -41,6 +41,7 @@ help:
 	@echo "make pure      the tests that read pages, without the compiled kernel"
 	@echo "make fuzz      half a minute of random pages and indexes through both implementations"
 	@echo "make docs      build the documentation into docs/_build/html"
+	@echo "make packages  build the source distribution and the wheel in pure Python into dist/, and check them"
 	@echo "make clean     remove what the other targets made"
 
 demo: kernel
@@ -91,6 +92,13 @@ types: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+# `twine check` reads what a package index shows. The compiled wheels are made by cibuildwheel, see pyproject.toml.
+packages: export SCRAPY_SIMHASH_BUILD := pure
+packages: $(VENV)/.installed
+	$(PIP) build twine
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 # The stamps are newer than what they were made from, so that later calls need no network. The package is installed
 # without its kernel, which has a stamp of its own: it is built once, and again when its sources change. What more a
