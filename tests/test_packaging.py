@@ -5,6 +5,7 @@ Everything is built from a copy of the checkout, offline, with the tools of this
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -53,8 +54,9 @@ def run(folder: Path, *arguments: str | Path, **environment: str) -> tuple[int, 
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The source distribution, made by the build backend in a copy of the checkout."""
     folder = tmp_path_factory.mktemp("sdist")
-    made = ("*.so", "*.pyd", "*.egg-info", "__pycache__", "_build", "out", "build", "dist", ".*")
-    shutil.copytree(ROOT, folder / "checkout", ignore=shutil.ignore_patterns(*made))
+    made = ("*.so", "*.pyd", "*.egg-info", "__pycache__", "_build", "out", "build", "dist")
+    tools = (".git", ".venv", ".tox", ".*_cache", ".hypothesis", ".scrapy")
+    shutil.copytree(ROOT, folder / "checkout", ignore=shutil.ignore_patterns(*made, *tools))
     backend = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
     code, said = run(folder / "checkout", "-c", backend, folder)
     assert code == 0, said
@@ -71,6 +73,18 @@ class Build:
         self.is_built = code == 0
         self.said = " ".join(said.split())
         self.wheels = sorted((folder / "dist").glob("*"))
+
+    @property
+    def components(self) -> list[str]:
+        """What the bill of materials names beside the package."""
+        (wheel,) = self.wheels
+        with ZipFile(wheel) as opened:
+            metadata = f"{NAME}.dist-info"
+            assert f"{metadata}/licenses/LICENSE" in opened.namelist()
+            bill = json.loads(opened.read(f"{metadata}/sboms/scrapy-simhash.cdx.json"))
+        package = bill["metadata"]["component"]
+        assert (package["version"], package["licenses"][0]["license"]["id"]) == (__version__, "BSD-3-Clause")
+        return [component["name"] for component in bill["components"]]
 
     @property
     def tag(self) -> str:
@@ -115,8 +129,37 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
     assert {f"{name}.pxd" for name in RULES} <= set(files)
     assert files > kernel | python_files() | {"setup.py", "pyproject.toml", "LICENSE"}
     assert files > {"Makefile", "tests/test_packaging.py", "docs/conf.py", "example_project/demo.py"}
+    # What the tests read.
+    assert files > {".github/workflows/tests.yml", "packages/release.py", "changelog.d/README.md", "tox.ini"}
     made = (".so", ".pyd", ".pyc", "/_native.c", "/_hamming.c", "/main_text.c", "/choose.c", "/shingles.c")
     assert [name for name in files if name.endswith(made)] == []
+
+
+@pytest.mark.slow("it makes a source distribution twice")
+def test_the_same_files_become_the_same_bytes(sdist: Path, tmp_path: Path) -> None:
+    made: list[bytes] = []
+    for folder in ("one", "other"):
+        with tarfile.open(sdist) as opened:
+            opened.extractall(tmp_path / folder, filter="data")
+        checkout = tmp_path / folder / NAME
+        for path in checkout.rglob("*.py"):
+            os.utime(path, (1_000_000_000 + len(made), 1_000_000_000))
+        backend = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
+        code, said = run(checkout, "-c", backend, tmp_path / folder, SOURCE_DATE_EPOCH="1700000000")
+        assert code == 0, said
+        made.append((tmp_path / folder / f"{NAME}.tar.gz").read_bytes())
+    assert made[0] == made[1]
+
+
+#: The copyright lines of the files that go into a package: no file has one, all of them are under LICENSE.
+FOREIGN = re.compile(r"copyright (?:\(c\)|©|\d{4})|spdx-license", re.IGNORECASE)
+
+
+def test_no_file_of_the_package_is_under_the_licence_of_others() -> None:
+    kinds = (".py", ".pyx", ".pxd", ".pxi", ".c", ".h", ".txt", ".lua", ".pyi")
+    files = [path for path in (ROOT / "scrapy_simhash").rglob("*") if path.suffix in kinds]
+    assert [path for path in files if FOREIGN.search(path.read_text("utf-8"))] == []
+    assert FOREIGN.search((ROOT / "LICENSE").read_text("utf-8"))
 
 
 # --- With the kernel.
@@ -150,6 +193,28 @@ def test_a_wheel_with_the_kernel_serves_every_later_python_and_has_no_sources_of
         str(tmp_path / "installed" / name) for name in compiled if name.split(".")[0].endswith(tuple(DOORS))
     ]
     assert said.split() == ["native", *reversed(doors)]
+    assert build.components == ["Cython"]
+    crawls_from_a_folder_that_may_not_be_written_to(tmp_path)
+
+
+def crawls_from_a_folder_that_may_not_be_written_to(folder: Path) -> None:
+    """Crawl the example site with what is installed in *folder*, which has to stay as it is."""
+    installed = folder / "installed"
+    before = sorted(path for path in installed.rglob("*") if path.suffix != ".pyc")
+    for path in [installed, *before]:
+        path.chmod(path.stat().st_mode & ~0o222)
+    example = folder / "example_project"
+    shutil.copytree(ROOT / "example_project", example, ignore=shutil.ignore_patterns("out", "__pycache__"))
+    try:
+        code, said = run(example, "demo.py", "--json", PYTHONPATH=str(installed), PYTHONDONTWRITEBYTECODE="1")
+    finally:
+        for path in [installed, *before]:
+            path.chmod(path.stat().st_mode | 0o200)
+    assert code == 0, said
+    result = json.loads(said[said.index("{") :])
+    assert (result["wrong"], result["errors"]) == ([], 0)
+    assert len(result["near_duplicates"]) > 50
+    assert sorted(path for path in installed.rglob("*") if path.suffix != ".pyc") == before
 
 
 # --- Without it.
@@ -168,6 +233,7 @@ def test_a_pure_wheel_has_no_binary_and_does_not_try(sdist: Path, tmp_path: Path
     assert build.is_built, build.said
     assert build.tag == "py3-none-any"
     assert build.files == python_files()
+    assert build.components == []
     assert "compiled kernel" not in build.said
 
 

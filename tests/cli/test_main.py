@@ -361,6 +361,34 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
     assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}
 
 
+#: What Scrapy does at the start of any of its commands.
+LOADED = """
+import sys
+import scrapy.cmdline
+from importlib.metadata import EntryPoint
+before = set(sys.modules)
+EntryPoint("simhash", sys.argv[1], "scrapy.commands").load()()
+print(*(sys.modules.keys() - before))
+"""
+
+
+def test_scrapy_s_other_commands_import_three_small_modules_only() -> None:
+    """Modules are counted, not milliseconds: these three take less than one."""
+    pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
+    entry = re.search(
+        r'^\[project\.entry-points\."scrapy\.commands"\]\nsimhash = "(.+)"$', pyproject, re.MULTILINE
+    )
+    assert entry
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, entry[1]], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
+    )
+    assert set(done.stdout.split()) == {
+        "scrapy_simhash",
+        "scrapy_simhash.cli",
+        "scrapy_simhash.cli.scrapy_command",
+    }
+
+
 def test_a_file_without_its_option_is_told_where_it_goes() -> None:
     done = run("find-all", "hashes.txt")
     assert done.returncode == 2
