@@ -192,6 +192,18 @@ def test_tox_names_tests_that_exist() -> None:
         assert (ROOT / name).exists()
 
 
+def test_contributors_are_told_of_commands_and_pages_that_exist() -> None:
+    text = (GITHUB / "CONTRIBUTING.md").read_text("utf-8")
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for line in re.findall(r"^    make ([a-z -]+)", text, re.MULTILINE):
+        for target in line.split():
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+    paths = re.findall(r"\]\(([^)]+)\)", text) + [f"../{name}" for name in re.findall(r"tests/\S+\.py", text)]
+    assert len(paths) > 3
+    for path in paths:
+        assert (GITHUB / path).exists(), path
+
+
 def test_no_address_of_the_project_is_invented() -> None:
     """As long as [project.urls] is empty, nothing that is handed out names a repository or a site of ours."""
     urls = re.search(r"^\[project\.urls\]\n(.*?)(?=^\[)", PYPROJECT, re.MULTILINE | re.DOTALL)

@@ -112,6 +112,10 @@ def try_part(block: Block, command: str) -> None:
     match Path(program).name, arguments:
         case "make", [target]:
             assert target in makefile_targets()
+        case "tox", ["run", "-e", environment]:
+            listed = re.search(r"^env_list = (.+)$", (ROOT / "tox.ini").read_text("utf-8"), re.MULTILINE)
+            assert listed
+            assert environment in listed[1].split(", ")
         case "cd", [folder]:
             assert (ROOT / folder).is_dir()
         case "pip", ["install", *_, what] if what[0] == ".":
