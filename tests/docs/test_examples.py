@@ -23,8 +23,8 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash import Config
 from scrapy_simhash.config import PREFIX, unknown_settings
-from tests.docs.reader import ROOT, Block, all_blocks, blocks
 from tests.crawls.harness import forked
+from tests.docs.reader import ROOT, Block, all_blocks, blocks
 
 EXAMPLE = ROOT / "example_project"
 STANDARD = Path(sysconfig.get_path("stdlib"))
