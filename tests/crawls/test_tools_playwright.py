@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
+from tests.browser import BROWSER, NO_BROWSER
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 from tests.crawls.site import article, serve
 
 pytest.importorskip("scrapy_playwright", reason="scrapy-playwright is not installed")
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 SETTINGS = {
     **IN_ORDER,
     "DOWNLOAD_HANDLERS": {"http": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"},
@@ -33,7 +31,7 @@ def scripted(number: int) -> str:
 @pytest.fixture(scope="module")
 def done() -> Crawl:
     if BROWSER is None:
-        pytest.skip(f"there is no browser: none of {', '.join(NAMES)} is on the path")
+        pytest.skip(NO_BROWSER)
     routes = {"/": scripted(0), "/other": scripted(1), "/careful": scripted(0), "/careless": article(0)}
     with serve(routes) as site:
         return crawl_one(

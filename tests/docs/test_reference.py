@@ -48,6 +48,21 @@ def test_every_setting_has_an_entry_and_there_is_no_other() -> None:
     assert sorted(sections(REFERENCE / "settings.rst")) == list(setting_names())
 
 
+def test_the_overview_has_every_setting_once_with_its_default_and_a_line_in_the_order_of_the_entries() -> (
+    None
+):
+    text = (REFERENCE / "settings.rst").read_text("utf-8")
+    overview = text[: text.index("SIMHASH_ENABLED\n---")]
+    groups = re.findall(r"^\.\. list-table:: (.+)$", overview, flags=re.MULTILINE)
+    rows = re.findall(r"^    \* - ``(\w+)``\n      - ``(.+)``\n      - (.+)$", overview, flags=re.MULTILINE)
+    defaults = {PREFIX + field.name.upper(): field.default for field in fields(Config)}
+    assert len(groups) == len(set(groups)) >= 5
+    assert {name: ast.literal_eval(default) for name, default, _ in rows} == defaults
+    assert [name for name, _, _ in rows] == list(sections(REFERENCE / "settings.rst"))
+    assert overview.count("    * - ") == len(rows)
+    assert [line for _, _, line in rows if len(line) > 100] == []
+
+
 @pytest.mark.parametrize("field", fields(Config), ids=lambda field: field.name)
 def test_the_entry_of_a_setting_names_type_default_unit_and_effect_and_shows_an_example(
     field: Field[Any],

@@ -1,0 +1,19 @@
+// What the search of the site shows first: pages whose own title has the words, before sections, glossary and text;
+// and pages for users before those for developers of the plugin. The numbers below `score` are those of Sphinx.
+var Scorer = {
+  score: ([page, title, anchor, description, score, file, kind]) => {
+    const asked = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase().match(/\w+/g) || [];
+    const isPage = (kind === "title" || kind === "text") && !title.includes(" > ");
+    const isAsked = isPage && asked.every((word) => title.toLowerCase().includes(word));
+    const isForDevelopers = /^(architecture|decisions|development|filters)$/.test(page);
+    return score + (isAsked ? 15 : 0) - (isForDevelopers ? 5 : 0);
+  },
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};

@@ -1,0 +1,58 @@
+"""Makes each literal that is a setting a link: ``SIMHASH_DIR`` to the reference, ``JOBDIR`` to the docs of Scrapy.
+
+So a page names a setting as it is, and the reader is one click away from its entry. ``SIMHASH_DIR = "simhash"`` is a
+link as well. Headings are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+import inventories
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+PAGE = "reference/settings"
+_LITERAL = re.compile(r"([A-Z][A-Z0-9_]+)(?: = .+)?")
+
+
+def entries(environment: BuildEnvironment) -> dict[str, str]:
+    """Return the anchor of each setting that has a section on the page of the settings, by name."""
+    sections = environment.get_doctree(PAGE).findall(nodes.section)
+    return {section[0].astext(): section["ids"][0] for section in sections}
+
+
+def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Wrap the literals of *page* that name a setting into links."""
+    if not hasattr(app.env, "_setting_anchors"):
+        app.env._setting_anchors = entries(app.env)
+    ours, scrapys = app.env._setting_anchors, inventories.settings()
+    for literal in list(doctree.findall(nodes.literal)):
+        named = _LITERAL.fullmatch(literal.astext())
+        inside = literal.parent
+        while inside is not None and not isinstance(inside, (nodes.reference, nodes.title)):
+            inside = inside.parent
+        if named is None or inside is not None:
+            continue
+        if named[1] in ours:
+            uri = app.builder.get_relative_uri(page, PAGE) + "#" + ours[named[1]]
+            reference = nodes.reference("", "", internal=True, refuri=uri)
+        elif named[1] in scrapys:
+            reference = nodes.reference("", "", internal=False, refuri=scrapys[named[1]])
+        else:
+            continue
+        literal.replace_self(reference)
+        reference += literal
+
+
+def forget(app: Sphinx, environment: BuildEnvironment) -> None:
+    """Drop the anchors of an earlier build: the environment is kept in a file."""
+    vars(environment).pop("_setting_anchors", None)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Tell Sphinx."""
+    app.connect("env-updated", forget)
+    app.connect("doctree-resolved", link)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
