@@ -2,6 +2,7 @@
 
     python fuzz/run.py --seconds 30              # as long as you like; --json for programs
     python fuzz/run.py --seconds 300 --sanitize  # with the compiler's sanitizers: Linux with gcc
+    python fuzz/run.py --threads 4               # inputs read at once in threads, and in forks
     python fuzz/run.py --replay FILE             # read one reproducer again
 
 Exit status 1, and a file that reproduces it, for every difference and every crash; 2 where it cannot run.

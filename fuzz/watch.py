@@ -86,7 +86,7 @@ def watched(
 ) -> dict[str, Any]:
     """Run a worker; return what came of it, a crash among the findings."""
     worker = Worker(subject, folder, environment, package)
-    arguments = ["--seconds", str(options.seconds), "--seed", str(options.seed)]
+    arguments = [f"--{name}={getattr(options, name)}" for name in ("seconds", "seed", "threads")]
     if options.replay:
         arguments = ["--replay", str(options.replay.resolve())]
     outcome = worker.run(*arguments, patience=options.seconds + PATIENCE)
@@ -109,6 +109,9 @@ def main(subject: str, title: str, arguments: Sequence[str] | None = None) -> in
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--seconds", type=float, default=30, help="how long to read inputs (30)")
     parser.add_argument("--seed", type=int, default=0, help="which inputs (0)")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="how many read at once; with more than one, forks read too (1)"
+    )
     parser.add_argument("--sanitize", action="store_true", help="with the address and undefined sanitizers")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="read this one only")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where reproducers go (fuzz/out)")

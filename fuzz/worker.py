@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fuzz.input import AT_HAND, Input
 from fuzz.reduce import reduced
@@ -21,6 +24,8 @@ from fuzz.subject import SUBJECTS, Subject
 ENOUGH = 5
 #: A line of progress, in seconds; and how long a finding is made smaller.
 PROGRESS, REDUCTION = 0.5, 10.0
+#: With threads, after so many turns a fork reads the inputs of one, too.
+FORKED_EVERY = 20
 
 
 class Finding(NamedTuple):
@@ -38,26 +43,48 @@ class Run(NamedTuple):
     found: list[Finding]
 
 
-def fuzz(dice: random.Random, seconds: float, folder: Path, subject: Subject = SUBJECTS["pages"]) -> Run:
-    """Read inputs for *seconds*; reproducers of differences are written to *folder*."""
+def fuzz(
+    dice: random.Random,
+    seconds: float,
+    folder: Path,
+    subject: Subject = SUBJECTS["pages"],
+    threads: int = 1,
+) -> Run:
+    """Read inputs for *seconds*; reproducers of differences are written to *folder*.
+
+    With several *threads* as many inputs are read at once, and of a crash only the first of them is kept.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     begin = shown = monotonic()
-    cases = covered = 0
+    cases = covered = turns = 0
     found: list[Finding] = []
-    while monotonic() - begin < seconds and len(found) < ENOUGH:
-        made = subject.make(dice)
-        made.write(folder / AT_HAND)
-        lines = subject.differences(made)
-        cases += 1
-        covered += subject.is_covered(made)
-        if lines:
-            found.append(keep(made, folder, subject))
-        if monotonic() - shown > PROGRESS:
-            shown = monotonic()
-            _progress(f"{shown - begin:.0f} s, {cases:,} cases, {len(found)} differences")
+    with ThreadPoolExecutor(threads) as pool:
+        while monotonic() - begin < seconds and len(found) < ENOUGH:
+            inputs = [subject.make(dice) for _ in range(threads)]
+            inputs[0].write(folder / AT_HAND)
+            told = (map if threads == 1 else pool.map)(subject.differences, inputs)
+            for made, lines in zip(inputs, told, strict=True):
+                covered += subject.is_covered(made)
+                if lines:
+                    found.append(keep(made, folder, subject))
+            cases += threads
+            turns += 1
+            if threads > 1 and turns % FORKED_EVERY == 0 and (status := _in_a_fork(inputs, subject)):
+                found.append(Finding(str(inputs[0].keep(folder, "fork")), [f"in a fork: status {status}"]))
+            if monotonic() - shown > PROGRESS:
+                shown = monotonic()
+                _progress(f"{shown - begin:.0f} s, {cases:,} cases, {len(found)} differences")
     _progress("")
     (folder / AT_HAND).unlink(missing_ok=True)
     return Run(cases, covered, found)
+
+
+def _in_a_fork(inputs: Sequence[Any], subject: Subject) -> int:
+    """Read *inputs* in a fork of this process, and return its status: 0 if nothing differs there either."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    os._exit(int(any(subject.differences(made) for made in inputs)))
 
 
 def keep(made: Input, folder: Path, subject: Subject) -> Finding:
@@ -77,6 +104,7 @@ def main() -> int:
     options.add_argument("--subject", choices=SUBJECTS, default="pages")
     options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--threads", type=int, default=1)
     options.add_argument("--folder", type=Path, required=True)
     options.add_argument("--replay", type=Path, help="read this one only")
     given = options.parse_args()
@@ -85,7 +113,7 @@ def main() -> int:
         lines = subject.differences(subject.read(given.replay))
         run = Run(1, 1, [Finding(str(given.replay), lines)] if lines else [])
     else:
-        run = fuzz(random.Random(given.seed), given.seconds, given.folder, subject)
+        run = fuzz(random.Random(given.seed), given.seconds, given.folder, subject, given.threads)
     found = [finding._asdict() for finding in run.found]
     print(json.dumps({"cases": run.cases, "covered": run.covered, "found": found}))
     return 1 if run.found else 0

@@ -146,7 +146,9 @@ def test_every_command_that_may_be_long_tells_a_terminal_and_nobody_else(name: s
     said = on_terminal(command, folder, environment)
     assert re.search(r"\r[a-z]+[^\r\n:]*: [\d,]+(%| ?\(|,)", said), said
     # Nothing of it is left, also where the answer goes to the same terminal.
-    assert [line for line in screen(said) if line] == piped.stdout.decode().splitlines()
+    assert [line for line in screen(said) if line] == [
+        line for line in piped.stdout.decode().splitlines() if line
+    ]
     (folder / "new.sqlite").unlink(missing_ok=True)
     (folder / "both.sqlite").unlink(missing_ok=True)
 

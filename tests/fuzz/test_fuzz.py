@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier, get_ident
 
 import pytest
 
@@ -12,6 +14,7 @@ from fuzz import ROOT, generate, worker
 from fuzz.case import KINDS, Case
 from fuzz.compare import differences
 from fuzz.reduce import reduced
+from fuzz.subject import SUBJECTS
 from scrapy_simhash import kernel
 from scrapy_simhash.page.compiled import CompiledReader, Read, compiled_reader
 
@@ -70,6 +73,30 @@ def test_a_planted_difference_is_found_and_made_small(
     kept = Case.read(Path(finding.file))
     assert differences(kept) == finding.lines
     assert [file.name for file in tmp_path.iterdir()] == [Path(finding.file).name]
+
+
+@needs_the_kernel
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_threads_and_forks_read_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, parent = get_ident(), os.getpid()
+    threads: set[int] = set()
+    all_at_once = Barrier(3, timeout=60)
+
+    def noted(case: Case) -> list[str]:
+        # In a fork there is one thread, which tells nothing but its status.
+        if os.getpid() != parent:
+            return ["another process"]
+        threads.add(get_ident())
+        all_at_once.wait()
+        return []
+
+    monkeypatch.setattr(worker, "FORKED_EVERY", 1)
+    monkeypatch.setattr(worker, "ENOUGH", 2)
+    run = worker.fuzz(random.Random(1), 20, tmp_path, SUBJECTS["pages"]._replace(differences=noted), 3)
+    assert (run.cases, len(run.found)) == (6, 2)
+    assert run.found[0].lines[0].startswith("in a fork: status ")
+    assert here not in threads
+    assert len(threads) == 3
 
 
 @needs_the_kernel

@@ -209,7 +209,7 @@ def test_with_a_store_that_drops_own_parts_pages_are_compared_by_all_text() -> N
     board = make_site(PLANS[0], 0)
     learning, plain = (
         NearDuplicateDetector(store=WithoutOwnParts()),
-        NearDuplicateDetector(Config(site_learning=False)),
+        NearDuplicateDetector(Config(site_learning=False), MemoryStore()),
     )
     for page in board.pages:
         found, expected = (detector.check(page.html, page.url) for detector in (learning, plain))
@@ -307,7 +307,7 @@ def test_a_hostile_site_does_not_change_what_is_said_of_the_pages_of_another_one
 
 
 def said_of(detector: NearDuplicateDetector, page: str, url: str) -> tuple[object, ...]:
-    """Return all that a verdict says but the number of the cluster, which counts the pages of all hosts."""
+    """Return all that a verdict says but what the pages of all hosts are in: numbers of clusters, and near misses."""
     verdict = detector.check(page, url)
     own = verdict.fingerprint and verdict.fingerprint.own
-    return replace(verdict, cluster=None), verdict.fingerprint, own
+    return replace(verdict, cluster=None, near_miss=None), verdict.fingerprint, own
