@@ -77,8 +77,9 @@ def test_what_a_page_types_at_the_prompt_gives_what_it_shows(page: Path) -> None
 
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_a_block_of_settings_is_accepted_and_any_other_block_runs(
-    block: Block, monkeypatch: pytest.MonkeyPatch
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # one makes a folder
     module = ModuleType("example")
     monkeypatch.setitem(sys.modules, "example", module)  # dataclasses look their module up
     namespace = vars(module)
