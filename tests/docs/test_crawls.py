@@ -17,6 +17,8 @@ from magazine.server import SiteServer, serving
 from magazine.truth import Truth
 
 from scrapy_simhash import Config, SettingError, kernel
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.tuning import EDGES, pairs_of
 from tests.crawls import harness
 from tests.docs.reader import DOCS, README, ROOT, blocks, words
 
@@ -163,17 +165,20 @@ def test_the_readme_tells_the_benefit_as_it_is(example_crawl: ExampleCrawl, tmp_
         assert any(truth.relation(page, other).expected != "different" for other in left), page
 
 
-def test_the_pairs_of_a_report_that_the_questions_call_doubtful_are_those_nearest_to_the_threshold(
-    example_crawl: ExampleCrawl,
+def test_tune_names_a_threshold_by_the_report_of_the_crawl(
+    example_crawl: ExampleCrawl, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (block,) = (one for one in blocks(DOCS / "faq.rst", "python") if "def doubtful_pairs" in one.text)
-    given: dict[str, Any] = {}
-    exec(block.text, given)
-    above, below = given["doubtful_pairs"](example_crawl.report, 10)
-    assert len(above) == len(below) == 10
-    (least, page, original), (greatest, _, _) = above[0], below[0]
-    assert least >= Config().min_similarity > greatest
-    assert page != original
+    truth, rows = Truth.load(), ["url,other,answer"]
+    for pair in pairs_of(map(json.loads, example_crawl.report.read_text("utf-8").splitlines())):
+        is_different = truth.relation(pair.url, pair.other).expected == "different"
+        rows.append(f'"{pair.url}","{pair.other}",{"different" if is_different else "same"}')
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join(rows), "utf-8")
+    arguments = ["tune", str(example_crawl.report), "--labels", str(labels), "--precision", "0.99", "--json"]
+    assert main(arguments) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["pairs"] == len(rows) - 1 > 60
+    assert EDGES[0] <= facts["chosen"] <= Config.min_similarity
 
 
 def repeats(item: dict[str, Any]) -> bool:
