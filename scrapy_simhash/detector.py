@@ -65,7 +65,7 @@ class NearDuplicateDetector:
         self._was_given_store = store is not None
         # An empty store is false, since it has a length.
         self.store: Store | AsyncStore = self._new_store() if store is None else store
-        # In memory that takes a microsecond; elsewhere it is asked for where it will be read.
+        # Some 7 microseconds a page in memory, and more elsewhere, where it is asked for if somebody will read it.
         if (store is None or self.config.report is not None) and isinstance(self.store, Explains):
             self.store.explains = True
         # What the hosts' pages share, under the rule that can use it.

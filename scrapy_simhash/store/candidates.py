@@ -19,7 +19,7 @@ MOST_COMPARED = 64
 #: find them all.
 MOST_NEARBY = 256
 
-#: Fingerprints that a store beside memory keeps there after they were compared: some 3 MB.
+#: Fingerprints that are kept in memory, ready to compare, after they were compared once: some 3 MB.
 FINGERPRINTS = 10_000
 
 #: By which of its values a content is found, added up; 0 for none.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex, Match
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.candidates import (
     BY_ALL,
     BY_TEXT,
+    FINGERPRINTS,
     distance_of,
     search,
     tell_crowd,
@@ -88,6 +90,7 @@ class LocalStore(ABC):
         self._crowded: set[str] = set()
         #: Contents that were found, and could not be read.
         self._damaged: set[int] = set()
+        self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
         #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
         self.index_size = 0
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
@@ -205,7 +208,8 @@ class LocalStore(ABC):
         matches = self._sound(matches)
         if not matches:
             return Found(None, found_by)
-        near = self._rule.compare_all(fingerprint, self._compared([match.key for match in matches]))
+        compared = self._compared(match.key for match in matches)
+        near = self._rule.compare_all(fingerprint, compared)
         found = []
         for place, similarity, _ in near:
             if similarity is not None:
@@ -216,7 +220,7 @@ class LocalStore(ABC):
                 found.append(Kin(content, cluster, distance, similarity, is_same_text))
         is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(found)
         if not found:
-            miss = self._near_miss(fingerprint, matches, number) if self.explains else None
+            miss = self._near_miss(fingerprint, matches, compared, number) if self.explains else None
             return Found(None, found_by, is_by_learning, near_miss=miss)
         own = (number, None if former is None else self._former_cluster(former))
         best = min(
@@ -229,13 +233,15 @@ class LocalStore(ABC):
             ),
         )
         threshold = None
-        if self.explains and (nearest := self._rule.nearest(fingerprint, self._compared([best.content]))):
+        if self.explains and (nearest := self._rule.nearest(fingerprint, self._compared((best.content,)))):
             threshold = nearest.threshold
         return Found(best, found_by, is_by_learning, threshold)
 
-    def _near_miss(self, fingerprint: Fingerprint, matches: list[Match], number: int) -> NearMiss | None:
+    def _near_miss(
+        self, fingerprint: Fingerprint, matches: list[Match], compared: list[bytes], number: int
+    ) -> NearMiss | None:
         """Return the most alike of *matches*, None if page *number* itself had it."""
-        nearest = self._rule.nearest(fingerprint, self._compared([match.key for match in matches]))
+        nearest = self._rule.nearest(fingerprint, compared)
         if nearest is None:
             return None
         content = matches[nearest.place].key
@@ -245,9 +251,16 @@ class LocalStore(ABC):
         kin = Kin(content, cluster, distance_of(fingerprint, its), nearest.similarity, False)
         return NearMiss(self._cluster(kin)[0], kin.distance, kin.similarity, nearest.threshold)
 
-    def _compared(self, contents: list[int]) -> list[bytes]:
+    def _compared(self, contents: Iterable[int]) -> list[bytes]:
         """Return what the rule compares of each content, see `Fingerprint.compared_bytes`."""
-        return [self._content(content)[1].compared_bytes() for content in contents]
+        # It never changes; and in a crowd it is the same ones again and again.
+        recent, found = self._recent, []
+        for content in contents:
+            data = recent.get(content)
+            if data is None:
+                data = recent[content] = self._content(content)[1].compared_bytes()
+            found.append(data)
+        return found
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)

@@ -151,16 +151,6 @@ class MemoryStore(LocalStore):
         fingerprint = Fingerprint(row[0], sketch=self._sketch(slot), own=self._own_parts[slot])
         return page, fingerprint, row[1] if row[2] else None
 
-    def _compared(self, contents: list[int]) -> list[bytes]:
-        # As Fingerprint.compared_bytes() has it, without a fingerprint for each.
-        rows, pages, sketches, own_parts = self._contents, self._pages, self._sketches, self._own_parts
-        compared = []
-        for content in contents:
-            page, slot, head, _, _ = rows[content]
-            value = (pages[page] if head == _AS_PAGE else self._heads[head])[0].to_bytes(8, "big")
-            compared.append(value + sketches[slot][0] + own_parts[slot] if slot > _NO_SKETCH else value)
-        return compared
-
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
 

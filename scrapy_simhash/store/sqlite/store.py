@@ -11,9 +11,7 @@ from threading import Lock
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
-from scrapy_simhash.store.candidates import FINGERPRINTS
 from scrapy_simhash.store.damage import ContentDamaged, Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
@@ -79,8 +77,6 @@ class SqliteStore(LocalStore):
         self._turn = Lock()
         self._is_patient = True
         self._run = self._size = 0
-        #: What is compared of some contents: it never changes.
-        self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
         # Whether pages whose text came in this run are settled when it ends.
         self._settles = True
         what = "read" if read_only else "write"
@@ -316,14 +312,6 @@ class SqliteStore(LocalStore):
             return page, fingerprint, unsigned_hash(text_hash)
         except KINDS as error:
             raise self._content_damaged(number, error, f"content {number}") from error
-
-    def _compared(self, contents: list[int]) -> list[bytes]:
-        # In a crowd it is the same ones again and again.
-        recent = self._recent
-        for content in contents:
-            if content not in recent:
-                recent[content] = self._content(content)[1].compared_bytes()
-        return [recent[content] for content in contents]
 
     def _content_damaged(self, content: int, error: Exception, what: str) -> Exception:
         """Return what is to be raised for an *error* that came with *what*: a content, or the page that it is of."""
