@@ -209,6 +209,7 @@ def test_what_a_live_crawler_has_delivered_is_dropped_by_others(
     assert items(tmp_path / "a.jsonl") == ["/same", "/other", "/hold"]
 
 
+@idle
 def test_what_a_killed_crawler_has_delivered_is_delivered_by_another_one_when_its_time_is_over(
     tmp_path: Path, server: RedisServer, pages: Pages, runs: Runs
 ) -> None:

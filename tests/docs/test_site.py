@@ -18,6 +18,9 @@ PHONE, LAPTOP, DESKTOP = 390, 1280, 1920
 SCHEMES = ("light", "dark")
 NAMES = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
 
+#: Opened by `make test`: a picture, code that is wide, a table that is.
+SHOWN = ("index", "tutorial", "concepts/method", "reference/settings")
+
 #: Without those that sphinx.ext.viewcode makes from the source of a base class to documentation that it has not.
 LINKS = "//a[not(@class = 'viewcode-back')]/@href | //link/@href | //script/@src | //img/@src"
 
@@ -163,7 +166,13 @@ def test_an_error_of_a_script_a_missing_file_and_another_server_are_noticed(read
     assert "a script failed" in told
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in SHOWN else pytest.param(name, marks=pytest.mark.slow("another test opens all"))
+        for name in NAMES
+    ],
+)
 def test_a_page_shows_all_it_has_on_a_phone_and_in_the_dark(reader: Reader, name: str) -> None:
     reader.open(f"{name}.html")
     assert reader.faults(PHONE, "light") + reader.faults(LAPTOP, "dark") + reader.wrong() == []
