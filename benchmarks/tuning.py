@@ -67,12 +67,12 @@ def labelled_of(pack: Pack) -> list[Labelled]:
 
 def judged(given: Sequence[Labelled], each: int, random: Random) -> dict[tuple[str, str], bool]:
     """Return the answers to as many pairs as the command asks about, *each* of a band in the mean."""
-    answers = {(one.pair.url, one.pair.other): one.is_same for one in given}
+    answers = {one.pair.key: one.is_same for one in given}
     bands = bands_of((one.pair for one in given), {})
     for band in bands:
         random.shuffle(band.unjudged)
     asked = to_judge(bands, Config.min_similarity, each)
-    return {(pair.url, pair.other): answers[pair.url, pair.other] for pair in asked}
+    return {pair.key: answers[pair.key] for pair in asked}
 
 
 def truth(given: Sequence[Labelled], threshold: float) -> tuple[float | None, float | None]:

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from scrapy_simhash.cli.explanation import shown
 from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.input import opened
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, warn
 from scrapy_simhash.cli.report import Lines
 from scrapy_simhash.config import Config
 from scrapy_simhash.tuning import Band, Estimate, Pair, bands_of, estimates, least_for, pairs_of
@@ -22,7 +22,7 @@ from scrapy_simhash.tuning.bands import to_judge
 
 EXAMPLE = """\
 $ scrapy-simhash tune report.jsonl
-Pairs of pages that were compared: 1. How many by threshold, the greatest
+Pairs of pages that were compared: 1. The threshold of a pair is the greatest
 ...
 """
 
@@ -34,8 +34,9 @@ BAR = 30
 WIDE = 0.05
 COLUMNS = ("url", "other", "answer")
 SAME, DIFFERENT, SKIP = "same", "different", "skip"
-#: What is typed, by its first letter.
-_ANSWERS = {"s": SAME, "d": DIFFERENT, "k": SKIP}
+#: What is typed.
+_ANSWERS = {"s": SAME, "d": DIFFERENT, "k": SKIP, SAME: SAME, DIFFERENT: DIFFERENT, SKIP: SKIP}
+_KEYS = "s = same page, d = different pages, k = skip, o = open both in the browser, q = quit: "
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -78,16 +79,21 @@ def run(options: Namespace) -> int:
         raise Refused("--judge reads your answers from standard input, where the report cannot be as well")
     with Progress(sys.stderr) as progress, opened(options.file) as given:
         lines = Lines(given, progress.counting("reading", given.share))
-        pairs = list(pairs_of(lines))
+        # Of a page that came again, what was found last.
+        pairs = list({pair.key: pair for pair in pairs_of(lines)}.values())
     if not pairs:
         raise Failed(
             f"{lines.name} has no pair with a threshold: no two pages were compared, or it was written with"
             ' SIMHASH_RULE = "classic"'
         )
-    labels = _labels(options.labels)
+    labels = _labels(options.labels, is_new=bool(options.judge))
     if options.judge:
-        judged = to_judge(_bands(pairs, labels), options.min_similarity, options.judge)
-        _judge([pair for pair in judged if _key(pair) not in labels], labels, Path(options.labels))
+        # What was skipped is not asked again.
+        rest = [pair for pair in pairs if labels.get(pair.key) != SKIP]
+        asked = to_judge(_bands(rest, labels), options.min_similarity, options.judge)
+        _judge(asked, labels, Path(options.labels))
+    elif labels and not any(pair.key in labels for pair in pairs):
+        warn(f"none of the {len(labels):,} answers in {options.labels} is about a pair of {lines.name}")
     facts = _facts(_bands(pairs, labels), pairs, options)
     print(json.dumps(facts, indent=2) if options.json else "\n".join(_told(facts, options)))
     return 0
@@ -97,65 +103,66 @@ def _bands(pairs: Sequence[Pair], labels: Mapping[tuple[str, str], str]) -> list
     return bands_of(pairs, {key: answer == SAME for key, answer in labels.items() if answer != SKIP})
 
 
-def _key(pair: Pair) -> tuple[str, str]:
-    return pair.url, pair.other
-
-
 # --- Answers
 
 
-def _labels(path: str | None) -> dict[tuple[str, str], str]:
-    """Return the answers in the file at *path*, none if there is no file yet. Raises Refused for a wrong line."""
+def _labels(path: str | None, is_new: bool) -> dict[tuple[str, str], str]:
+    """Return the answers in the file at *path* by `Pair.key`. Raises Refused for a wrong line.
+
+    Where it *is_new*, there need not be such a file yet.
+    """
     found: dict[tuple[str, str], str] = {}
-    if path is None or not Path(path).exists():
+    if path is None or (is_new and not Path(path).exists()):
         return found
-    with failing(f"read {path}"), Path(path).open(encoding="utf-8", newline="") as file:
+    # Spreadsheets write a mark at the beginning.
+    with failing(f"read {path}"), Path(path).open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         if not set(COLUMNS) <= set(reader.fieldnames or ()):
             raise Refused(f"{path}:1: the columns must be {', '.join(COLUMNS)}")
         for row in reader:
             answer = (row["answer"] or "").strip().lower()
-            if answer not in _ANSWERS.values():
+            if answer not in (SAME, DIFFERENT, SKIP):
                 raise Refused(
                     f"{path}:{reader.line_num}: answer must be same, different or skip, got {shown(answer)}"
                 )
-            found[row["url"], row["other"]] = answer
+            found[Pair(row["url"] or "", row["other"] or "", 0).key] = answer
     return found
 
 
 def _judge(pairs: Sequence[Pair], labels: dict[tuple[str, str], str], path: Path) -> None:
     """Ask about *pairs*, one by one, and put each answer into *labels* and into the file at *path* at once."""
-    with failing(f"write {path}"), path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        if not file.tell():
-            writer.writerow(COLUMNS)
-        for number, pair in enumerate(pairs, 1):
-            answer = _answer(pair, f"{number} of {len(pairs)}", sys.stderr)
-            if answer is None:
-                return
-            labels[_key(pair)] = answer
-            writer.writerow((*_key(pair), answer))
-            file.flush()
+    with failing(f"write {path}"):
+        text = path.read_text("utf-8-sig") if path.exists() else ""
+        columns = next(csv.reader(text.splitlines()), COLUMNS)
+        with path.open("a", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, columns)
+            if not text:
+                writer.writeheader()
+            elif not text.endswith("\n"):
+                file.write("\n")
+            for number, pair in enumerate(pairs, 1):
+                answer = _answer(pair, f"{number} of {len(pairs)}", sys.stderr)
+                if answer is None:
+                    return
+                labels[pair.key] = answer
+                writer.writerow({"url": pair.url, "other": pair.other, "answer": answer})
+                file.flush()
 
 
 def _answer(pair: Pair, which: str, to: TextIO) -> str | None:
     """Ask whether *pair* is the same page, and return the answer; None if there is none any more."""
     similarity = "unknown" if pair.similarity is None else f"{pair.similarity:.3f}"
-    print(f"\n{which}: similarity {similarity}, threshold {pair.threshold:.3f}", file=to)
+    reach = f"near-duplicates up to SIMHASH_MIN_SIMILARITY {pair.threshold:.3f}"
+    print(f"\n{which}: similarity {similarity}; {reach}", file=to)
     print(f"  A  {shown(pair.url)}\n  B  {shown(pair.other)}", file=to)
     while True:
-        print(
-            "[s]ame page, [d]ifferent, s[k]ip, [o]pen both in the browser, [q]uit: ",
-            end="",
-            file=to,
-            flush=True,
-        )
+        print(_KEYS, end="", file=to, flush=True)
         line = sys.stdin.readline()
-        word = line.strip().lower()[:1]
-        if not line or word == "q":
+        word = line.strip().lower()
+        if not line or word in ("q", "quit"):
             return None
-        if word == "o":
-            for url in _key(pair):
+        if word in ("o", "open"):
+            for url in (pair.url, pair.other):
                 # Nothing but pages: a report may come from somebody else.
                 if url.startswith(("http://", "https://")):
                     webbrowser.open(url)
@@ -168,7 +175,7 @@ def _answer(pair: Pair, which: str, to: TextIO) -> str | None:
 
 def _facts(bands: Sequence[Band], pairs: Sequence[Pair], options: Namespace) -> dict[str, Any]:
     found = estimates(bands) if any(band.same or band.different for band in bands) else []
-    chosen = least_for(options.precision, found)
+    chosen = _chosen(pairs, found, options)
     return {
         "pairs": len(pairs),
         "below_all_bands": len(pairs) - sum(band.pairs for band in bands),
@@ -186,8 +193,18 @@ def _facts(bands: Sequence[Band], pairs: Sequence[Pair], options: Namespace) -> 
         ],
         "thresholds": [_as_json(estimate) for estimate in found],
         "wanted_precision": options.precision,
-        "chosen": None if chosen is None else chosen.threshold,
+        "chosen": chosen,
     }
+
+
+def _chosen(pairs: Sequence[Pair], found: Sequence[Estimate], options: Namespace) -> float | None:
+    """Return the threshold to set: that of the crawl, if the one that is shown to do calls the same pairs near."""
+    shown_to_do = least_for(options.precision, found)
+    if shown_to_do is None:
+        return None
+    low, high = sorted((shown_to_do.threshold, options.min_similarity))
+    is_between = any(low <= pair.threshold < high for pair in pairs)
+    return shown_to_do.threshold if is_between else float(options.min_similarity)
 
 
 def _as_json(estimate: Estimate) -> dict[str, Any]:
@@ -199,29 +216,30 @@ def _as_json(estimate: Estimate) -> dict[str, Any]:
 
 
 def _told(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
-    yield f"Pairs of pages that were compared: {facts['pairs']:,}. How many by threshold, the greatest"
-    yield "SIMHASH_MIN_SIMILARITY by which they are near-duplicates (identical: the same title and text):"
+    yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the greatest"
+    yield "SIMHASH_MIN_SIMILARITY by which the two are near-duplicates. Identical: the same title and text."
     yield ""
+    yield "                               judged     judged"
     yield "threshold     pairs  identical   same  different"
     most = max(band["pairs"] for band in facts["bands"]) or 1
     for band in reversed(facts["bands"]):
         bar = "#" * -(-BAR * band["pairs"] // most)
         counts = f"{band['pairs']:>7,}  {band['identical']:>9,}  {band['same']:>5,}  {band['different']:>9,}"
         yield f"{band['begin']:.2f} - {band['end']:.2f}  {counts}  {bar}".rstrip()
-    yield f"less         {facts['below_all_bands']:>7,}"
+    yield f"below 0.50   {facts['below_all_bands']:>7,}"
     yield ""
     if not facts["thresholds"]:
         yield "Nobody has judged any of them yet, so that nothing is known about errors. To judge some:"
         labels = options.labels or "labels.csv"
         yield f"  scrapy-simhash tune {shown(options.file)} --labels {shown(labels)} --judge"
         return
-    yield "threshold  precision (9 of 10 cases)    recall (9 of 10 cases)"
+    yield "threshold  precision (90 % interval)    recall (90 % interval)"
     for one in reversed(facts["thresholds"]):
         mark = "  <- as crawled" if abs(one["threshold"] - facts["min_similarity"]) < 0.001 else ""
         precision, recall = _interval(one["precision"]), _interval(one["recall"])
         yield f"{one['threshold']:.2f}       {precision:<27}  {recall}{mark}".rstrip()
     yield ""
-    yield "Recall counts pages that were compared: a copy that is no candidate of its original is in no band."
+    yield "Copies that were never compared with their originals are not counted here."
     yield ""
     yield from _advice(facts)
 
@@ -235,6 +253,9 @@ def _advice(facts: Mapping[str, Any]) -> Iterator[str]:
     if chosen is None:
         yield f"No threshold is shown to have a precision of {wanted:g} by these answers. Judge more pairs, with"
         yield "--judge and a greater number, or ask for less with --precision."
+    elif chosen == facts["min_similarity"]:
+        yield f"For a precision of {wanted:g} or more, keep what you have:"
+        yield f"  SIMHASH_MIN_SIMILARITY = {chosen:g}"
     else:
         yield f"For a precision of {wanted:g} or more, in settings.py:"
         yield f"  SIMHASH_MIN_SIMILARITY = {chosen:g}"
@@ -244,7 +265,7 @@ def _advice(facts: Mapping[str, Any]) -> Iterator[str]:
         if one["precision"] and one["precision"]["high"] - one["precision"]["low"] > WIDE
     ]
     if widest:
-        yield f"Too few answers to rely on the precision at {', '.join(widest)}: its interval is wider than {WIDE:g}."
+        yield f"To know the precision at {', '.join(widest)} better than to {WIDE:g}, judge more pairs."
 
 
 def _share(text: str) -> float:

@@ -13,7 +13,7 @@ from scrapy_simhash.tuning.pairs import Pair
 #: that can be chosen.
 EDGES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 
-#: Answers of whoever judged, by the two URLs: whether the pages are the same one.
+#: Answers of whoever judged, by `Pair.key`: whether the pages are the same one.
 Labels = Mapping[tuple[str, str], bool]
 
 
@@ -32,6 +32,11 @@ class Band:
     """The rest, in random order, the same one for the same pairs."""
 
     @property
+    def is_judged(self) -> bool:
+        """Whether anything is known about its pairs."""
+        return bool(self.identical or self.same or self.different)
+
+    @property
     def pairs(self) -> int:
         """How many pairs there are in all."""
         return self.identical + self.same + self.different + len(self.unjudged)
@@ -44,7 +49,7 @@ def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
         place = bisect_right(EDGES, pair.threshold) - 1
         if place < 0:
             continue
-        band, answer = bands[place], labels.get((pair.url, pair.other))
+        band, answer = bands[place], labels.get(pair.key)
         if pair.is_same_text:
             band.identical += 1
         elif answer is None:
@@ -54,7 +59,7 @@ def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
         else:
             band.different += 1
     for band in bands:
-        band.unjudged.sort(key=lambda pair: digest(f"{pair.url} {pair.other}"))
+        band.unjudged.sort(key=lambda pair: digest(" ".join(pair.key)))
     return bands
 
 

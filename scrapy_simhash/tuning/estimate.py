@@ -42,6 +42,8 @@ class Estimate(NamedTuple):
     """Share of them that are the same page; None if there are none."""
     recall: Interval | None
     """Share of all pairs that are the same page, of those that were compared, which it calls near-duplicates."""
+    is_judged: bool
+    """Whether anything is known about the pairs that it adds to those of the next higher threshold."""
 
 
 def estimates(bands: Sequence[Band]) -> list[Estimate]:
@@ -62,16 +64,18 @@ def estimates(bands: Sequence[Band]) -> list[Estimate]:
         if any(one.identical or one.same for one in bands):
             # Fewest are found when most of those below are the same page.
             recall = _interval(_shares(low, high, place), _shares(high, low, place))
-        found.append(Estimate(band.begin, called, precision, recall))
+        found.append(Estimate(band.begin, called, precision, recall, band.is_judged))
     return found
 
 
 def least_for(precision: float, found: Sequence[Estimate]) -> Estimate | None:
     """Return the lowest threshold whose *precision* is shown: the low end of its interval reaches it.
 
-    None if there is none. Above it there may be some that do not: with fewer judged pairs intervals are wider.
+    None if there is none. Above it there may be some that do not: with fewer judged pairs intervals are wider. None
+    is chosen that adds only pairs of which nobody knows anything.
     """
-    return next((one for one in found if one.precision and one.precision.low >= precision), None)
+    shown = [one for one in found if one.precision and one.precision.low >= precision and one.is_judged]
+    return next(iter(shown), None)
 
 
 def _drawn(bands: Sequence[Band], random: Random, bound: bool, is_shared: bool = True) -> Draws:

@@ -25,6 +25,11 @@ class Pair(NamedTuple):
     is_same_text: bool = False
     """Whether title and main text are identical: nobody needs to judge that."""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Both URLs in alphabetical order: which page came first does not matter to whoever judges."""
+        return (self.url, self.other) if self.url < self.other else (self.other, self.url)
+
 
 def pairs_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Pair]:
     """Yield the pairs of a report: of each page, what it repeats, or its near miss, if the line tells a threshold.

@@ -72,10 +72,10 @@ def test_answers_are_asked_for_and_kept(
     shown: list[str] = []
     monkeypatch.setattr(webbrowser, "open", shown.append)
     labels = tmp_path / "labels.csv"
-    monkeypatch.setattr("sys.stdin", io.StringIO("o\ns\nwhat\nd\nk\nq\n"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("o\ns\nwhat\nd\nskip\nq\n"))
     assert main(["tune", str(report), "--labels", str(labels), "--judge"]) == 0
     said = capsys.readouterr()
-    assert "[s]ame page, [d]ifferent" in said.err
+    assert "s = same page, d = different pages" in said.err
     assert len(shown) == 2
     assert [line.rsplit(",", 1)[1] for line in labels.read_text("utf-8").splitlines()] == [
         "answer",
@@ -106,11 +106,14 @@ def judged(report: Path, labels: Path) -> None:
 def test_with_answers_it_names_the_setting(capsys: Capture, report: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     judged(report, labels)
+    said = run(capsys, report, "--labels", labels, "--min-similarity", "0.6")
+    assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
+    assert "<- as crawled" in next(line for line in said.splitlines() if line.startswith("0.60  "))
     said = run(capsys, report, "--labels", labels)
-    assert "  SIMHASH_MIN_SIMILARITY = 0.7\n" in said
+    assert "keep what you have:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
     assert "0.80       1.000 (1.000 to 1.000)       1.000 (1.000 to 1.000)  <- as crawled" in said
     facts = json.loads(run(capsys, report, "--labels", labels, "--precision", "0.8", "--json"))
-    assert facts["chosen"] == 0.5
+    assert facts["chosen"] == 0.55
     assert facts["pairs"] == sum(band["pairs"] for band in facts["bands"]) + facts["below_all_bands"] == 150
 
 
@@ -121,7 +124,38 @@ def test_what_cannot_be_shown_is_said(capsys: Capture, report: Path, tmp_path: P
     labels.write_text("\n".join(few) + "\n", "utf-8")
     said = run(capsys, report, "--labels", labels, "--precision", "0.99")
     assert "No threshold is shown to have a precision of 0.99" in said
-    assert "Too few answers to rely on the precision at 0.5" in said
+    assert "To know the precision at 0.5" in said
+
+
+def test_a_file_of_answers_may_come_from_elsewhere(
+    capsys: Capture, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = tmp_path / "labels.csv"
+    # As a spreadsheet writes it, the pair the other way round, without an end of the last line.
+    labels.write_text("\ufeffanswer,url,other\nsame,http://a.example/1,http://a.example/copy/1", "utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO("d\n"))
+    facts = json.loads(run(capsys, report, "--labels", labels, "--judge", "--json"))
+    assert sum(band["same"] for band in facts["bands"]) == 1
+    assert sum(band["different"] for band in facts["bands"]) == 1
+    first, second = labels.read_text("utf-8-sig").splitlines()[1:]
+    assert (first.split(",")[0], second.split(",")[0]) == ("same", "different")
+    labels.write_text("url,other,answer\na,b,same\n", "utf-8")
+    assert main(["tune", str(report), "--labels", str(labels)]) == 0
+    assert "none of the 1 answers" in capsys.readouterr().err
+    assert refused(capsys, report, "--labels", tmp_path / "none.csv")[0] == 1
+
+
+def test_what_changes_nothing_is_not_advised(capsys: Capture, tmp_path: Path) -> None:
+    line = {"status": "near_duplicate", "duplicate_of": "http://a.example/", "exact": True, "threshold": 1.0}
+    report = tmp_path / "report.jsonl"
+    pages = [{**line, "url": f"http://a.example/{number}", "exact": number > 0} for number in range(40)]
+    # One of them came twice.
+    report.write_text("".join(json.dumps(page) + "\n" for page in [*pages, pages[0]]), "utf-8")
+    labels = tmp_path / "labels.csv"
+    labels.write_text("url,other,answer\nhttp://a.example/0,http://a.example/,same\n", "utf-8")
+    said = run(capsys, report, "--labels", labels)
+    assert "were compared: 40." in said
+    assert "keep what you have:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
 
 
 def test_bad_input_is_named(capsys: Capture, report: Path, tmp_path: Path) -> None:

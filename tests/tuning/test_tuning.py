@@ -55,14 +55,12 @@ def test_other_lines_have_none(line: dict[str, Any]) -> None:
 def drawn(size: int, random: Random, error: float = 0.0) -> tuple[list[Pair], dict[tuple[str, str], bool]]:
     """Return pairs and what is true of them: the same page from 0.7 on, but for some errors."""
     pairs = [Pair(str(number), "0", random.randrange(500, 1001) / 1000) for number in range(size)]
-    return pairs, {
-        (pair.url, "0"): (pair.threshold >= 0.7) is not (random.random() < error) for pair in pairs
-    }
+    return pairs, {pair.key: (pair.threshold >= 0.7) is not (random.random() < error) for pair in pairs}
 
 
 def test_a_pair_is_in_the_band_of_its_threshold() -> None:
     pairs = [Pair(str(edge), "0", edge) for edge in (0.0, 0.499, *EDGES, 1.0)]
-    bands = bands_of(pairs, {("0.5", "0"): True, ("0.55", "0"): False})
+    bands = bands_of(pairs, {("0", "0.5"): True, ("0", "0.55"): False})
     assert [band.begin for band in bands] == list(EDGES)
     assert [band.pairs for band in bands] == [1] * 9 + [2]
     assert [(band.same, band.different) for band in bands[:3]] == [(1, 0), (0, 1), (0, 0)]
@@ -75,7 +73,7 @@ def test_with_every_answer_estimates_are_the_truth() -> None:
     pairs, truth = drawn(400, Random(1), 0.1)
     for one in estimates(bands_of(pairs, truth)):
         called = [pair for pair in pairs if pair.threshold >= one.threshold]
-        right = sum(truth[pair.url, "0"] for pair in called)
+        right = sum(truth[pair.key] for pair in called)
         assert one.pairs == len(called)
         assert one.precision is not None
         assert one.recall is not None
@@ -91,10 +89,10 @@ def test_intervals_hold_the_truth_in_nine_of_ten_cases() -> None:
         bands = bands_of(pairs, {})
         for band in bands:
             random.shuffle(band.unjudged)
-        asked = {(pair.url, "0"): truth[pair.url, "0"] for pair in to_judge(bands, 0.8, 10)}
+        asked = {pair.key: truth[pair.key] for pair in to_judge(bands, 0.8, 10)}
         assert 80 <= len(asked) <= 120
         for one in estimates(bands_of(pairs, asked)):
-            called = [truth[pair.url, "0"] for pair in pairs if pair.threshold >= one.threshold]
+            called = [truth[pair.key] for pair in pairs if pair.threshold >= one.threshold]
             assert one.precision is not None
             held.append(one.precision.low <= sum(called) / len(called) <= one.precision.high)
             widths.append(one.precision.high - one.precision.low)
@@ -129,6 +127,11 @@ def test_the_lowest_threshold_that_is_shown_to_be_precise_is_chosen() -> None:
     assert stricter is not None
     assert stricter.threshold == 0.8
     assert least_for(0.95, estimates([Band(0.8, 1.0, unjudged=[Pair("a", "b", 0.9)])])) is None
+    # Of what a lower one would add nobody knows anything.
+    bands = [Band(0.7, 0.8, unjudged=[Pair("a", "b", 0.7)]), Band(0.8, 1.0, identical=900)]
+    unknown = least_for(0.95, estimates(bands))
+    assert unknown is not None
+    assert unknown.threshold == 0.8
 
 
 def test_what_is_near_the_threshold_is_judged_first_and_what_is_most_is_judged_most() -> None:
@@ -139,5 +142,5 @@ def test_what_is_near_the_threshold_is_judged_first_and_what_is_most_is_judged_m
     assert asked[0].threshold in (0.75, 0.8)
     assert set(counts.values()) == {6}
     assert 30 <= sum(pair.threshold == 0.97 for pair in asked) <= 50
-    labels = {(pair.url, pair.other): True for pair in asked}
+    labels = {pair.key: True for pair in asked}
     assert to_judge(bands_of(pairs, labels), 0.8, 10) == []
