@@ -49,7 +49,7 @@ class Estimate(NamedTuple):
 def estimates(bands: Sequence[Band]) -> list[Estimate]:
     """Return an estimate for each threshold at which one of *bands* begins, lowest first.
 
-    The same for the same counts. `DRAWS` draws for each band and threshold, a tenth of a second in all.
+    The same for the same counts. `DRAWS` draws for each band and threshold, .2 seconds in all.
     """
     random = Random(0)
     low, high = (_drawn(bands, random, bound, is_shared=False) for bound in _BOUNDS)
