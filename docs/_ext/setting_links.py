@@ -25,9 +25,11 @@ def entries(environment: BuildEnvironment) -> dict[str, str]:
 
 def link(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Wrap the literals of *page* that name a setting into links."""
-    if not hasattr(app.env, "_setting_anchors"):
-        app.env._setting_anchors = entries(app.env)
-    ours, scrapys = app.env._setting_anchors, inventories.settings()
+    # Kept with the environment, since reading the page of the settings again for each page takes long.
+    kept = vars(app.env)
+    if "_setting_anchors" not in kept:
+        kept["_setting_anchors"] = entries(app.env)
+    ours, scrapys = kept["_setting_anchors"], inventories.settings()
     for literal in list(doctree.findall(nodes.literal)):
         named = _LITERAL.fullmatch(literal.astext())
         inside = literal.parent

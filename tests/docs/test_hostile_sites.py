@@ -14,7 +14,7 @@ from scrapy_simhash.hints.listing import MAX_NODES
 from scrapy_simhash.hints.markup import MAX_IN_BODY, MAX_IN_HEAD, MAX_LINK_CHARACTERS, MAX_LINKS
 from scrapy_simhash.hints.urls import MAX_ADDRESS
 from scrapy_simhash.items.fields import LARGEST
-from scrapy_simhash.page.structured import MAX_SCRIPT
+from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
 from tests.docs.reader import DOCS, words
 
 PAGE = (DOCS / "how-to" / "hostile-sites.rst").read_text("utf-8")
@@ -34,6 +34,10 @@ def test_the_limits_of_a_page_are_those_of_the_code() -> None:
         MAX_IN_BODY,
         MAX_NODES,
         MAX_SCRIPT,
+        MAX_SCRIPTS,
+        MAX_THINGS,
+        MAX_ELEMENTS,
+        MAX_ITEMS,
         MOST_ELEMENTS,
         LARGEST_TOLD,
         LARGEST,
