@@ -14,12 +14,11 @@ from lxml import etree, html
 from tests.docs.conftest import Built
 from tests.docs.reader import DOCS, PAGES
 
+pytestmark = pytest.mark.slow("it builds the documentation and opens it in a browser")
+
 PHONE, LAPTOP, DESKTOP = 390, 1280, 1920
 SCHEMES = ("light", "dark")
 NAMES = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
-
-#: Opened by `make test`: a picture, code that is wide, a table that is.
-SHOWN = ("index", "tutorial", "concepts/method", "reference/settings")
 
 #: Without those that sphinx.ext.viewcode makes from the source of a base class to documentation that it has not.
 LINKS = "//a[not(@class = 'viewcode-back')]/@href | //link/@href | //script/@src | //img/@src"
@@ -166,18 +165,6 @@ def test_an_error_of_a_script_a_missing_file_and_another_server_are_noticed(read
     assert "a script failed" in told
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in SHOWN else pytest.param(name, marks=pytest.mark.slow("another test opens all"))
-        for name in NAMES
-    ],
-)
-def test_a_page_shows_all_it_has_on_a_phone_and_in_the_dark(reader: Reader, name: str) -> None:
-    reader.open(f"{name}.html")
-    assert reader.faults(PHONE, "light") + reader.faults(LAPTOP, "dark") + reader.wrong() == []
-
-
 #: What a user types into the search, and a page that must be among the first results.
 SEARCHED = [
     ("threshold", "how-to/threshold"),
@@ -214,7 +201,6 @@ def test_the_search_finds_a_page_for_what_a_user_types(reader: Reader, asked: st
     assert reader.wrong() == []
 
 
-@pytest.mark.slow("it opens every page, those of the sources too, at three sizes in both colour schemes")
 def test_every_page_shows_all_it_has_at_every_size_in_both_colour_schemes(
     reader: Reader, built: Built
 ) -> None:
