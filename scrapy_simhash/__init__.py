@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
     from scrapy_simhash.detector import NearDuplicateDetector
+    from scrapy_simhash.display import to_dicts
     from scrapy_simhash.exceptions import (
         RecordDamaged,
         SettingError,
@@ -64,6 +65,7 @@ _HOMES = {
     "UnchangedPageItem": "crawl.drops",
     "Verdict": "verdict",
     "hamming_distance": "index",
+    "to_dicts": "display",
 }
 
 __all__ = [
@@ -94,6 +96,7 @@ __all__ = [
     "UnchangedPageItem",
     "Verdict",
     "hamming_distance",
+    "to_dicts",
 ]
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.display import html_of
+from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
     from scrapy_simhash.page.fingerprint import Fingerprint
@@ -113,3 +116,39 @@ class Verdict:
     def is_duplicate(self) -> bool:
         """Whether the page repeats another one: a near-duplicate, or a revisit of one."""
         return self.duplicate_of is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as a row of a table: plain values by the keys of a report, and always the same keys.
+
+        Hints are one string, with blanks between them. What a report has in ``near_miss`` has columns of its own,
+        such as ``near_miss_url``. ``fingerprint`` is its value as 16 hexadecimal digits.
+        """
+        miss = self.near_miss
+        return {
+            "status": self.status.value,
+            "reason": self.reason and self.reason.value,
+            "duplicate_of": self.duplicate_of,
+            "distance": self.distance,
+            "similarity": _rounded(self.similarity),
+            "exact": self.is_exact if self.is_duplicate else None,
+            "cluster": self.cluster,
+            "rank": self.rank,
+            "hints": " ".join(self.hints) or None,
+            "elsewhere": self.elsewhere,
+            "by_learning": self.is_by_learning or None,
+            "threshold": self.threshold,
+            "near_miss_url": miss and miss.url,
+            "near_miss_distance": miss and miss.distance,
+            "near_miss_similarity": miss and _rounded(miss.similarity),
+            "near_miss_threshold": miss and miss.threshold,
+            "last_seen": None if self.last_seen is None else written(self.last_seen),
+            "settled": self.is_settled if self.status is Status.REVISIT else None,
+            "fingerprint": self.fingerprint and self.fingerprint.hex,
+        }
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 3)

@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from scrapy_simhash.cli.alignment import Side
+from scrapy_simhash.display import printable
 
 #: Why a block is no main text, by the name of its filter.
 LEFT_OUT = {
@@ -143,15 +144,6 @@ def _pieces(word: str, width: int) -> Iterator[str]:
 def _bit(bit: Mapping[str, Any]) -> str:
     ours, theirs = bit["leads"]
     return f"{bit['bit']} ({ours:+.1%}, {theirs:+.1%})"
-
-
-def printable(text: str) -> str:
-    r"""Return *text* without what moves a cursor or turns the direction of the text, whatever a page has put there.
-
-    >>> printable("a\x1b[2Jb")
-    'a?[2Jb'
-    """
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def _columns(text: str) -> int:

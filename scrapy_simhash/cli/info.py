@@ -14,8 +14,8 @@ from scrapy_simhash.cli.failures import FAILED, Refused
 from scrapy_simhash.cli.places import FilePlace, Place, add_place, place_of
 from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.cli.walk import walk
-from scrapy_simhash.crawl.times import written
 from scrapy_simhash.store import Audited, Run, Store
+from scrapy_simhash.times import written
 
 EXAMPLE = """\
 $ scrapy-simhash info news.sqlite

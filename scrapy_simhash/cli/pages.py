@@ -15,10 +15,10 @@ from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.feeds import Record
 from scrapy_simhash.cli.intake import Intake
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.times import parsed
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.page.text import plain_text
+from scrapy_simhash.times import parsed
 
 
 class Fields(NamedTuple):

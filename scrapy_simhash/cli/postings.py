@@ -22,12 +22,12 @@ from scrapy_simhash.cli.input import Input
 from scrapy_simhash.cli.progress import warn
 from scrapy_simhash.cli.site_lines import NAME, Site, parsed_site
 from scrapy_simhash.config import Config, setting_name
-from scrapy_simhash.crawl.times import parsed, written
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.parts import Part, packed
+from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
 VERSION = 2

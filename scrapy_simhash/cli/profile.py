@@ -19,7 +19,6 @@ from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.times import written
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, OwnPart, are_different, similarity
@@ -29,6 +28,7 @@ from scrapy_simhash.page.text import parse
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store import Header
+from scrapy_simhash.times import written
 
 EXAMPLE = """\
 $ scrapy-simhash profile news.sqlite

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy_simhash.clusters.preferred import Contest, Preference
+from scrapy_simhash.display import html_of
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.verdict import Verdict
 
@@ -49,6 +51,21 @@ class Cluster:
     def is_preferred_later(self) -> bool:
         """Whether another page than the first is to be preferred."""
         return self.preferred != self.first
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cluster as a row of a table; its URLs are one string, with blanks between them."""
+        return {
+            "cluster": self.number,
+            "pages": self.pages,
+            "size": self.size,
+            "first": self.first,
+            "preferred": self.preferred,
+            "urls": " ".join(self.urls),
+            "hosts": self.hosts,
+        }
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 class ClusterBook:

@@ -18,13 +18,13 @@ from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_outage import StoreOutage
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import counted, summary_of_items
-from scrapy_simhash.crawl.times import written
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.items.checker import ItemChecker, Ruling
 from scrapy_simhash.items.fingerprint import item_header
 from scrapy_simhash.items.in_flight import InFlight
 from scrapy_simhash.signals import near_duplicate_item_found
+from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from scrapy_simhash import names
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.times import written
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -128,25 +128,13 @@ class Report:
         self._attempt(
             lambda: self._write(
                 {
+                    **verdict.to_dict(),
                     "url": url,
-                    "status": verdict.status.value,
-                    "reason": verdict.reason and verdict.reason.value,
-                    "duplicate_of": verdict.duplicate_of,
-                    "distance": verdict.distance,
-                    # As in meta and in items.
-                    "similarity": verdict.similarity and round(verdict.similarity, 3),
-                    "exact": verdict.is_exact if verdict.is_duplicate else None,
-                    "cluster": verdict.cluster,
-                    "rank": verdict.rank,
                     "hints": list(verdict.hints),
-                    "elsewhere": verdict.elsewhere,
-                    "preferred": preferred,
-                    "by_learning": verdict.is_by_learning or None,
-                    "threshold": verdict.threshold,
                     "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
+                    "preferred": preferred,
                     "action": None if action is None else str(action),
                     "exemption": exemption and exemption.value,
-                    "last_seen": None if verdict.last_seen is None else written(verdict.last_seen),
                     "http_status": http_status,
                     "depth": depth,
                     "referer": referer.decode("latin-1") if isinstance(referer, bytes) else referer,
@@ -174,7 +162,7 @@ class Report:
         if self._file is None:
             self._begin()
         # All of it ASCII: a URL may hold what no encoding has.
-        line = json.dumps(page).encode("ascii") + b"\n"
+        line = json.dumps({key: page[key] for key in KEYS}).encode("ascii") + b"\n"
         left = memoryview(b"\n" + line if self._is_torn else line)
         self._is_torn = True
         while left:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from scrapy_simhash.display import html_of
 
 
 class Match(NamedTuple):
@@ -19,6 +21,13 @@ class Match(NamedTuple):
     value: int
     #: The Hamming distance between the two, in bits.
     distance: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the match as a row of a table; ``fingerprint`` is its value as 16 hexadecimal digits."""
+        return {"key": self.key, "fingerprint": f"{self.value:016x}", "distance": self.distance}
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def cut(matches: Iterable[Match], most: int) -> list[Match]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.crawl.times import parsed, written
+from scrapy_simhash.times import parsed, written
 
 SECOND = 1_790_000_000
 ALIKE = [

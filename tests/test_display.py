@@ -1,0 +1,105 @@
+"""Verdicts, matches and clusters as rows of a table, and in a notebook."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas  # type: ignore[import-untyped]
+import pytest
+from lxml.html import fragment_fromstring
+from scrapy import Request
+
+from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, names, to_dicts
+from scrapy_simhash.clusters import Cluster
+from scrapy_simhash.crawl.meta import write_marks
+from scrapy_simhash.crawl.report import KEYS
+from scrapy_simhash.display import MOST
+from scrapy_simhash.policy import Decision
+from scrapy_simhash.verdict import NearMiss
+
+NEW = Verdict(
+    Status.NEW,
+    Fingerprint(2**64 - 2, 30),
+    cluster=3,
+    near_miss=NearMiss("https://example.com/other", 9, 0.61239, 0.583),
+)
+COPY = Verdict(
+    Status.REVISIT,
+    Fingerprint(5, 30),
+    "https://example.com/",
+    4,
+    0.91239,
+    7,
+    Reason.NOW_NEAR_DUPLICATE,
+    last_seen=1_790_000_000,
+    rank=2,
+    hints=("canonical", "url"),
+    threshold=0.9,
+)
+CLUSTER = Cluster(
+    7, 3, 4, "http://a.example/", "https://a.example/", ("http://a.example/", "https://a.example/"), 1
+)
+#: What a page might put into its URL: to end a tag, to run, to turn the direction of a line.
+HOSTILE = "https://a.example/\"><script>alert(1)</script>'\u202e\x1b[2J" + "x" * 10_000
+
+
+@pytest.mark.parametrize("value", [NEW, COPY, Match(1, 2**64 - 1, 0), CLUSTER], ids=repr)
+def test_a_row_is_flat_and_survives_json(value: Any) -> None:
+    (row,) = to_dicts([value])
+    assert json.loads(json.dumps(row)) == row
+    assert all(cell is None or isinstance(cell, str | int | float) for cell in row.values())
+
+
+def test_rows_of_verdicts_have_the_same_columns_and_a_column_of_urls_where_these_are_known() -> None:
+    rows = to_dicts({"https://example.com/a": NEW, "https://example.com/b": COPY})
+    assert rows[0].keys() == rows[1].keys()
+    assert [next(iter(row.items())) for row in rows] == [
+        ("url", "https://example.com/a"),
+        ("url", "https://example.com/b"),
+    ]
+    assert [{**row, "url": None} for row in rows] == [{"url": None, **row} for row in to_dicts([NEW, COPY])]
+
+
+def test_keys_that_meta_and_reports_have_too_mean_the_same_there() -> None:
+    row, request = COPY.to_dict(), Request("https://example.com/b")
+    write_marks(COPY, Decision(None), request)
+    prefix = len(names.META_ENABLED) + 1
+    marks = {key[prefix:]: value for key, value in request.meta.items()}
+    assert marks.pop("value") == int(row["fingerprint"], 16)
+    assert marks.pop("hints") == row["hints"].split()
+    assert marks.items() <= row.items()
+    own = {"fingerprint", "settled", *(key for key in row if key.startswith("near_miss_"))}
+    assert row.keys() - own <= set(KEYS)
+
+
+def test_pandas_takes_them_and_loses_no_bit() -> None:
+    frame = pandas.DataFrame(to_dicts({"https://example.com/a": NEW, "https://example.com/b": COPY}))
+    assert list(frame["fingerprint"]) == [NEW.fingerprint.hex, COPY.fingerprint.hex]  # type: ignore[union-attr]
+    assert list(frame["similarity"].dropna()) == [0.912]
+    assert str(pandas.to_datetime(frame["last_seen"]).dropna().iloc[0]) == "2026-09-21 14:13:20+00:00"
+    index = SimhashIndex()
+    index.add(2**64 - 1, key=1)
+    matches = pandas.DataFrame(to_dicts(index.find(2**64 - 2)))
+    assert matches.to_dict("records") == [{"key": 1, "fingerprint": "f" * 16, "distance": 1}]
+
+
+@pytest.mark.parametrize("value", [NEW, COPY, Match(1, 2**64 - 1, 0), CLUSTER], ids=repr)
+def test_a_notebook_shows_what_a_value_has_with_the_colours_of_the_notebook(value: Any) -> None:
+    html = value._repr_html_()
+    table = fragment_fromstring(html)
+    shown = {row.findtext("th"): row.findtext("td") for row in table.iter("tr")}
+    assert shown == {name: str(cell) for name, cell in value.to_dict().items() if cell is not None}
+    assert table.findtext("caption") == type(value).__name__
+    # Text and background are the notebook's: light ones and dark ones have their own.
+    assert not any("color" in style or "background" in style for style in table.xpath("//@style"))
+
+
+def test_nothing_of_a_page_runs_in_a_notebook_or_makes_its_table_large() -> None:
+    html = Verdict(Status.NEAR_DUPLICATE, duplicate_of=HOSTILE)._repr_html_()
+    table = fragment_fromstring(html)
+    assert {element.tag for element in table.iter()} <= {"table", "caption", "tbody", "tr", "th", "td"}
+    assert {name for element in table.iter() for name in element.attrib} == {"style"}
+    assert "\u202e" not in html
+    assert "\x1b" not in html
+    assert max(len(cell) for cell in table.xpath("//td/text()")) <= MOST + 3
