@@ -91,14 +91,21 @@ def _page(page: Page) -> dict[str, Any]:
     return {
         "page": page.name,
         "is_stored": page.is_stored,
-        "title": page.document.title,
-        "language": page.document.language,
-        "subject": list(page.document.subject),
         "fingerprint": None if fingerprint is None else fingerprint.hex,
-        "tokens": sum(len(paragraph.tokens) for paragraph in page.document.main),
+        **facts_of(page.document),
+    }
+
+
+def facts_of(document: Document) -> dict[str, Any]:
+    """Return what is told of one page: what it is about, how long it is, and what of it is not compared."""
+    return {
+        "title": document.title,
+        "language": document.language,
+        "subject": list(document.subject),
+        "tokens": sum(len(paragraph.tokens) for paragraph in document.main),
         "left_out": [
             {"reason": paragraph.boilerplate, "text": paragraph.text}
-            for paragraph in page.document.paragraphs
+            for paragraph in document.paragraphs
             if paragraph.boilerplate is not None
         ],
     }

@@ -70,7 +70,7 @@ def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[
     half = (width - 3) // 2
     columns = [list(_about(page)) for page in facts["pages"]]
     for left, right in zip_longest(*columns, fillvalue=""):
-        yield f"{_padded(_cut(left, half), half)} | {_cut(right, half)}"
+        yield f"{_padded(cut(left, half), half)} | {cut(right, half)}"
     if any(page["is_stored"] for page in facts["pages"]):
         return
     yield "-" * half + "-+-" + "-" * half
@@ -91,6 +91,11 @@ def _about(page: Mapping[str, Any]) -> Iterator[str]:
     if page["is_stored"]:
         yield "stored, without its text"
         return
+    yield from about(page)
+
+
+def about(page: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a page is about, and how much of it is left out, a line each; of any length."""
     yield printable(page["title"])
     yield f"{page['tokens']:,} words, language {page['language'] or 'unknown'}"
     yield f"subject: {printable(' '.join(page['subject'])) or 'none'}"
@@ -135,7 +140,7 @@ def _wrapped(side: Side, width: int, has_colours: bool) -> list[tuple[str, int]]
 def _pieces(word: str, width: int) -> Iterator[str]:
     """Yield *word* in pieces that fit: a script without blanks has one word a paragraph."""
     while _columns(word) > width:
-        piece = _cut(word, width)
+        piece = cut(word, width)
         yield piece
         word = word[len(piece) :]
     yield word
@@ -150,10 +155,11 @@ def _columns(text: str) -> int:
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
     """Return the beginning of *text* that fits *width* columns."""
+    text = text[:width]
     while _columns(text) > width:
-        text = text[: max(width // 2, len(text) - 1 - (_columns(text) - width) // 2)]
+        text = text[:-1]
     return text
 
 
