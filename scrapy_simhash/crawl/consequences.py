@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
+from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.depths import Depths
 from scrapy_simhash.crawl.flood_guard import FloodGuard
@@ -51,6 +52,8 @@ class Consequences:
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
         self._report = Report.open(crawler, config)
+        self._advice = advice_of(crawler)
+        self._advice.report = self._report and self._report.path
         self._fingerprinter = fingerprinter
         self._floods = FloodGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
@@ -202,17 +205,21 @@ class Consequences:
         if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
             response.flags.append(names.FLAG)
         if self._config.debug or not self._has_shown_duplicate:
+            original = str(verdict.duplicate_of)
+            self._advice.note(response.url, original)
+            command = None if self._has_shown_duplicate else self._advice.on_page(response.url, original)
             hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
             logger.debug(
                 "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s, similarity"
-                " %(similarity).2f)%(hint)s",
+                " %(similarity).2f)%(hint)s%(why)s",
                 {
                     "url": response.url,
-                    "original": verdict.duplicate_of,
+                    "original": original,
                     "status": verdict.status.value,
                     "distance": verdict.distance,
                     "similarity": verdict.similarity or 0.0,
                     "hint": hint,
+                    "why": f". To see why: {command}" if command else "",
                 },
                 extra={"spider": self._crawler.spider},
             )

@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
+from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.meta import erase_marks
@@ -136,6 +137,10 @@ class SimhashDownloaderMiddleware:
             {"summary": summary_of_pages(self._stats, self._is_crawl and asks_for_drops)},
             extra={"spider": spider},
         )
+        if command := advice_of(self.crawler).on_crawl():
+            logger.info(
+                "To see which page repeats which: %(command)s", {"command": command}, extra={"spider": spider}
+            )
         self._slow_pages.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:

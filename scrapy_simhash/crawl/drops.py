@@ -12,6 +12,7 @@ from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.verdict import Reason
 
@@ -106,6 +107,7 @@ class Drops:
                 logger.log(*logformatter_adapter(entry), extra={"spider": spider, "item": item})
         except Exception:  # of somebody's own LOG_FORMATTER: raised here, it would cost the page its links
             logger.exception("LOG_FORMATTER raised an exception for a dropped item", extra={"spider": spider})
+        self._advise(response)
         told = self._send(item=item, response=response, spider=spider, exception=error)
         self._being_told.add(told)
         told.addBoth(lambda _: self._being_told.discard(told))
@@ -120,6 +122,17 @@ class Drops:
         if hasattr(manager, "send_catch_log_async"):
             return deferred_from_coro(manager.send_catch_log_async(signals.item_dropped, **arguments))
         return manager.send_catch_log_deferred(signals.item_dropped, **arguments)  # Scrapy 2.13
+
+    def _advise(self, response: Response) -> None:
+        """Name the command that tells why an item was dropped, once."""
+        if "item" in self._has_shown:
+            return
+        self._has_shown.add("item")
+        original = response.meta.get(names.META_DUPLICATE_OF)
+        if command := advice_of(self._crawler).on_page(response.url, original):
+            message = "To see why the page of that item %(why)s: %(command)s"
+            values = {"why": "repeats another one" if original else "is unchanged", "command": command}
+            logger.info(message, values, extra={"spider": self._crawler.spider})
 
     def _count(self, stat: str, stat_unchanged: str, response: Response) -> None:
         stats = stats_of(self._crawler)
