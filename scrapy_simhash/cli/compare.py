@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from typing import Any
 
 from scrapy_simhash.cli.comparison import comparison, read
@@ -16,7 +17,6 @@ from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.input import STDIN
 from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.page_source import URLS, read_page
-from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.fingerprinter import PageFingerprinter
@@ -46,6 +46,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="PLACE",
         help="look URLs up in this store instead of fetching them, and compare by its settings",
     )
+    parser.add_argument(
+        "--host",
+        metavar="HOST",
+        help="read files as pages of this host, with what the store knows of its site, and show the site's text",
+    )
     add_settings(parser, "the default settings; in a Scrapy project, its settings")
     parser.add_argument(
         "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
@@ -57,6 +62,8 @@ def run(options: Namespace) -> int:
     """Compare two pages, and return 0 whatever the verdict."""
     if options.a == options.b == STDIN:
         raise Refused("only one of the pages can be standard input")
+    if options.host is not None and options.store is None:
+        raise Refused("--host needs the store that knows the host: --store PLACE")
     facts = _of_store(options) if options.store is not None else _of_sources(options)
     if options.html is not None:
         with opened(options.html) as output:
@@ -82,7 +89,12 @@ def _of_sources(options: Namespace) -> dict[str, Any]:
         # No index is made: any distance will do, without the blocks that a crawl needs for it.
         name = setting_name("max_distance")
         distance = given.get(name, "")
-        held = blocks_for({name: int(distance)}) if distance.isdecimal() else {}
+        held: Mapping[str, Any] = {}
+        if distance.isdecimal():
+            # Only here: stores and what they need take as long to import as the rest.
+            from scrapy_simhash.cli.postings import blocks_for
+
+            held = blocks_for({name: int(distance)})
         fingerprinter = PageFingerprinter(config_of(given, held))
     a, b = (read(read_page(name), fingerprinter) for name in (options.a, options.b))
     return comparison(a, b, fingerprinter)
@@ -96,8 +108,10 @@ def _of_store(options: Namespace) -> dict[str, Any]:
         # In a project --set is an option of all commands.
         given = {} if options.project is not None else given_settings(options)
         fingerprinter = PageFingerprinter(config_of(given, stored.settings))
+        host = (options.host or "").lower()
+        site = stored.site(host) if host else None
         a, b = (
-            stored.page(name) if name.startswith(URLS) else read(read_page(name), fingerprinter)
+            stored.page(name) if name.startswith(URLS) else read(read_page(name), fingerprinter, host, site)
             for name in (options.a, options.b)
         )
     return comparison(a, b, fingerprinter)

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_simhash.cli.alignment import aligned
-from scrapy_simhash.cli.page_source import Source
+from scrapy_simhash.cli.page_source import URLS, Source
+from scrapy_simhash.cli.site_text import (
+    Unknown,
+    names_different_things,
+    own_similarity,
+    own_tokens,
+    site_text,
+)
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.features import features, shingle_counts
 from scrapy_simhash.page.fingerprint import digest, leads, same_subject, similarity
+from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.rule import Rule, rule_fields
 
+if TYPE_CHECKING:
+    from scrapy_simhash.site import SiteProfile
+
 #: Shingles that are told of each kind, the heaviest.
 SHOWN_SHINGLES = 20
-#: The values that are tried for the settings of a rule, to find the one that changes the verdict.
-VALUES: Mapping[str, Sequence[float]] = {
-    "candidate_distance": range(21),
-    "min_similarity": [share / 1000 for share in range(1, 1001)],
-    "max_distance": range(64),
-}
+#: The values that are tried for the distances of a rule, to find the one that changes the verdict.
+DISTANCES: Mapping[str, Sequence[int]] = {"candidate_distance": range(21), "max_distance": range(64)}
 
 
 class Page(NamedTuple):
@@ -38,19 +45,27 @@ class Page(NamedTuple):
     shingles: Counter[str]
     is_stored: bool = False
     """Whether it comes from a store, which keeps no text."""
+    site_text: Sequence[dict[str, Any]] = ()
 
 
-def read(source: Source, fingerprinter: PageFingerprinter) -> Page:
-    """Read a page as a crawl does that knows nothing of its site."""
+def read(
+    source: Source, fingerprinter: PageFingerprinter, host: str = "", site: SiteProfile | None = None
+) -> Page:
+    """Read a page as a crawl does that knows *site* of its host, by default nothing."""
     root = parse(source.html, source.content_type)
     document = fingerprinter.extract(root, content_language=source.content_language)
     config = fingerprinter.config
+    learns = config.site_learning and fingerprinter.rule.compares_sketches
+    url = source.name if source.name.startswith(URLS) else f"https://{host}/"
     return Page(
         source.name,
         document,
-        fingerprinter.read_document(document),
+        fingerprinter.read_document(document, site or Unknown(), identity(root, url))
+        if learns
+        else fingerprinter.read_document(document),
         features(document, config.shingle_size, config.min_shingles, config.mask_digits),
         shingle_counts(document, config.shingle_size, config.mask_digits),
+        site_text=site_text(document, site) if learns and site is not None else (),
     )
 
 
@@ -72,6 +87,8 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         else None,
         "common_share": _common_share(a.shingles, b.shingles),
         "is_same_subject": same_subject(one.sketch, other.sketch) if one and other and has_sketches else None,
+        "own_similarity": own_similarity(one, other) if one and other else None,
+        "are_different_things": names_different_things(one, other),
         "changed_by": list(_changes(rule, a, b)) if one and other else [],
         "shingles": _shingles(a.weights, b.weights),
         "differing_bits": list(_differing_bits(a, b)) if one and other else [],
@@ -92,6 +109,8 @@ def _page(page: Page) -> dict[str, Any]:
         "page": page.name,
         "is_stored": page.is_stored,
         "fingerprint": None if fingerprint is None else fingerprint.hex,
+        "own_tokens": own_tokens(fingerprint),
+        "site_text": list(page.site_text),
         **facts_of(page.document),
     }
 
@@ -125,9 +144,15 @@ def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
     if one is None or other is None:
         return
     is_near = rule.similarity(one, other) is not None
+    nearest = rule.nearest(one, [other.compared_bytes()])
     for name in rule_fields(type(rule)):
         present = getattr(rule, name)
-        for value in sorted(VALUES[name], key=lambda value: abs(value - present)):
+        values: Iterable[float] = sorted(DISTANCES.get(name, ()), key=lambda value: abs(value - present))
+        if name == "min_similarity" and nearest is not None:
+            # Near-duplicates by the threshold and all below: the next one above is the first by which they are none.
+            value = round(nearest.threshold + is_near / 1000, 3)
+            values = [value] if 0 < value <= 1 else []
+        for value in values:
             changed: Rule = replace(rule, **{name: value})  # type: ignore[type-var]
             if (changed.similarity(one, other) is not None) != is_near:
                 yield {"setting": setting_name(name), "value": value, "present": present}

@@ -8,6 +8,7 @@ from typing import Any
 
 from scrapy_simhash.cli.alignment import Side
 from scrapy_simhash.cli.comparison_text import LEFT_OUT, changes, verdict
+from scrapy_simhash.cli.site_text import site_rows
 
 _STYLE = """\
 :root { color-scheme: light dark; --mark: #ffd7d5; --line: #d0d7de; --quiet: #59636e }
@@ -64,6 +65,9 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
         found = facts["shingles"][key]
         heaviest = ", ".join(f"{escape(text)} <small>{weight}</small>" for text, weight in found["heaviest"])
         yield f"<p>{name}: {found['count']:,}. {heaviest}</p>"
+    if site := list(site_rows(facts)):
+        heads = ("on pages of so many subjects", "text")
+        yield from _table("Text of the site", heads, ((subjects, escape(text)) for subjects, text in site))
     if facts["differing_bits"]:
         rows = (
             (str(bit["bit"]), ", ".join(f"{lead:+.1%}" for lead in bit["leads"]))
@@ -82,7 +86,9 @@ def _about(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _words(page: Mapping[str, Any]) -> str:
-    return "stored, without its text" if page["is_stored"] else f"{page['tokens']:,} words"
+    told = "stored, without its text" if page["is_stored"] else f"{page['tokens']:,} words"
+    own = page["own_tokens"]
+    return told if own is None else f"{told}, {own:,} of them not the site's text"
 
 
 def _told(name: str, value: str | list[str] | None) -> str:

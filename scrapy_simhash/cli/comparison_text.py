@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from scrapy_simhash.cli.alignment import Side
+from scrapy_simhash.cli.site_text import site_rows
 from scrapy_simhash.display import printable
 
 #: Why a block is no main text, by the name of its filter.
@@ -41,6 +42,10 @@ def verdict(facts: Mapping[str, Any]) -> str:
     if facts["similarity"] is not None:
         measured += f", similarity {facts['similarity']}"
         measured += f", {'the same subject' if facts['is_same_subject'] else 'different subjects'}"
+    if facts["own_similarity"] is not None:
+        measured += f", similarity of the own parts {facts['own_similarity']}"
+    if facts["are_different_things"]:
+        measured += ", structured data names different things"
     return f"{'near-duplicates' if facts['is_near_duplicate'] else 'not near-duplicates'}: {measured}"
 
 
@@ -81,6 +86,8 @@ def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[
         found = facts["shingles"][key]
         heaviest = ", ".join(printable(feature) for feature, _ in found["heaviest"][:SHOWN])
         yield from wrap(f"shingles and words {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
+    for subjects, text in site_rows(facts):
+        yield from wrap(f"text of the site ({subjects}): {text}", width, subsequent_indent="    ")
     if facts["differing_bits"]:
         told = (_bit(bit) for bit in facts["differing_bits"][:SHOWN])
         yield from wrap(f"bits that differ, closest votes first: {', '.join(told)}", width)
@@ -90,8 +97,15 @@ def _about(page: Mapping[str, Any]) -> Iterator[str]:
     yield printable(page["page"])
     if page["is_stored"]:
         yield "stored, without its text"
+        yield from _own(page)
         return
     yield from about(page)
+    yield from _own(page)
+
+
+def _own(page: Mapping[str, Any]) -> Iterator[str]:
+    if page["own_tokens"] is not None:
+        yield f"{page['own_tokens']:,} words are not the site's text"
 
 
 def about(page: Mapping[str, Any]) -> Iterator[str]:

@@ -35,7 +35,7 @@ def load(store: KeepsSites, host: str, place: Place) -> SiteProfile:
     """Return the profile of *host*. Raises Failed if there is none, or if it is damaged."""
     data = store.load_site(host)
     if data is None:
-        raise Failed(f"{place.shown} has no profile of {shown(host)}; without HOST, all hosts are listed")
+        raise Failed(f"{place.shown} has no profile of {shown(host)}; without HOST, profile lists all hosts")
     return profile_of(host, data, place)
 
 

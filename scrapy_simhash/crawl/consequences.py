@@ -53,7 +53,7 @@ class Consequences:
         self._clusters = ClusterReporter(crawler, config)
         self._report = Report.open(crawler, config)
         self._advice = advice_of(crawler)
-        self._advice.report = self._report and self._report.path
+        self._advice.report = None if self._report is None else self._report.path
         self._fingerprinter = fingerprinter
         self._floods = FloodGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False

@@ -1,4 +1,4 @@
-"""scrapy-simhash profile, on the store of a detector that has seen a job board."""
+"""scrapy-simhash profile, and compare with what a store knows, after a detector has seen a job board."""
 
 from __future__ import annotations
 
@@ -134,89 +134,100 @@ def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(
     assert sum(int(line.split()[-1]) for line in said.splitlines()[2:]) == found["pieces"]
 
 
-def test_the_text_of_a_page_is_shown_with_the_text_of_the_site_marked(
+# --- Two pages compared, with what the store knows of their site.
+
+
+def comparison(capfd: Capture, store: str, host: str, *arguments: str) -> str:
+    assert main(["compare", *arguments, "--store", store, "--host", host]) == 0
+    said = capfd.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+def compared(capfd: Capture, store: str, host: str, *pages: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(comparison(capfd, store, host, *pages, "--json"))
+    return found
+
+
+def test_the_text_of_the_site_is_shown_and_on_how_many_subjects_it_stood(
     store: str, folder: Path, board: Site, capfd: Capture
 ) -> None:
-    path = two_pages(board, folder)[0]
-    (page,) = facts(capfd, store, BOARD, path)["shown"]
-    site = [piece["text"] for piece in page["pieces"] if piece["is_site"]]
-    own = [piece["text"] for piece in page["pieces"] if not piece["is_site"]]
-    assert any("works council" in text for text in site)
-    assert not any("works council" in text for text in own)
-    assert sum(len(text.split()) for text in own) == page["own_tokens"] < page["tokens"]
-    assert all(piece["subjects"] >= LEAST_SUBJECTS for piece in page["pieces"] if piece["is_site"])
-    said = run(capfd, store, BOARD, path).splitlines()
-    assert f"{path}: {page['tokens']} tokens, {page['own_tokens']} of its own" in said
-    marked = [line for line in said if line.endswith(site[0])]
-    assert [line.split()[0].isdigit() for line in marked] == [True]
-
-
-def test_pages_are_compared_with_the_first(store: str, folder: Path, board: Site, capfd: Capture) -> None:
     a, b = two_pages(board, folder)
-    (different, same) = facts(capfd, store, BOARD, a, b, a)["compared"]
-    assert (different["pages"], different["is_near_duplicate"]) == ([a, b], False)
+    found = compared(capfd, store, BOARD.upper(), a, b)
+    for page in found["pages"]:
+        texts = [piece["text"] for piece in page["site_text"]]
+        assert any("works council" in text for text in texts)
+        assert page["tokens"] - sum(len(text.split()) for text in texts) == page["own_tokens"] > 0
+        assert all(piece["subjects"] >= LEAST_SUBJECTS for piece in page["site_text"] if piece["is_site"])
+    said = comparison(capfd, store, BOARD, a, b)
+    assert f"{found['pages'][0]['own_tokens']} words are not the site's text" in said
+    lines = [line for line in said.splitlines() if line.startswith("text of the site (")]
+    distinct = {piece["text"] for page in found["pages"] for piece in page["site_text"]}
+    assert len(lines) == len(distinct) > 3
+    assert max(map(len, said.splitlines())) <= 80
+    out = folder / "out.html"
+    comparison(capfd, store, BOARD, a, b, "--html", str(out))
+    assert "works council" in out.read_text("ascii").partition("<h2>Text of the site</h2>")[2]
+
+
+def test_different_pages_of_a_site_are_told_by_what_is_not_the_sites(
+    store: str, folder: Path, board: Site, capfd: Capture
+) -> None:
+    a, b = two_pages(board, folder)
+    different, same = compared(capfd, store, BOARD, a, b), compared(capfd, store, BOARD, a, a)
     # All their text is half the same, what is not the site's is not.
+    assert not different["is_near_duplicate"]
     assert different["own_similarity"] < 0.3 < different["similarity"]
-    assert all(different["own_words_in_one"])
-    assert same == {
-        "pages": [a, a],
-        "is_near_duplicate": True,
-        "distance": 0,
-        "similarity": 1.0,
-        "own_similarity": 1.0,
-        "are_different_things": False,
-        "own_words_in_one": [[], []],
-    }
-    said = run(capfd, store, BOARD, a, b)
-    assert "structured data" not in said
-    assert f"{a} and {b} are not near-duplicates\n" in said
-    assert f"  only in {a}: " in said
+    assert (same["is_near_duplicate"], same["own_similarity"]) == (True, 1.0)
+    own = f"similarity of the own parts {different['own_similarity']}"
+    assert own in " ".join(comparison(capfd, store, BOARD, a, b).split())
 
 
-def test_structured_data_that_names_different_things_is_told(
+def test_structured_data_that_names_different_things_is_told_as_in_a_crawl(
     store: str, folder: Path, capfd: Capture
 ) -> None:
-    a, b = (
-        saved(
-            folder,
-            f"{town}.html",
-            "<h1>Nurse</h1>" + STORY + f"<p>In {town}.</p>"
-            '<script type="application/ld+json">{"@type": "JobPosting", "title": "Nurse", "jobLocation":'
-            f' {{"@type": "Place", "address": "{town}"}}}}</script>',
-        )
+    pages = [
+        "<h1>Nurse</h1>" + STORY + f"<p>In {town}.</p>"
+        '<script type="application/ld+json">{"@type": "JobPosting", "title": "Nurse", "jobLocation":'
+        f' {{"@type": "Place", "address": "{town}"}}}}</script>'
         for town in ("Kiel", "Ulm")
-    )
-    (pair,) = facts(capfd, store, BOARD, a, b)["compared"]
-    assert (pair["is_near_duplicate"], pair["are_different_things"]) == (False, True)
-    assert pair["similarity"] > 0.8
-    assert "  their structured data names different things\n" in run(capfd, store, BOARD, a, b)
+    ]
+    detector = NearDuplicateDetector()
+    verdicts = [detector.check(page, f"https://{BOARD}/{number}") for number, page in enumerate(pages)]
+    assert not verdicts[1].is_duplicate
+    a, b = (saved(folder, f"{number}.html", page) for number, page in enumerate(pages))
+    for given in ([], ["--store", store, "--host", BOARD]):
+        assert main(["compare", a, b, *given, "--json"]) == 0
+        pair = json.loads(capfd.readouterr().out)
+        assert (pair["is_near_duplicate"], pair["are_different_things"]) == (False, True)
+        assert pair["similarity"] > 0.8
+        assert main(["compare", a, b, *given]) == 0
+        assert "structured data names different things" in " ".join(capfd.readouterr().out.split())
 
 
-def test_of_a_host_that_is_not_known_nothing_is_marked(store: str, folder: Path, capfd: Capture) -> None:
+def test_of_a_host_that_is_not_known_nothing_is_the_sites(store: str, folder: Path, capfd: Capture) -> None:
     path = saved(folder, "story.html", STORY)
-    (page,) = facts(capfd, store, OTHER, path)["shown"]
-    assert page["own_tokens"] is None
-    assert not any(piece["is_site"] or piece["may_be_site"] for piece in page["pieces"])
-    assert f"{path}: {page['tokens']} tokens, no own part" in run(capfd, store, OTHER, path)
+    for page in compared(capfd, store, OTHER, path, path)["pages"]:
+        assert (page["own_tokens"], page["site_text"]) == (None, [])
+    assert "the site's text" not in comparison(capfd, store, OTHER, path, path)
 
 
-def test_a_page_without_text_is_near_no_other(store: str, folder: Path, capfd: Capture) -> None:
+def test_a_page_without_text_has_no_own_part(store: str, folder: Path, capfd: Capture) -> None:
     path = saved(folder, "empty.html", f"<p>{'x ' * (SHORT_TOKENS - 1)}")
-    (pair,) = facts(capfd, store, BOARD, path, path)["compared"]
-    assert (pair["is_near_duplicate"], pair["distance"], pair["own_similarity"]) == (False, None, None)
+    pair = compared(capfd, store, BOARD, path, path)
+    assert (pair["distance"], pair["own_similarity"]) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["missing.example"], "has no profile of missing.example; without HOST, all hosts are listed"),
-        ([BOARD, "missing.html"], "cannot read missing.html: No such file or directory"),
-    ],
-)
-def test_what_is_not_there_is_a_failure(
-    store: str, arguments: list[str], complaint: str, capfd: Capture
-) -> None:
-    assert main(["profile", store, *arguments]) == 1
+def test_a_host_needs_a_store_that_knows_it(store: str, folder: Path, capfd: Capture) -> None:
+    path = saved(folder, "story.html", STORY)
+    assert main(["compare", path, path, "--host", BOARD]) == 2
+    assert "--host needs the store that knows the host" in capfd.readouterr().err
+    assert main(["compare", path, path, "--store", store, "--host", "missing.example"]) == 1
+    assert "has no profile of missing.example" in capfd.readouterr().err
+
+
+def test_a_host_that_is_not_there_is_a_failure(store: str, capfd: Capture) -> None:
+    assert main(["profile", store, "missing.example"]) == 1
     said = capfd.readouterr()
     assert said.out == ""
-    assert said.err.rstrip("\n").endswith(complaint)
+    assert said.err.endswith("has no profile of missing.example; without HOST, profile lists all hosts\n")

@@ -244,19 +244,13 @@ def test_a_host_without_a_profile_is_a_failure(arguments: list[str], store: str,
     status, said = refused(capfd, store, "missing.example", *arguments)
     assert (status, said) == (
         1,
-        f"{store} has no profile of missing.example; without HOST, all hosts are listed",
+        f"{store} has no profile of missing.example; without HOST, profile lists all hosts",
     )
     assert runs_of(store) == ["finished"]
 
 
-@pytest.mark.parametrize("arguments", [["--pin"], ["a.example", "a.html", "--export", "-"]])
-def test_without_a_host_or_with_pages_nothing_is_changed(
-    arguments: list[str], store: str, capfd: Capture
-) -> None:
-    assert refused(capfd, store, *arguments) == (
-        2,
-        "--export, --import, --pin and --unpin need a HOST, and no PAGE",
-    )
+def test_without_a_host_nothing_is_changed(store: str, capfd: Capture) -> None:
+    assert refused(capfd, store, "--pin") == (2, "--export, --import, --pin and --unpin need a HOST")
 
 
 def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, file: Path, capfd: Capture) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from importlib import metadata
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -286,6 +285,9 @@ def _without_keys(postings: Iterable[Columns], keys_file: BinaryIO) -> Iterator[
 
 
 def _version() -> str:
+    # Only here: it takes longer to import than all that searches.
+    from importlib import metadata
+
     try:
         return metadata.version("scrapy-simhash")
     except metadata.PackageNotFoundError:  # a copy of the sources that was not installed
