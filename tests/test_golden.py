@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
+from scrapy_simhash import NearDuplicateDetector
 from scrapy_simhash.fingerprinter import SCHEME
-from tests.golden import recipe
+from tests.golden import explanations, recipe
+from tests.golden.pairs import PAIRS
 
 ADVICE = """
 These fingerprints have changed. Stores hold fingerprints, and old ones must never be compared with new ones:
@@ -63,3 +65,27 @@ def test_a_sketch_that_changed_is_a_change_though_the_bits_are_the_same(made: di
     bits, sketch = made["text en"].split()
     other = made | {"text en": f"{bits} {sketch[::-1]}"}
     assert recipe.changes(other, made) == [f"text en: {made['text en']} became {other['text en']}"]
+
+
+# --- Explanations.
+
+TOLD = """
+compare says other things of these pairs. If that is meant to be, read the difference, and write the new ones with:
+python -m tests.golden --write
+"""
+
+
+def test_what_compare_says_of_a_dozen_pairs_is_what_is_committed() -> None:
+    changes = explanations.changes()
+    assert not changes, "\n".join([TOLD, *changes])
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_verdict_is_the_right_one_and_that_of_a_crawl(name: str) -> None:
+    pair = PAIRS[name]
+    facts = json.loads(explanations.committed()[f"{name}.json"])
+    detector = NearDuplicateDetector()
+    detector.check(pair.a, "https://example.com/a")
+    verdict = detector.check(pair.b, "https://example.com/b")
+    assert (facts["is_near_duplicate"], verdict.is_duplicate) == (pair.is_near, pair.is_near)
+    assert len(PAIRS) == 12

@@ -20,7 +20,7 @@ from scrapy_simhash.config import setting_name
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.features import features, shingle_counts
-from scrapy_simhash.page.fingerprint import digest, leads, same_subject, similarity
+from scrapy_simhash.page.fingerprint import Fingerprint, digest, leads, same_subject, similarity
 from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.rule import Rule, rule_fields
@@ -80,6 +80,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         "pages": [_page(a), _page(b)],
         "rule": str(rule),
         "is_near_duplicate": is_exact or fingerprinter.is_near_duplicate(one, other),
+        "is_near_by_text": is_exact or bool(one and other and _is_near_by_text(rule, one, other)),
         "is_same_text": a.reading.text_hash is not None and a.reading.text_hash == b.reading.text_hash,
         "distance": hamming_distance(one.value, other.value) if one and other else None,
         "similarity": round(similarity(one.sketch, other.sketch), 3)
@@ -157,6 +158,13 @@ def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
             if (changed.similarity(one, other) is not None) != is_near:
                 yield {"setting": setting_name(name), "value": value, "present": present}
                 break
+    if _is_near_by_text(rule, one, other) != is_near:
+        yield {"setting": setting_name("site_learning"), "value": False, "present": True}
+
+
+def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
+    """Tell whether all the text of two pages makes them near-duplicates, whatever is known about their site."""
+    return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))
 
 
 def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, Any]:

@@ -50,7 +50,14 @@ def verdict(facts: Mapping[str, Any]) -> str:
 
 
 def changes(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which settings would change the verdict, a sentence for each."""
+    """Yield why the text alone does not decide, if so, and which settings would change the verdict: sentences."""
+    if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["are_different_things"]:
+        is_known = all(page["own_tokens"] is not None for page in facts["pages"])
+        unknown = "their subjects differ, and nothing is known about their site yet"
+        why = "not without the text of their site" if is_known else unknown
+        yield f"by all their text they would be near-duplicates, but {why}"
+    if facts["is_near_duplicate"] and not facts["is_near_by_text"]:
+        yield "they are near-duplicates without the text of their site only"
     other = "not be" if facts["is_near_duplicate"] else "be"
     for change in facts["changed_by"]:
         yield f"they would {other} near-duplicates with {change['setting']} = {change['value']}"

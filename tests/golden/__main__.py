@@ -1,4 +1,7 @@
-"""Compare today's fingerprints with the committed ones: ``python -m tests.golden``; ``--write`` replaces them."""
+"""Compare today's fingerprints and explanations with the committed ones; ``--write`` replaces them.
+
+python -m tests.golden [--write]
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,24 @@ from pathlib import Path
 
 def main() -> int:
     """Return 0 when nothing has changed, or what has was written."""
-    parser = ArgumentParser("python -m tests.golden", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="replace the committed fingerprints")
+    parser = ArgumentParser("python -m tests.golden", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="replace what is committed")
     write = parser.parse_args().write
     # As pytest does, see pyproject.toml.
     sys.path.insert(0, str(Path(__file__).parents[2] / "example_project"))
-    from tests.golden import recipe
+    from tests.golden import explanations, recipe
 
     changes = recipe.changes(recipe.made(), recipe.committed())
     print(*changes, sep="\n")
     print(f"{len(changes)} fingerprints differ from {recipe.FILE.name}")
+    told = explanations.changes()
+    print(*told, sep="\n")
+    print(f"{len(told)} files differ in {explanations.FOLDER.name}")
     if write:
         recipe.write(recipe.made())
+        explanations.write(explanations.made())
         return 0
-    return 1 if changes else 0
+    return 1 if changes or told else 0
 
 
 if __name__ == "__main__":
