@@ -12,6 +12,10 @@ from these. By pack:
 * left out: one source is left out of what is judged, and a threshold chosen for ``--precision``: the share of
   sources, over all runs, whose own precision at that threshold is in the interval of the others, or above it;
 * width: of an interval of precision, mean over all thresholds.
+
+And how often the labels agree with what could be had without judging: with identical texts, which count as judged;
+with what pages say of themselves, which is shown beside the answers only; and with two things that are not shown,
+since they are wrong too often: ``hreflang`` as a sign of different pages, and that one page links to both.
 """
 
 from __future__ import annotations
@@ -19,12 +23,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from statistics import fmean
 from time import perf_counter
 from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -32,14 +39,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.lib.documents import Task, fingerprint_all
 from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import environment, opening, table
-from scrapy_simhash import Config
+from scrapy_simhash import Config, PageFingerprinter
+from scrapy_simhash.hints import Hints, evidence, read_hints, says_of_urls
+from scrapy_simhash.page.text import parse
 from scrapy_simhash.rule import SimilarityRule
-from scrapy_simhash.tuning import EDGES, Interval, Pair, bands_of, estimates, least_for
+from scrapy_simhash.tuning import EDGES, TOLD, Interval, Pair, bands_of, estimates, least_for
 from scrapy_simhash.tuning.bands import to_judge
 
 EACH = 20
 RUNS = 20
 PRECISION = 0.95
+#: What may say of two pages whether they are the same one: that both have a link on one page says they are not.
+SAID = {"identical": True, **TOLD, "hreflang": False, "list": False}
 
 
 class Labelled(NamedTuple):
@@ -124,6 +135,40 @@ def measure(given: Sequence[Labelled], each: int, runs: int, precision: float) -
     }
 
 
+def said_of(pack: Pack) -> dict[str, dict[str, int]]:
+    """Return for each kind in `SAID` how many labelled pairs have it, and for how many of them it is right.
+
+    A pair that is neither near nor different counts for nothing.
+    """
+    fingerprinter = PageFingerprinter()
+    urls = {doc.url for doc in pack.docs.values()} - {""}
+    hints: dict[str, Hints] = {}
+    texts: dict[str, int | None] = {}
+    linked: dict[str, set[str]] = defaultdict(set)
+    for doc, html in pack.html():
+        root = parse(html)
+        hints[doc.id] = read_hints(root, doc.url)
+        texts[doc.id] = fingerprinter.read(root).text_hash
+        for link in root.iter("a"):
+            with suppress(ValueError):
+                target = urljoin(doc.url, link.get("href") or "")
+                if target in urls and target != doc.url:
+                    linked[target].add(doc.id)
+    found = {kind: {"pairs": 0, "right": 0} for kind in SAID}
+    for pair in pack.pairs:
+        a, b = (pack.docs[id_].url for id_ in (pair.a, pair.b))
+        if pair.label not in ("near", "different") or not {pair.a, pair.b} <= hints.keys():
+            continue
+        said = {"identical"} if texts[pair.a] is not None and texts[pair.a] == texts[pair.b] else set()
+        if a and b:
+            said |= {*evidence(hints[pair.a], a, b), *evidence(hints[pair.b], b, a), *says_of_urls(a, b)}
+            said |= {"list"} if linked[a] & linked[b] else set()
+        for kind in said & found.keys():
+            found[kind]["pairs"] += 1
+            found[kind]["right"] += SAID[kind] is (pair.label == "near")
+    return found
+
+
 def as_text(result: dict[str, Any]) -> str:
     """Return *result* as a person reads it."""
     rows = [
@@ -139,7 +184,16 @@ def as_text(result: dict[str, Any]) -> str:
         for name, one in result["packs"].items()
     ]
     head = ["intervals that hold", "pairs", "precision", "recall", "left out", "chosen", "width"]
-    return f"{opening(result)}\n\n{table(head, rows)}"
+    said = [
+        [kind, *(_share(one["said"][kind]) for one in result["packs"].values())]
+        for kind in next(iter(result["packs"].values()))["said"]
+    ]
+    heads = ["right for labelled pairs", *result["packs"]]
+    return f"{opening(result)}\n\n{table(head, rows)}\n\n{table(heads, said)}"
+
+
+def _share(counts: dict[str, int]) -> str:
+    return f"{counts['right'] / counts['pairs']:.1%} of {counts['pairs']:,}" if counts["pairs"] else "-"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,7 +215,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     result: dict[str, Any] = {
         **environment(__file__, given),
         "packs": {
-            pack.name: measure(labelled_of(pack), options.each, options.runs, options.precision)
+            pack.name: {
+                **measure(labelled_of(pack), options.each, options.runs, options.precision),
+                "said": said_of(pack),
+            }
             for pack in packs
         },
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import sys
 import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -12,12 +13,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from scrapy_simhash.cli.explanation import shown
-from scrapy_simhash.cli.failures import Failed, Refused, failing
-from scrapy_simhash.cli.input import opened
+from scrapy_simhash.cli.failures import Refused, failing
+from scrapy_simhash.cli.input import STDIN
 from scrapy_simhash.cli.progress import Progress, warn
-from scrapy_simhash.cli.report import Lines
+from scrapy_simhash.cli.tune_sources import Pairs, add_source, pairs_from, source_words
 from scrapy_simhash.config import Config
-from scrapy_simhash.tuning import Band, Estimate, Pair, bands_of, estimates, least_for, pairs_of
+from scrapy_simhash.tuning import TOLD, Band, Estimate, Pair, bands_of, estimates, least_for
 from scrapy_simhash.tuning.bands import to_judge
 
 EXAMPLE = """\
@@ -32,6 +33,14 @@ ASKED = 20
 BAR = 30
 #: An interval of precision that is wider than this says little.
 WIDE = 0.05
+#: What says of two pages whether they are the same one, in words.
+TELLING = {
+    "pagination": "page number or links",
+    "refetched": "URL: it came again",
+    "canonical": "canonical URL",
+    "address": "equivalent URLs",
+    "redirect": "a redirect",
+}
 COLUMNS = ("url", "other", "answer")
 SAME, DIFFERENT, SKIP = "same", "different", "skip"
 #: What is typed.
@@ -40,10 +49,8 @@ _KEYS = "s = same page, d = different pages, k = skip, o = open both in the brow
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which report and which labels, and what is wanted."""
-    parser.add_argument(
-        "file", metavar="FILE", help="a report written with SIMHASH_REPORT (-: standard input)"
-    )
+    """Add which pages and which labels, and what is wanted."""
+    add_source(parser)
     parser.add_argument(
         "--labels",
         metavar="CSV",
@@ -64,9 +71,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--min-similarity",
         type=_share,
-        default=Config.min_similarity,
         metavar="S",
-        help=f"SIMHASH_MIN_SIMILARITY of the crawl (default: {Config.min_similarity})",
+        help="SIMHASH_MIN_SIMILARITY of the crawl (default: that of the store or of the settings;"
+        f" for a report {Config.min_similarity})",
     )
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
@@ -75,17 +82,13 @@ def run(options: Namespace) -> int:
     """Judge if that is wanted, print what the pairs say, and return 0."""
     if options.judge and not options.labels:
         raise Refused("--judge needs a file for the answers: --labels labels.csv")
-    if options.judge and options.file == "-":
-        raise Refused("--judge reads your answers from standard input, where the report cannot be as well")
-    with Progress(sys.stderr) as progress, opened(options.file) as given:
-        lines = Lines(given, progress.counting("reading", given.share))
-        # Of a page that came again, what was found last.
-        pairs = list({pair.key: pair for pair in pairs_of(lines)}.values())
-    if not pairs:
-        raise Failed(
-            f"{lines.name} has no pair with a threshold: no two pages were compared, or it was written with"
-            ' SIMHASH_RULE = "classic"'
-        )
+    if options.judge and options.source == STDIN:
+        raise Refused("--judge reads your answers from standard input, where the pages cannot be as well")
+    with Progress(sys.stderr) as progress:
+        found = pairs_from(options, progress)
+    pairs = found.pairs
+    if options.min_similarity is None:
+        options.min_similarity = found.min_similarity or Config.min_similarity
     labels = _labels(options.labels, is_new=bool(options.judge))
     if options.judge:
         # What was skipped is not asked again.
@@ -93,8 +96,8 @@ def run(options: Namespace) -> int:
         asked = to_judge(_bands(rest, labels), options.min_similarity, options.judge)
         _judge(asked, labels, Path(options.labels))
     elif labels and not any(pair.key in labels for pair in pairs):
-        warn(f"none of the {len(labels):,} answers in {options.labels} is about a pair of {lines.name}")
-    facts = _facts(_bands(pairs, labels), pairs, options)
+        warn(f"none of the {len(labels):,} answers in {options.labels} is about a pair of {found.name}")
+    facts = _facts(_bands(pairs, labels), found, options)
     print(json.dumps(facts, indent=2) if options.json else "\n".join(_told(facts, options)))
     return 0
 
@@ -173,11 +176,13 @@ def _answer(pair: Pair, which: str, to: TextIO) -> str | None:
 # --- What is said
 
 
-def _facts(bands: Sequence[Band], pairs: Sequence[Pair], options: Namespace) -> dict[str, Any]:
+def _facts(bands: Sequence[Band], given: Pairs, options: Namespace) -> dict[str, Any]:
+    pairs = [pair for pair in given.pairs if not pair.is_kept]
     found = estimates(bands) if any(band.same or band.different for band in bands) else []
     chosen = _chosen(pairs, found, options)
     return {
         "pairs": len(pairs),
+        "sample": given.sampled and dict(zip(("taken", "of"), given.sampled, strict=True)),
         "below_all_bands": len(pairs) - sum(band.pairs for band in bands),
         "min_similarity": options.min_similarity,
         "bands": [
@@ -191,10 +196,22 @@ def _facts(bands: Sequence[Band], pairs: Sequence[Pair], options: Namespace) -> 
             }
             for band in bands
         ],
+        "told": _by_kind(given.pairs, options.min_similarity),
         "thresholds": [_as_json(estimate) for estimate in found],
         "wanted_precision": options.precision,
         "chosen": chosen,
     }
+
+
+def _by_kind(pairs: Sequence[Pair], min_similarity: float) -> list[dict[str, Any]]:
+    """Return how many pairs say of themselves what they are, and how many of these are called near-duplicates."""
+    found = []
+    for kind, is_same in TOLD.items():
+        thresholds = [pair.threshold for pair in pairs if pair.told_by == kind]
+        near = sum(threshold >= min_similarity for threshold in thresholds)
+        if thresholds:
+            found.append({"kind": kind, "is_same": is_same, "pairs": len(thresholds), "near": near})
+    return found
 
 
 def _chosen(pairs: Sequence[Pair], found: Sequence[Estimate], options: Namespace) -> float | None:
@@ -218,6 +235,10 @@ def _as_json(estimate: Estimate) -> dict[str, Any]:
 def _told(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
     yield f"Pairs of pages that were compared: {facts['pairs']:,}. The threshold of a pair is the greatest"
     yield "SIMHASH_MIN_SIMILARITY by which the two are near-duplicates. Identical: the same title and text."
+    if facts["sample"]:
+        yield "They are a sample, the same each time: {taken:,} of {of:,} were taken.".format(
+            **facts["sample"]
+        )
     yield ""
     yield "                               judged     judged"
     yield "threshold     pairs  identical   same  different"
@@ -228,10 +249,17 @@ def _told(facts: Mapping[str, Any], options: Namespace) -> Iterator[str]:
         yield f"{band['begin']:.2f} - {band['end']:.2f}  {counts}  {bar}".rstrip()
     yield f"below 0.50   {facts['below_all_bands']:>7,}"
     yield ""
+    if facts["told"]:
+        yield f"What pages say of themselves, beside these answers    pairs  near at {facts['min_similarity']:g}"
+        for one in facts["told"]:
+            said = f"{'the same page' if one['is_same'] else 'different pages'}, by {TELLING[one['kind']]}"
+            yield f"{said:<52} {one['pairs']:>6,}  {one['near']:>7,}"
+        yield ""
     if not facts["thresholds"]:
         yield "Nobody has judged any of them yet, so that nothing is known about errors. To judge some:"
         labels = options.labels or "labels.csv"
-        yield f"  scrapy-simhash tune {shown(options.file)} --labels {shown(labels)} --judge"
+        words = map(shown, [*source_words(options), "--labels", labels])
+        yield f"  scrapy-simhash tune {shlex.join(words)} --judge"
         return
     yield "threshold  precision (90 % interval)    recall (90 % interval)"
     for one in reversed(facts["thresholds"]):

@@ -3,7 +3,7 @@
 Reads the lxml tree, never changes it; knows no Scrapy.
 """
 
-from scrapy_simhash.hints.evidence import HINTS, evidence
+from scrapy_simhash.hints.evidence import HINTS, evidence, says_of_urls
 from scrapy_simhash.hints.listing import is_listing
 from scrapy_simhash.hints.markup import Hints, read_canonical, read_hints
 from scrapy_simhash.hints.product import is_product, makes_offer
@@ -20,5 +20,6 @@ __all__ = [
     "protections",
     "read_canonical",
     "read_hints",
+    "says_of_urls",
     "url_key",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scrapy_simhash.hints.markup import Hints
+from scrapy_simhash.hints.series import are_pages_of_one_listing
 from scrapy_simhash.hints.urls import url_key
 
 #: All there are, in the order in which they are named.
@@ -37,6 +38,17 @@ def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = (
         "hreflang": _is_translation(hints, own, other),
     }
     return tuple(hint for hint in HINTS if held[hint])
+
+
+def says_of_urls(url: str, other: str) -> tuple[str, ...]:
+    """Return what two URLs tell without their pages: ``address``, as in `HINTS`, or ``pagination``, or nothing.
+
+    >>> says_of_urls("https://example.com/boats?page=2", "https://example.com/boats")
+    ('pagination',)
+    """
+    if url_key(url) == url_key(other):
+        return ("address",)
+    return ("pagination",) if are_pages_of_one_listing(url, other) else ()
 
 
 def _is_translation(hints: Hints, own: str, other: str) -> bool:

@@ -2,14 +2,19 @@
 
 from scrapy_simhash.tuning.bands import EDGES, Band, bands_of
 from scrapy_simhash.tuning.estimate import Estimate, Interval, estimates, least_for
-from scrapy_simhash.tuning.pairs import Pair, pairs_of
+from scrapy_simhash.tuning.neighbours import Neighbours
+from scrapy_simhash.tuning.pairs import TOLD, Pair, pairs_of
+from scrapy_simhash.tuning.sample import Sample
 
 __all__ = [
     "EDGES",
+    "TOLD",
     "Band",
     "Estimate",
     "Interval",
+    "Neighbours",
     "Pair",
+    "Sample",
     "bands_of",
     "estimates",
     "least_for",

@@ -43,11 +43,11 @@ class Band:
 
 
 def bands_of(pairs: Iterable[Pair], labels: Labels) -> list[Band]:
-    """Return the bands of *pairs*, lowest first; what is below the first edge has no band."""
+    """Return the bands of *pairs*, lowest first; none has what is below the first edge, or kept anyway."""
     bands = [Band(begin, end) for begin, end in zip(EDGES, (*EDGES[1:], 1.001), strict=True)]
     for pair in pairs:
         place = bisect_right(EDGES, pair.threshold) - 1
-        if place < 0:
+        if place < 0 or pair.is_kept:
             continue
         band, answer = bands[place], labels.get(pair.key)
         if pair.is_same_text:

@@ -1,16 +1,24 @@
-"""``scrapy-simhash tune``: from a report to a threshold."""
+"""``scrapy-simhash tune``: from a report, a store or a feed to a threshold."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import sqlite3
 import webbrowser
+from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.cli import tune_sources
 from scrapy_simhash.cli.main import main
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.store.sqlite import SqliteStore
 
 Capture = pytest.CaptureFixture[str]
 
@@ -180,3 +188,150 @@ def test_bad_input_is_named(capsys: Capture, report: Path, tmp_path: Path) -> No
     for wrong in (["--precision", "2"], ["--judge", "0"], ["--min-similarity", "much"]):
         with pytest.raises(SystemExit):
             main(["tune", str(report), *wrong])
+
+
+# --- Stores and feeds.
+
+
+def story(number: int, changed: int = 0, title: str = "") -> str:
+    """Return a page; of another *number* its text is another one, *changed* of its 60 words are."""
+    random = Random(number)
+    words = [random.choice(WORDS) for _ in range(60)]
+    for place in range(changed):
+        words[place * 7 % 58 + 2] = f"{words[place]}ing"
+    name = title or f"The {words[0]} and the {words[1]}"
+    text = ". ".join(" of the ".join(words[start : start + 5]) for start in range(0, 60, 5))
+    return f'<html lang="en"><title>{name}</title><main><h1>{name}</h1><p>{text}.</p></main></html>'
+
+
+def site(pages: int = 40) -> dict[str, str]:
+    """Return stories by URL, and versions of each with more and more other words."""
+    found = {}
+    for number in range(pages):
+        found[f"https://a.example/{number}"] = story(number)
+        found[f"https://a.example/{number}/later"] = story(number, changed=number % 12 * 3)
+    return found
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return a report, a store and a feed of one crawl."""
+    folder = tmp_path_factory.mktemp("crawled")
+    files = {name: folder / f"{name}.{ending}" for name, ending in KINDS.items()}
+    lines = []
+    with closing(SqliteStore(files["store"], header_for(Config()))) as store:
+        store.explains = True
+        detector = NearDuplicateDetector(store=store)
+        for url, html in site().items():
+            verdict = detector.check(html, url)
+            miss = verdict.near_miss
+            lines.append({"url": url, **verdict.to_dict(), "near_miss": miss and miss._asdict()})
+        detector.flush()
+    files["report"].write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    records = [{"address": url, "html": html} for url, html in site().items()]
+    files["feed"].write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return files
+
+
+KINDS = {"report": "jsonl", "store": "sqlite", "feed": "jl"}
+WORDS = (
+    "boat ferry quay tide fog pilot lamp net rope sail gull buoy reef shoal mast keel hull oar anchor".split()
+)
+FEED = ("--html-field", "html", "--url-field", "address")
+
+
+def test_a_store_and_a_feed_say_what_the_report_of_the_crawl_says(
+    crawled: dict[str, Path], capsys: Capture
+) -> None:
+    report, store, feed = (
+        json.loads(run(capsys, crawled[kind], "--json", *(FEED if kind == "feed" else ()))) for kind in KINDS
+    )
+    assert report["pairs"] > 35
+    assert sum(band["pairs"] > 0 for band in report["bands"]) > 4
+    assert store == feed == report
+
+
+def test_answers_about_a_store_lead_to_a_setting(
+    crawled: dict[str, Path], tmp_path: Path, capsys: Capture
+) -> None:
+    labels = tmp_path / "labels.csv"
+    judged(crawled["report"], labels)
+    said = run(capsys, crawled["store"], "--labels", labels, "--min-similarity", "0.6", "--precision", "0.9")
+    assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
+
+
+def test_of_many_pages_a_sample_is_taken_the_same_one_each_time_and_it_is_said(
+    crawled: dict[str, Path], capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = json.loads(run(capsys, crawled["report"], "--json"))["pairs"]
+    monkeypatch.setattr(tune_sources, "MOST_PAGES", 30)
+    monkeypatch.setattr(tune_sources, "MOST_PAIRS", 10)
+    for kind, sample in (("store", "30 of 80"), ("report", f"10 of {pairs}"), ("feed", f"10 of {pairs}")):
+        given = (crawled[kind], *(FEED if kind == "feed" else ()))
+        said = run(capsys, *given)
+        assert f"They are a sample, the same each time: {sample} were taken." in said
+        assert run(capsys, *given) == said
+
+
+def test_what_pages_say_of_themselves_is_shown_beside_the_answers(tmp_path: Path, capsys: Capture) -> None:
+    canonical = '<link rel="canonical" href="https://a.example/1">'
+    pages = {
+        "/1": story(1),
+        "/1/print": story(1).replace("<main>", f"{canonical}<main>"),
+        "/1?page=2": story(1, changed=2),
+        "/1?utm_source=mail": story(1, changed=1),
+        "/2": story(2),
+    }
+    records = [{"url": f"https://a.example{path}", "html": html} for path, html in pages.items()]
+    # Later one of them comes again.
+    records.append({"url": "https://a.example/2", "html": story(2, changed=1)})
+    feed = tmp_path / "pages.csv"
+    with feed.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ("url", "html"))
+        writer.writeheader()
+        writer.writerows(records)
+    found = json.loads(run(capsys, feed, "--html-field", "html", "--json"))
+    assert {(one["kind"], one["is_same"], one["pairs"]) for one in found["told"]} == {
+        ("pagination", False, 1),
+        ("refetched", True, 1),
+        ("canonical", True, 1),
+        ("address", True, 1),
+    }
+    said = run(capsys, feed, "--html-field", "html")
+    assert "the same page, by canonical URL" in said
+    assert "different pages, by page number" in said
+    # That is no answer of anybody's.
+    assert "Nobody has judged any of them yet" in said
+    assert f"tune {feed} --html-field html --labels labels.csv --judge" in said
+
+
+def test_a_feed_of_text_and_settings(tmp_path: Path, capsys: Capture) -> None:
+    text = " ".join(f"the {word} and" for word in WORDS)
+    records = [{"url": f"https://a.example/{number}", "text": f"{text} {number}"} for number in range(3)]
+    feed = tmp_path / "pages.json"
+    feed.write_text(json.dumps([*records, {"url": None}]), "utf-8")
+    assert json.loads(run(capsys, feed, "--text-field", "text", "--json"))["pairs"] == 2
+    given = ("--text-field", "text", "-s", "SIMHASH_MIN_SIMILARITY=0.99", "--json")
+    assert json.loads(run(capsys, feed, *given))["min_similarity"] == 0.99
+
+
+def test_sources_without_pairs_are_named(crawled: dict[str, Path], tmp_path: Path, capsys: Capture) -> None:
+    feed = crawled["feed"]
+    assert refused(capsys, feed, "--html-field", "body") == (
+        2,
+        f"scrapy-simhash: no record of {feed} has text in the fields 'url' and 'body'\n",
+    )
+    assert refused(capsys, feed, "--url-field", "address")[0] == 2
+    status, error = refused(capsys, feed, *FEED, "-s", "SIMHASH_RULE=classic")
+    assert status == 1
+    assert 'with SIMHASH_RULE = "classic"' in error
+    classic = tmp_path / "classic.sqlite"
+    SqliteStore(classic, header_for(Config(rule="classic"))).close()
+    assert refused(capsys, classic)[0] == 1
+    assert refused(capsys, tmp_path / "missing.sqlite")[0] == 1
+    later = tmp_path / "later.sqlite"
+    with closing(sqlite3.connect(later)) as database:
+        database.execute("CREATE TABLE pages (a)")
+    status, error = refused(capsys, later)
+    assert status == 1
+    assert error.count("\n") == 1

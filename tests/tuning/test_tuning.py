@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.tuning import EDGES, Band, Pair, bands_of, estimates, least_for, pairs_of
+from scrapy_simhash.tuning import EDGES, Band, Pair, Sample, bands_of, estimates, least_for, pairs_of
 from scrapy_simhash.tuning.bands import to_judge
 
 NEAR: dict[str, Any] = {
@@ -45,11 +45,48 @@ def test_a_report_has_pairs_of_near_duplicates_and_near_misses() -> None:
         {**NEAR, "threshold": 7},
         {**NEAR, "duplicate_of": None},
         {**MISS, "near_miss": {"url": 3, "threshold": 0.5}},
-        {**NEAR, "exemption": "pagination"},
     ],
 )
 def test_other_lines_have_none(line: dict[str, Any]) -> None:
     assert list(pairs_of([line])) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "told_by", "is_kept"),
+    [
+        ({**NEAR, "exemption": "pagination"}, "pagination", True),
+        ({**NEAR, "exemption": "language", "hints": ["hreflang"]}, None, True),
+        ({**NEAR, "exemption": "product"}, None, True),
+        ({**NEAR, "hints": ["canonical"]}, "canonical", False),
+        ({**NEAR, "hints": ["redirect", "new in a later version"]}, "redirect", False),
+        ({**NEAR, "hints": "canonical"}, None, False),
+        # That page 2 names page 1 is a common mistake.
+        ({**NEAR, "url": "http://a.example/1?page=2", "hints": ["canonical"]}, "pagination", False),
+        ({**MISS, "url": "http://www.a.example/1"}, "address", False),
+        ({**MISS, "url": "https://a.example/1"}, "address", False),
+        ({**NEAR, "status": "revisit", "duplicate_of": None}, "refetched", True),
+        ({**NEAR, "status": "revisit", "duplicate_of": None, "threshold": None}, "refetched", True),
+    ],
+)
+def test_what_pages_say_of_themselves_is_told_and_who_is_kept_is_in_no_band(
+    line: dict[str, Any], told_by: str | None, is_kept: bool
+) -> None:
+    (pair,) = pairs_of([line])
+    assert (pair.told_by, pair.is_kept) == (told_by, is_kept)
+    assert sum(band.pairs for band in bands_of([pair], {})) == (not is_kept)
+
+
+def test_a_sample_is_the_same_whatever_the_order_and_does_not_grow() -> None:
+    keys = [f"http://a.example/{number}" for number in range(1_000)]
+    samples = [Sample[str](100), Sample[str](100), Sample[str](1_000)]
+    for key in keys:
+        samples[0].add(key, key)
+        samples[2].add(key, key)
+    for key in [*reversed(keys), *keys]:
+        samples[1].add(key, key)
+    assert sorted(samples[0].values()) == sorted(samples[1].values())
+    assert [len(sample) for sample in samples] == [100, 100, 1_000]
+    assert [sample.is_part for sample in samples] == [True, True, False]
 
 
 def drawn(size: int, random: Random, error: float = 0.0) -> tuple[list[Pair], dict[tuple[str, str], bool]]:
