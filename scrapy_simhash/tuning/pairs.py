@@ -14,7 +14,7 @@ _KEPT_ANYWAY = {kind.value for kind in (Exemption.PAGINATION, Exemption.LANGUAGE
 REFETCHED = "refetched"
 #: What pages say of themselves, by what says it: whether two of them are the same page. The first that holds counts:
 #: that page 2 of a list names page 1 as canonical is a common mistake. On labelled pairs of real pages canonical URLs
-#: are right for 94 to 95 of 100, equivalent URLs for 91 to 99, page numbers for 28 of 33: good to know, but no answers.
+#: are right for 94 to 95 of 100, equivalent URLs for 91 to 99, page numbers for 28 of 33: good to know, no answers.
 #: As a sign of different pages, links to both on one page are right for 16 to 75 of 100, and ``hreflang`` for none of
 #: ten: these are no kinds. ``benchmarks/tuning.py`` measures it.
 TOLD: Mapping[str, bool] = {
