@@ -120,7 +120,7 @@ def test_the_stats_count_every_page_once(crawls: dict[str, Crawl]) -> None:
 def test_the_log_says_at_start_what_will_be_done_and_at_close_what_was_found(
     crawls: dict[str, Crawl],
 ) -> None:
-    start, close = crawls["plain"].log("INFO", "scrapy_simhash")
+    start, close, _ = crawls["plain"].log("INFO", "scrapy_simhash")
     for part in ("distance", "similarity", "scheme web-", "kernel", "scope: crawl", "action: mark"):
         assert part in start
     assert (
