@@ -15,7 +15,7 @@ from scrapy_simhash.cli.commands import CRAWL_COMMANDS
 from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
-from tests.crawls.site import article, serve
+from tests.crawls.site import article, edited, serve
 
 SETTINGS = """
 ADDONS = {{"scrapy_simhash.Addon": 500}}
@@ -205,6 +205,21 @@ def test_pages_are_compared_by_the_settings_of_the_project(tmp_path: Path) -> No
     classic = ["-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_MAX_DISTANCE=5"]
     told = json.loads(simhash(tmp_path, "compare", "a.html", "b.html", "--json", *classic))
     assert told["rule"] == str(ClassicRule(5))
+
+
+def test_the_report_the_store_and_the_feed_of_one_crawl_have_the_same_pairs(tmp_path: Path) -> None:
+    with serve({"/1": article(0), "/2": edited(article(0)), "/3": article(1), "/4": article(0)}) as site:
+        folder = project(tmp_path, urls=site.urls("/1", "/2", "/3", "/4"))
+        given = ("-s", "SIMHASH_REPORT=report.jsonl", "-s", "CONCURRENT_REQUESTS=1", "-O", "pages.jsonl")
+        assert scrapy("crawl", "tides", *given, cwd=folder).returncode == 0
+    sources = (("report.jsonl",), ("tides",), ("pages.jsonl", "--html-field", "html"))
+    report, store, feed = (json.loads(simhash(folder, "tune", *source, "--json")) for source in sources)
+    assert report["pairs"] == 2
+    assert store == feed == report
+    assert simhash(folder, "tune", "tides") == simhash(folder, "tune", "report.jsonl").replace(
+        "tune report.jsonl", "tune tides"
+    )
+    assert refused(folder, "tune", "tide")[0] == 2
 
 
 def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
