@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +146,23 @@ def survey(
     *read* knows which lines of a file are none. See `Overview` for the memory that it takes.
     """
     overview = Overview()
-    for line in lines:
-        overview.add(line)
+    with _without_garbage():
+        for line in lines:
+            overview.add(line)
     bad = {"count": read.bad, "lines": read.bad_lines} if read is not None else {"count": 0, "lines": []}
     return {"source": {"kind": kind, "name": name}, **overview.as_dict(), "bad_lines": bad}
+
+
+@contextmanager
+def _without_garbage() -> Iterator[None]:
+    """Look for no circles of objects meanwhile: lines make none, and to look takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def history(lines: Lines, url: str) -> dict[str, Any]:

@@ -112,48 +112,9 @@ class Report:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
         self._attempt(self._begin)
 
-    def write(
-        self,
-        verdict: Verdict,
-        *,
-        url: str,
-        preferred: str | None = None,
-        action: Action | None = None,
-        exemption: Exemption | None = None,
-        http_status: int | None = None,
-        depth: int | None = None,
-        referer: str | bytes | None = None,
-    ) -> None:
-        """Write the line of the page at *url*, so that whoever reads the file has it at once."""
-        self._attempt(
-            lambda: self._write(
-                {
-                    "url": url,
-                    "status": verdict.status.value,
-                    "reason": verdict.reason and verdict.reason.value,
-                    "duplicate_of": verdict.duplicate_of,
-                    "distance": verdict.distance,
-                    # As in meta and in items.
-                    "similarity": verdict.similarity and round(verdict.similarity, 3),
-                    "exact": verdict.is_exact if verdict.is_duplicate else None,
-                    "cluster": verdict.cluster,
-                    "rank": verdict.rank,
-                    "hints": list(verdict.hints),
-                    "elsewhere": verdict.elsewhere,
-                    "preferred": preferred,
-                    "by_learning": verdict.is_by_learning or None,
-                    "threshold": verdict.threshold,
-                    "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
-                    "action": None if action is None else str(action),
-                    "exemption": exemption and exemption.value,
-                    "last_seen": None if verdict.last_seen is None else written(verdict.last_seen),
-                    "http_status": http_status,
-                    "depth": depth,
-                    "referer": referer.decode("latin-1") if isinstance(referer, bytes) else referer,
-                    "time": written(int(self._clock())),
-                }
-            )
-        )
+    def write(self, verdict: Verdict, **about: Any) -> None:
+        """Write the line of a page, so that whoever reads the file has it at once; see `line_of`."""
+        self._attempt(lambda: self._write(line_of(verdict, seconds=int(self._clock()), **about)))
 
     def close(self) -> None:
         """Close the file. What is written afterwards goes to its end."""
@@ -197,6 +158,46 @@ class Report:
                     " counted in the stat %(stat)s",
                     {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
                 )
+
+
+def line_of(
+    verdict: Verdict,
+    *,
+    url: str,
+    seconds: int,
+    preferred: str | None = None,
+    action: Action | None = None,
+    exemption: Exemption | None = None,
+    http_status: int | None = None,
+    depth: int | None = None,
+    referer: str | bytes | None = None,
+) -> dict[str, Any]:
+    """Return the line of the page at *url*, compared at *seconds* of Unix time, with KEYS in their order."""
+    return {
+        "url": url,
+        "status": verdict.status.value,
+        "reason": verdict.reason and verdict.reason.value,
+        "duplicate_of": verdict.duplicate_of,
+        "distance": verdict.distance,
+        # As in meta and in items.
+        "similarity": verdict.similarity and round(verdict.similarity, 3),
+        "exact": verdict.is_exact if verdict.is_duplicate else None,
+        "cluster": verdict.cluster,
+        "rank": verdict.rank,
+        "hints": list(verdict.hints),
+        "elsewhere": verdict.elsewhere,
+        "preferred": preferred,
+        "by_learning": verdict.is_by_learning or None,
+        "threshold": verdict.threshold,
+        "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
+        "action": None if action is None else str(action),
+        "exemption": exemption and exemption.value,
+        "last_seen": None if verdict.last_seen is None else written(verdict.last_seen),
+        "http_status": http_status,
+        "depth": depth,
+        "referer": referer.decode("latin-1") if isinstance(referer, bytes) else referer,
+        "time": written(seconds),
+    }
 
 
 def _rounded(miss: NearMiss) -> dict[str, object]:

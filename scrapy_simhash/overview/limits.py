@@ -18,7 +18,7 @@ class Limits(NamedTuple):
     """URLs by which the parameters of later URLs are judged; the oldest goes."""
 
 
-#: For a report or a store that is read once: some 150 MB at most.
+#: For a report or a store that is read once: some 300 MB at most.
 FILE = Limits(pages=1_000_000, clusters=50_000, rows=20_000, urls=200_000)
-#: For a crawl that runs: some 15 MB at most.
+#: For a crawl that runs: some 30 MB at most.
 LIVE = Limits(pages=100_000, clusters=2_000, rows=2_000, urls=20_000)
