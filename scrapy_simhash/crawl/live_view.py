@@ -40,9 +40,12 @@ logger = logging.getLogger(__name__)
 
 #: Clusters on the page.
 CLUSTERS = 200
-#: A page is written anew after so many times the seconds that it took to write: so it takes 1 % of a processor at
+#: A page is written anew after so many times the seconds that it took to write: so it takes .3 % of a processor at
 #: most, however many browsers ask for it.
-REST = 100
+REST = 300
+#: Pages that are counted together: one by one each takes three times as long, for what it needs has left the
+#: processor's cache since the page before.
+BATCH = 64
 #: Seconds that a browser may take to say what it wants.
 PATIENCE = 5
 #: The value of the header Host: an IPv6 in brackets or something else, and a port.
@@ -57,7 +60,9 @@ class LiveView:
     def __init__(self, host: str, port: int, crawler: Crawler) -> None:
         """Listen at *host* and *port*, 0 for any free one. Raises SettingError if that is not possible."""
         self._crawler = crawler
-        self._view = _View(crawler.spidercls.name)
+        # Without a circle, in which a socket would stay open until it is found.
+        this = weakref.ref(self)
+        self._view = _View(crawler.spidercls.name, lambda url: (view := this()) and view._give_up(url))
         try:
             self._server = _Server(host, port, self._view)
         except OSError as error:
@@ -84,12 +89,13 @@ class LiveView:
         logger.info("Live view of this crawl: %(url)s", {"url": self.url}, extra={"spider": spider})
 
     def note(self, verdict: Verdict, **about: Any) -> None:
-        """Count a page; see `line_of` for what is said *about* it."""
-        try:
-            self._view.add(line_of(verdict, seconds=int(time()), **about))
-        except Exception:
-            stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._warn_once.tell("Error while counting %(about)s for SIMHASH_LIVE", about.get("url"))
+        """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""
+        self._view.take(verdict, int(time()), about)
+
+    def _give_up(self, url: object) -> None:
+        """Log what went wrong; called where the exception is handled."""
+        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._warn_once.tell("Error while counting %(about)s for SIMHASH_LIVE", url)
 
     def close(self) -> None:
         """Answer nobody any more."""
@@ -103,17 +109,34 @@ class LiveView:
 class _View:
     """The overview, which the crawl adds to in its thread, and others read in theirs."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, on_error: Callable[[object], object]) -> None:
+        """*on_error* is called with the URL of a page that could not be counted, where the exception is handled."""
         self._name = name
+        self._on_error = on_error
         self._overview = Overview(LIVE)
+        self._waiting: list[tuple[Verdict, int, dict[str, Any]]] = []
         self._lock = Lock()
         self._pages: dict[str, _Written] = {}
         #: One thread at a time writes a page; the others wait for it.
         self._writing = Lock()
 
-    def add(self, line: dict[str, Any]) -> None:
+    def take(self, verdict: Verdict, seconds: int, about: dict[str, Any]) -> None:
         with self._lock:
-            self._overview.add(line)
+            self._waiting.append((verdict, seconds, about))
+            if len(self._waiting) >= BATCH:
+                self._count()
+
+    def _count(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for verdict, seconds, about in waiting:
+            try:
+                self._overview.add(line_of(verdict, seconds=seconds, **about))
+            except Exception:
+                self._on_error(about.get("url"))
+
+    @property
+    def _taken(self) -> int:
+        return self._overview.pages + len(self._waiting)
 
     def html(self) -> _Written:
         return self._written("html", lambda facts: "".join(ascii_lines(overview_lines(facts))))
@@ -124,9 +147,10 @@ class _View:
     def _written(self, kind: str, write: Callable[[dict[str, Any]], str]) -> _Written:
         with self._writing:
             page = self._pages.get(kind)
-            if page is None or (monotonic() >= page.fresh_until and page.count != self._overview.pages):
+            if page is None or (monotonic() >= page.fresh_until and page.count != self._taken):
                 begun = monotonic()
                 with self._lock:
+                    self._count()
                     facts = self._overview.as_dict(CLUSTERS)
                 body = write({"source": {"kind": "crawl", "name": self._name}, **facts}).encode("ascii")
                 now = monotonic()

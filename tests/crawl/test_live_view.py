@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -131,6 +132,9 @@ def test_an_error_while_counting_is_told_once_and_costs_nothing(
     monkeypatch.setattr(live_view, "stats_of", lambda _: stats)
     view.note(None, url=SITE)  # type: ignore[arg-type]
     view.note(None, url=SITE)  # type: ignore[arg-type]
+    note(view, 0)
+    status, body = asked(view, "/data.json")
+    assert (status, json.loads(body)["pages"]) == (200, 1)
     assert counts == {"simhash/consequence_errors": 2}
     assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
