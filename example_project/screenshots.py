@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 from crawler.running import OUT, run
 from demo import SPIDER
@@ -20,7 +21,7 @@ from scrapy.utils.project import get_project_settings
 
 FOLDER = Path(__file__).parents[1] / "docs" / "screenshots"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-SCHEMES = ("light", "dark")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WIDTH, HEIGHT = 860, 620
 #: What each picture shows: where it begins, and what is opened before.
 PICTURES = {"opening": (None, None), "clusters": ("#clusters", "#clusters-table summary")}

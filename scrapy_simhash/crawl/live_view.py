@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from socket import AF_INET, AF_INET6, socket
 from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
-from time import monotonic, time
+from time import monotonic, thread_time, time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
@@ -40,8 +40,8 @@ logger = logging.getLogger(__name__)
 
 #: Clusters on the page.
 CLUSTERS = 200
-#: A page is written anew after so many times the seconds that it took to write: so it takes .3 % of a processor at
-#: most, however many browsers ask for it.
+#: A page is written anew after so many times the processor time that it took to write: so it takes .3 % of a
+#: processor at most, however many browsers ask for it.
 REST = 300
 #: Pages that are counted together: one by one each takes three times as long, for what it needs has left the
 #: processor's cache since the page before.
@@ -59,10 +59,7 @@ class LiveView:
 
     def __init__(self, host: str, port: int, crawler: Crawler) -> None:
         """Listen at *host* and *port*, 0 for any free one. Raises SettingError if that is not possible."""
-        self._crawler = crawler
-        # Without a circle, in which a socket would stay open until it is found.
-        this = weakref.ref(self)
-        self._view = _View(crawler.spidercls.name, lambda url: (view := this()) and view._give_up(url))
+        self._view = _View(crawler)
         try:
             self._server = _Server(host, port, self._view)
         except OSError as error:
@@ -72,7 +69,6 @@ class LiveView:
         # Also if the crawl never starts.
         self._close = weakref.finalize(self, self._server.server_close)
         self._thread: Thread | None = None
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     @property
     def url(self) -> str:
@@ -92,11 +88,6 @@ class LiveView:
         """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""
         self._view.take(verdict, int(time()), about)
 
-    def _give_up(self, url: object) -> None:
-        """Log what went wrong; called where the exception is handled."""
-        stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        self._warn_once.tell("Error while counting %(about)s for SIMHASH_LIVE", url)
-
     def close(self) -> None:
         """Answer nobody any more."""
         if self._thread is not None:
@@ -109,10 +100,9 @@ class LiveView:
 class _View:
     """The overview, which the crawl adds to in its thread, and others read in theirs."""
 
-    def __init__(self, name: str, on_error: Callable[[object], object]) -> None:
-        """*on_error* is called with the URL of a page that could not be counted, where the exception is handled."""
-        self._name = name
-        self._on_error = on_error
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         self._overview = Overview(LIVE)
         self._waiting: list[tuple[Verdict, int, dict[str, Any]]] = []
         self._lock = Lock()
@@ -132,7 +122,8 @@ class _View:
             try:
                 self._overview.add(line_of(verdict, seconds=seconds, **about))
             except Exception:
-                self._on_error(about.get("url"))
+                stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+                self._warn_once.tell("Error while counting %(about)s for SIMHASH_LIVE", about.get("url"))
 
     @property
     def _taken(self) -> int:
@@ -148,13 +139,15 @@ class _View:
         with self._writing:
             page = self._pages.get(kind)
             if page is None or (monotonic() >= page.fresh_until and page.count != self._taken):
-                begun = monotonic()
+                begun = thread_time()
                 with self._lock:
                     self._count()
                     facts = self._overview.as_dict(CLUSTERS)
-                body = write({"source": {"kind": "crawl", "name": self._name}, **facts}).encode("ascii")
-                now = monotonic()
-                page = self._pages[kind] = _Written(body, facts["pages"], now + REST * (now - begun))
+                body = write(
+                    {"source": {"kind": "crawl", "name": self._crawler.spidercls.name}, **facts}
+                ).encode("ascii")
+                rest = REST * (thread_time() - begun)
+                page = self._pages[kind] = _Written(body, facts["pages"], monotonic() + rest)
             return page
 
 
