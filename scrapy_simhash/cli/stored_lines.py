@@ -6,20 +6,26 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from scrapy_simhash.cli.walk import walk
-from scrapy_simhash.crawl.times import written
-from scrapy_simhash.store import Store
+from scrapy_simhash.store import ListsPages, Page, Store
 
 
 def stored_lines(store: Store, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
-    """Yield a line for each page, by its latest visit; *tell* hears how many records were read so far."""
-    for number, (posting, page) in enumerate(walk(store), 1):
+    """Yield a line for each page, by its latest visit; *tell* hears how many pages were read so far.
+
+    The time is in seconds of Unix time.
+    """
+    for number, page in enumerate(_pages(store), 1):
         tell(number)
-        if page is None:
-            continue
         yield {
-            "url": posting.url,
+            "url": page.posting.url,
             "status": "new" if page.original is None else "near_duplicate",
             "duplicate_of": page.original,
             "cluster": page.cluster,
-            "time": written(posting.seen),
+            "time": page.posting.seen,
         }
+
+
+def _pages(store: Store) -> Iterator[Page]:
+    if isinstance(store, ListsPages):
+        return store.pages()
+    return (entry.page for entry in walk(store) if entry.page is not None)

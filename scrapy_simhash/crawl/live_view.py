@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Clusters on the page.
-CLUSTERS = 200
+CLUSTERS = 100
 #: A page is written anew after so many times the processor time that it took to write: so it takes .3 % of a
 #: processor at most, however many browsers ask for it.
 REST = 300

@@ -25,7 +25,7 @@ MOST_VALUES = 200
 #: Pages that are kept as examples of a value.
 EXAMPLES = 3
 #: Rows of a table, and clusters, that are told.
-ROWS, CLUSTERS = 100, 1_000
+ROWS, CLUSTERS = 100, 500
 _NEW, _REPEATS, _OTHER = range(3)
 
 

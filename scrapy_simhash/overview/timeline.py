@@ -19,6 +19,8 @@ _WIDTHS = (
     *(_HOUR * count for count in (1, 2, 3, 6, 12)),
     *(_DAY * 2**power for power in range(20)),
 )
+#: The first and the last second that have a date of four digits.
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
 #: What pages are counted as.
 KINDS = ("new", "near_duplicates", "other")
 
@@ -108,7 +110,9 @@ class Timeline:
 
 
 def _seconds(time: object) -> int | None:
-    """Return *time* in seconds of Unix time, None for what is no time as reports have it."""
+    """Return *time* in seconds of Unix time, which it may be; None for what is no time as reports have it."""
+    if type(time) is int:
+        return time if _FIRST <= time <= _LAST else None
     if not is_time(time):
         return None
     try:

@@ -58,11 +58,12 @@ _SECTIONS = {
     "patterns": sections.patterns,
     "parameters": sections.parameters,
     "similarity": sections.similarity,
-    "clusters": cluster_table.clusters,
     "floods": sections.floods,
     "actions": sections.actions,
     "exemptions": sections.exemptions,
     "skipped": sections.skipped,
+    # Last: it is as long as all others together.
+    "clusters": cluster_table.clusters,
 }
 _NAMES = {
     "time": "Time",
@@ -70,11 +71,11 @@ _NAMES = {
     "patterns": "URL patterns",
     "parameters": "Parameters",
     "similarity": "Similarity",
-    "clusters": "Clusters",
     "floods": "Floods",
     "actions": "Actions",
     "exemptions": "Exemptions",
     "skipped": "Not compared",
+    "clusters": "Clusters",
 }
 
 

@@ -10,6 +10,8 @@ from scrapy_simhash.overview.words import EXEMPTIONS, FATES, SKIPPED
 from scrapy_simhash.web.chart import Bar, bars, meter, steps
 from scrapy_simhash.web.frame import link, shown
 
+#: Percent of the page that a bar may be wide.
+_WIDEST = 4
 #: What a cell with a number has.
 NUMBER = ' class="n"'
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -61,9 +63,10 @@ def time(facts: Mapping[str, Any]) -> Iterator[str]:
     ]
     yield _legend(("new", "new"), ("repeats", "repeat another page"), ("other", "others"))
     most = max(_total(bar) for bar in given)
-    yield '<figure class="chart">'
+    # A single bar as wide as the page would say nothing.
+    yield f'<figure class="chart" style="max-width: max(16rem, {places * _WIDEST}%)">'
     yield f'<span class="top">{most:,} pages in {unit}</span>'
-    yield bars(made, places, f"Pages in each {unit}, most {most:,}")
+    yield bars(made, places, f"Pages over time, at most {most:,} in {unit}")
     shares = [((bar["start"] - first) / width, bar["new"] / _total(bar)) for bar in given if _total(bar)]
     yield '<span class="top">share that was new, 0 to 100%</span>'
     yield steps(shares, places, "Share of new pages over time")
@@ -222,7 +225,7 @@ def actions(facts: Mapping[str, Any]) -> Iterator[str]:
         )
         yield from table(("done", "pages", "examples"), rows)
     else:
-        yield f'<p class="none">{_nothing(facts, "No action was taken: no page repeats another one.")}</p>'
+        yield f'<p class="none">{_nothing(facts, "No action was taken.")}</p>'
     if not saved["near_duplicates"]:
         return
     count, same = saved["near_duplicates"], saved["identical"]
@@ -382,7 +385,7 @@ def _length(seconds: int) -> str:
     for length, name in _UNITS:
         if seconds % length == 0:
             count = seconds // length
-            return name if count == 1 else f"{count:,} {name}s"
+            return f"{'an' if name == 'hour' else 'a'} {name}" if count == 1 else f"{count:,} {name}s"
     return f"{seconds} seconds"
 
 

@@ -70,6 +70,16 @@ def test_a_page_without_a_time_is_counted_apart() -> None:
     assert (found["bars"], found["timeless"]) == ([], 3)
 
 
+def test_seconds_are_a_time_within_the_years_that_have_one() -> None:
+    found = facts(*(new(f"/{time}", time=time) for time in (2**62, -(2**62), 1_790_000_000, True)))[
+        "timeline"
+    ]
+    assert ([bar["start"] for bar in found["bars"]], found["timeless"]) == ([1_790_000_000], 3)
+    odd = ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", *map(at, range(300)))
+    bars = facts(*(new("/a", time=time) for time in odd))["timeline"]["bars"]
+    assert (len(bars), sum(bar["new"] for bar in bars)) == (3, 302)
+
+
 # --- Where.
 
 
