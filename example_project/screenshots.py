@@ -22,9 +22,9 @@ from scrapy.utils.project import get_project_settings
 FOLDER = Path(__file__).parents[1] / "docs" / "screenshots"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-WIDTH, HEIGHT = 860, 620
-#: What each picture shows: where it begins, and what is opened before.
-PICTURES = {"opening": (None, None), "clusters": ("#clusters", "#clusters-table summary")}
+WIDTH = 900
+#: What each picture shows: its height, where it begins, and what is opened before.
+PICTURES = {"opening": (900, None, None), "clusters": (560, "#clusters", "#clusters-table summary")}
 
 
 def main() -> int:
@@ -48,11 +48,10 @@ def main() -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program)
         for scheme in SCHEMES:
-            shown = browser.new_page(
-                viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, reduced_motion="reduce"
-            )
+            shown = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
             shown.goto(page.as_uri())
-            for name, (place, opened) in PICTURES.items():
+            for name, (height, place, opened) in PICTURES.items():
+                shown.set_viewport_size({"width": WIDTH, "height": height})
                 if opened:
                     shown.click(opened)
                 if place:
