@@ -36,7 +36,7 @@ import pickle
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from statistics import median
@@ -171,18 +171,25 @@ class Timers:
         setattr(owner, name, timed)
 
 
-def crawl(file: Path, is_on: bool, with_stages: bool = False) -> dict[str, Any]:
+def crawl(
+    file: Path,
+    is_on: bool,
+    with_stages: bool = False,
+    more: Mapping[str, Any] | None = None,
+    timed: Sequence[tuple[str, Any, str]] = (),
+) -> dict[str, Any]:
     """Return what a crawl of the pickled pages in *file* costs; to be called in a process that has crawled nothing.
 
+    *more* are settings of the crawl; *timed* is what is timed in it, as in STAGES, which *with_stages* stands for.
     Times are in nanoseconds of processor time. Raises RuntimeError, with the log, if a page was not crawled or if
     anything failed.
     """
     pages = pickle.loads(file.read_bytes())
     stages: dict[str, int] = {}
-    if with_stages:
+    if with_stages or timed:
         timers = Timers()
         stages = timers.nanoseconds
-        for stage in STAGES:
+        for stage in (*(STAGES if with_stages else ()), *timed):
             timers.wrap(*stage)
     log = file.with_suffix(".log")
     log.unlink(missing_ok=True)
@@ -191,11 +198,12 @@ def crawl(file: Path, is_on: bool, with_stages: bool = False) -> dict[str, Any]:
             "ADDONS": {"scrapy_simhash.Addon": 500},
             "SIMHASH_ENABLED": is_on,
             # A timer would count what the crawl does while a large page is read in a thread.
-            **({"SIMHASH_THREAD_SIZE": 0} if with_stages else {}),
+            **({"SIMHASH_THREAD_SIZE": 0} if with_stages or timed else {}),
             "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), MemoryHandler),
             "LOG_LEVEL": "INFO",
             "LOG_FILE": str(log),
             "TELNETCONSOLE_ENABLED": False,
+            **(more or {}),
         }
     )
     crawler = process.create_crawler(PagesSpider)

@@ -21,6 +21,7 @@ from scrapy_simhash.values import (
     is_name_of_keys,
     is_path,
     is_pattern,
+    loopback,
     require,
 )
 from scrapy_simhash.values import PREFIX as PREFIX  # shown here too, for all who name settings
@@ -110,6 +111,7 @@ class Config:
     flood_action: str = "report"
     flood_probe: bool = False
     report: str | None = None
+    live: str | None = None
     store: str | None = None
     dir: str | None = None
     reset: bool = False
@@ -208,6 +210,12 @@ class Config:
             "thread_size",
             "must be a number of bytes, or 0 for never",
             self.thread_size,
+        )
+        require(
+            self.live is None or loopback(self.live) is not None,
+            "live",
+            "must be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free port)",
+            self.live,
         )
         require(
             self.store is None or self.store in STORES or is_path(self.store),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from operator import index
 from os import PathLike, fspath
 from typing import Any, cast
@@ -168,6 +169,26 @@ def is_name_of_keys(prefix: str) -> bool:
     (True, False, False)
     """
     return "%" not in re.sub(r"%%|%\(spider\)s", "", prefix)
+
+
+def loopback(value: str) -> tuple[str, int] | None:
+    """Return the IP and the port in *value* if only this machine can reach them, else None.
+
+    >>> loopback("127.0.0.1:0"), loopback("localhost:8000"), loopback("[::1]:8000"), loopback("0.0.0.0:8000")
+    (('127.0.0.1', 0), ('127.0.0.1', 8000), ('::1', 8000), None)
+    """
+    host, _, port = value.rpartition(":")
+    host = "127.0.0.1" if host == "localhost" else host
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    try:
+        is_here = ip_address(host).is_loopback
+    except ValueError:
+        return None
+    # An IP with a zone behind it is none of a loopback.
+    if not is_here or "%" in host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65_535:
+        return None
+    return host, int(port)
 
 
 def setting_name(field: str) -> str:

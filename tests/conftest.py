@@ -5,10 +5,15 @@ Also what holds for the whole suite: how many examples hypothesis tries, which t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import hypothesis
 import pytest
 from magazine.page import Address, Page
 from magazine.site import build_site
+
+from tests.browser import BROWSER, NO_BROWSER
 
 # A slow machine is no failure, and two runs test the same.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
@@ -57,3 +62,15 @@ def site() -> dict[Address, Page]:
 def pages(site: dict[Address, Page]) -> list[Page]:
     """All pages that are sent as HTML, the empty and the broken ones included."""
     return [page for page in site.values() if page.is_html]
+
+
+# It has an event loop that runs between tests, so it must be gone when a test of another file starts its own.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if BROWSER is None:
+        pytest.skip(NO_BROWSER)
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=BROWSER)
+        yield opened
+        opened.close()

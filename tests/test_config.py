@@ -211,6 +211,18 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ),
         *(
             (
+                {"live": place},
+                "SIMHASH_LIVE must be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free"
+                f" port), got {place!r}",
+            )
+            for place in (
+                *("0.0.0.0:8000", "[::]:8000", "192.168.1.7:8000", "example.com:8000", "8000", ":8000"),
+                *("127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "127.0.0.1:x", "localhost"),
+                *("::1%lo:80", "http://127.0.0.1:8000"),
+            )
+        ),
+        *(
+            (
                 {"item_fields": fields},
                 "SIMHASH_ITEM_FIELDS must be a list of fields, or a dictionary of fields and whole numbers above 0,"
                 f" got {fields!r}",
@@ -422,6 +434,7 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_FLOOD_ACTION": "close_spider",
         "SIMHASH_FLOOD_PROBE": "yes",
         "SIMHASH_REPORT": Path("pages.jsonl"),
+        "SIMHASH_LIVE": "localhost:0",
         "SIMHASH_RULE": "similarity",
         "SIMHASH_CANDIDATE_DISTANCE": "12",
         "SIMHASH_MIN_SIMILARITY": "0.9",
@@ -471,6 +484,7 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_FLOOD_ACTION": "close_spider",
         "SIMHASH_FLOOD_PROBE": True,
         "SIMHASH_REPORT": "pages.jsonl",
+        "SIMHASH_LIVE": "localhost:0",
         "SIMHASH_RULE": "similarity",
         # Of the other rule.
         "SIMHASH_MAX_DISTANCE": 3,

@@ -17,7 +17,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "compare": "show what two pages have in common, and the verdict on them",
     },
     "crawls": {
-        "report": "count the pages of a crawl's report, or explain one of them",
+        "report": "show the pages of a crawl's report or of a store, or explain one of them",
         "tune": "choose a threshold by pairs of a crawl that you judge",
     },
     "hashes": {

@@ -9,44 +9,22 @@ from typing import Any
 from scrapy_simhash.cli.alignment import Side
 from scrapy_simhash.cli.comparison_text import LEFT_OUT, changes, verdict
 from scrapy_simhash.cli.site_text import site_rows
+from scrapy_simhash.web import ascii_lines, head
 
 _STYLE = """\
-:root { color-scheme: light dark; --mark: #ffd7d5; --line: #d0d7de; --quiet: #59636e }
-@media (prefers-color-scheme: dark) { :root { --mark: #6e2b2b; --line: #3d444d; --quiet: #9198a1 } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 1.5rem auto; padding: 0 1rem }
-table { border-collapse: collapse; width: 100%; table-layout: fixed; margin: 1rem 0 }
-h1 { font-size: 1.5rem }
-td, th { border: 1px solid var(--line); padding: .4rem .6rem; vertical-align: top; text-align: left }
-td, th, p { overflow-wrap: anywhere }
-mark { background: var(--mark); color: inherit }
-small { color: var(--quiet) }"""
-
-_HEAD = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
+table { table-layout: fixed; margin: 1rem 0 }
+td, th { border: 1px solid var(--line) }
 """
 
 
 def html_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the page, ASCII only; whatever a page says is escaped."""
-    for line in _lines(facts):
-        yield line.encode("ascii", "xmlcharrefreplace").decode("ascii") + "\n"
+    return ascii_lines(_lines(facts))
 
 
 def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    said = escape(verdict(facts))
-    yield _HEAD.format(title=f"{said[0].upper()}{said[1:]}", style=_STYLE)
+    said = verdict(facts)
+    yield head(f"{said[0].upper()}{said[1:]}", _STYLE)
     yield f"<p>Rule: {escape(facts['rule'])}.</p>"
     for sentence in changes(facts):
         yield f"<p>{escape(sentence[0].upper() + sentence[1:])}.</p>"

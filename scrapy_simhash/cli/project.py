@@ -79,6 +79,11 @@ class Project:
         self._crawlers[place] = crawler
         return place
 
+    def has(self, name: str) -> bool:
+        """Tell whether there is a spider called *name*."""
+        loader = load_object(self._settings["SPIDER_LOADER_CLASS"])
+        return name in loader.from_settings(self._settings.frozencopy()).list()
+
     @property
     def config(self) -> Config:
         """The settings by which pages are read and compared, those of no spider."""

@@ -1,57 +1,107 @@
-"""Count the pages of a report, list its largest clusters, or explain the verdict on one page."""
+"""Count the pages of a report or a store, show them as a page of HTML, or explain the verdict on one page."""
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from scrapy_simhash.cli.explanation import explained, shown
 from scrapy_simhash.cli.failures import Failed, Refused, failing
-from scrapy_simhash.cli.input import Input, opened
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.input import STDIN, Input, opened
+from scrapy_simhash.cli.output import opened as opened_to_write
+from scrapy_simhash.cli.progress import Progress, of
+from scrapy_simhash.overview import COUNTED, Overview
+from scrapy_simhash.web import ascii_lines, overview_lines
 
 EXAMPLE = """\
 $ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
 https://example.com/print/ferry repeats https://example.com/ferry, ...
 """
 
-#: Clusters that are shown, the largest first.
+#: Clusters that a summary in words shows, the largest first.
 SHOWN_CLUSTERS = 10
 #: Lines that are named because nothing can be made of them, the first.
 NAMED_LINES = 10
-#: What is counted, by its value.
-COUNTED = ("status", "reason", "action", "exemption")
 #: What is text in a line, or null.
 _TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "exemption", "last_seen", "time")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add which report, and what is asked of it."""
+    """Add which report or store, and what is asked of it."""
     parser.add_argument(
-        "file", metavar="FILE", help="a report written with SIMHASH_REPORT (-: standard input)"
+        "file",
+        metavar="REPORT",
+        help="a report written with SIMHASH_REPORT (-: standard input), or a store: an SQLite file, a URL like"
+        " redis://host:6379/0#prefix, or, in a Scrapy project, the name of a spider",
     )
     parser.add_argument(
         "--url", metavar="URL", help="explain the verdict on this page instead of counting all pages"
+    )
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page of HTML to a file instead (-: standard output)"
     )
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Print what the report says, and return 0."""
+    """Write what the report or the store says, and return 0, or FAILED if records of the store are damaged."""
+    if options.url is not None and options.html is not None:
+        raise Refused("--html shows all pages, --url explains one: use one of the two")
+    if options.file != STDIN and _is_store(options):
+        return _run_on_store(options)
     with Progress(sys.stderr) as progress, opened(options.file) as given:
         lines = Lines(given, progress.counting("reading", given.share))
         if options.url is None:
-            facts = survey(lines)
-            text = json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts))
-        else:
-            facts = history(lines, options.url)
-            text = json.dumps(facts, indent=2) if options.json else "\n".join(_story(facts))
-    print(text)
+            _write(survey(lines, "report", lines.name, lines), options)
+            return 0
+        facts = history(lines, options.url)
+    print(json.dumps(facts, indent=2) if options.json else "\n".join(_story(facts)))
     return 0
+
+
+def _is_store(options: Namespace) -> bool:
+    """Tell whether a store is meant, and not the file of a report."""
+    # Only here: what stores need takes longer to import than a report to read.
+    from scrapy_simhash.cli.places import REDIS_URLS
+    from scrapy_simhash.store.sqlite import is_database
+
+    path = Path(options.file)
+    if path.is_file():
+        with failing(f"read {options.file}"):
+            return path.stat().st_size > 0 and is_database(path)
+    return options.file.startswith(REDIS_URLS) or (
+        options.project is not None and options.project.has(options.file)
+    )
+
+
+def _run_on_store(options: Namespace) -> int:
+    from scrapy_simhash.cli.damage import left_out
+    from scrapy_simhash.cli.places import place_of
+    from scrapy_simhash.cli.stored_lines import stored_lines
+
+    place = place_of(options.file, options)
+    if options.url is not None:
+        raise Refused(f"{place.shown} is a store, which has no verdicts: --url needs a report")
+    with Progress(sys.stderr) as progress, place.reading() as store:
+        lines = stored_lines(store, progress.counting("reading", of(len(store))))
+        facts = survey(lines, "store", place.shown)
+        status = left_out(place, store)
+    _write(facts, options)
+    return status
+
+
+def _write(facts: Mapping[str, Any], options: Namespace) -> None:
+    if options.html is not None:
+        with opened_to_write(options.html) as output:
+            output.write(ascii_lines(overview_lines(facts)))
+        return
+    print(json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts)))
 
 
 class Lines:
@@ -88,40 +138,31 @@ class Lines:
             )
 
 
-def survey(lines: Lines) -> dict[str, Any]:
-    """Return what all *lines* together say, as JSON has it. Some 100 bytes for each page that repeats another."""
-    pages = 0
-    counts: dict[str, Counter[str]] = {key: Counter() for key in COUNTED}
-    copies: dict[str, set[int]] = {}
-    latest: dict[str, tuple[Any, Any]] = {}
-    for page in lines:
-        pages += 1
-        for key, counter in counts.items():
-            if page.get(key) is not None:
-                counter[page[key]] += 1
-        first = page.get("duplicate_of")
-        if first is not None:
-            # A page may come again; its hash says whether it has.
-            copies.setdefault(first, set()).add(hash(page["url"]))
-            latest[first] = page.get("cluster"), page.get("preferred")
-        elif page["url"] in latest and page.get("preferred") is not None:
-            latest[page["url"]] = latest[page["url"]][0], page["preferred"]
-    largest = sorted(copies, key=lambda first: -len(copies[first]))[:SHOWN_CLUSTERS]
-    return {
-        "pages": pages,
-        **{key: dict(sorted(counter.items(), key=_by_count)) for key, counter in counts.items()},
-        "clusters": len(copies),
-        "largest_clusters": [
-            {
-                "cluster": latest[first][0],
-                "pages": 1 + len(copies[first]),
-                "first": first,
-                "preferred": latest[first][1],
-            }
-            for first in largest
-        ],
-        "bad_lines": {"count": lines.bad, "lines": lines.bad_lines},
-    }
+def survey(
+    lines: Iterable[Mapping[str, Any]], kind: str, name: str, read: Lines | None = None
+) -> dict[str, Any]:
+    """Return what all *lines* together say, as JSON has it: those of the *kind* ``report`` or ``store`` at *name*.
+
+    *read* knows which lines of a file are none. See `Overview` for the memory that it takes.
+    """
+    overview = Overview()
+    with _without_garbage():
+        for line in lines:
+            overview.add(line)
+    bad = {"count": read.bad, "lines": read.bad_lines} if read is not None else {"count": 0, "lines": []}
+    return {"source": {"kind": kind, "name": name}, **overview.as_dict(), "bad_lines": bad}
+
+
+@contextmanager
+def _without_garbage() -> Iterator[None]:
+    """Look for no circles of objects meanwhile: lines make none, and to look takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def history(lines: Lines, url: str) -> dict[str, Any]:
@@ -160,10 +201,6 @@ def _page(line: bytes) -> dict[str, Any] | None:
     return page if isinstance(page.get("hints"), list | None) else None
 
 
-def _by_count(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
-
-
 def _summary(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"pages             {facts['pages']:,}"
     for key in COUNTED:
@@ -171,7 +208,7 @@ def _summary(facts: Mapping[str, Any]) -> Iterator[str]:
             yield key
             yield from (f"  {shown(value):<22}  {count:,}" for value, count in facts[key].items())
     yield f"clusters          {facts['clusters']:,}"
-    for cluster in facts["largest_clusters"]:
+    for cluster in facts["largest_clusters"][:SHOWN_CLUSTERS]:
         yield f"  {cluster['pages']:,} pages like {shown(cluster['first'])}"
         if cluster["preferred"] not in (None, cluster["first"]):
             yield f"    preferred {shown(cluster['preferred'])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
@@ -23,6 +23,7 @@ from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.policy import Case, Decision, Exemption, Policy, is_done
 from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawl.live_view import LiveView
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.page.text import Document
 
@@ -54,6 +57,7 @@ class Consequences:
         self._report = Report.open(crawler, config)
         self._advice = advice_of(crawler)
         self._advice.report = None if self._report is None else self._report.path
+        self._live = _live_view(crawler, config, is_crawl)
         self._fingerprinter = fingerprinter
         self._floods = FloodGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
@@ -92,16 +96,20 @@ class Consequences:
         """Tell whether *request* is not to be sent, since it would bring back the page of a flood."""
         return self._floods.refuses(request)
 
-    def spider_opened(self) -> None:
-        """Begin the report."""
+    def spider_opened(self, spider: Spider) -> None:
+        """Begin the report and the live view."""
         if self._report is not None:
             self._report.begin()
+        if self._live is not None:
+            self._live.begin(spider)
 
     def spider_closed(self, spider: Spider) -> None:
-        """Tell of the clusters, and end the report."""
+        """Tell of the clusters, and end the report and the live view."""
         self._clusters.spider_closed(spider)
         if self._report is not None:
             self._report.close()
+        if self._live is not None:
+            self._live.close()
 
     def _decide(
         self,
@@ -182,17 +190,21 @@ class Consequences:
             self._tell_of_start_pages(verdict, response)
         if verdict.is_duplicate:
             self._announce(verdict, preferred, request, response)
+        if self._report is None and self._live is None:
+            return
+        about: dict[str, Any] = {
+            "url": url,
+            "preferred": preferred,
+            "action": decision.action,
+            "exemption": decision.exemption,
+            "http_status": response.status,
+            "depth": self._depths.of(request),
+            "referer": request.headers.get(b"Referer"),
+        }
         if self._report is not None:
-            self._report.write(
-                verdict,
-                url=url,
-                preferred=preferred,
-                action=decision.action,
-                exemption=decision.exemption,
-                http_status=response.status,
-                depth=self._depths.of(request),
-                referer=request.headers.get(b"Referer"),
-            )
+            self._report.write(verdict, **about)
+        if self._live is not None:
+            self._live.note(verdict, **about)
 
     def _give_up(self, message: str, response: Response) -> None:
         """Log what went wrong; call it where the exception is handled."""
@@ -235,6 +247,16 @@ class Consequences:
 
 
 _NOTHING = Decision(None)
+
+
+def _live_view(crawler: Crawler, config: Config, is_crawl: bool) -> LiveView | None:
+    place = loopback(config.live) if config.live is not None else None
+    if place is None or not is_crawl:
+        return None
+    # Only here: a server takes longer to import than most of what crawls need.
+    from scrapy_simhash.crawl.live_view import LiveView
+
+    return LiveView(*place, crawler)
 
 
 def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: Response) -> Verdict:

@@ -112,36 +112,9 @@ class Report:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
         self._attempt(self._begin)
 
-    def write(
-        self,
-        verdict: Verdict,
-        *,
-        url: str,
-        preferred: str | None = None,
-        action: Action | None = None,
-        exemption: Exemption | None = None,
-        http_status: int | None = None,
-        depth: int | None = None,
-        referer: str | bytes | None = None,
-    ) -> None:
-        """Write the line of the page at *url*, so that whoever reads the file has it at once."""
-        self._attempt(
-            lambda: self._write(
-                {
-                    **verdict.to_dict(),
-                    "url": url,
-                    "hints": list(verdict.hints),
-                    "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
-                    "preferred": preferred,
-                    "action": None if action is None else str(action),
-                    "exemption": exemption and exemption.value,
-                    "http_status": http_status,
-                    "depth": depth,
-                    "referer": referer.decode("latin-1") if isinstance(referer, bytes) else referer,
-                    "time": written(int(self._clock())),
-                }
-            )
-        )
+    def write(self, verdict: Verdict, **about: Any) -> None:
+        """Write the line of a page, so that whoever reads the file has it at once; see `line_of`."""
+        self._attempt(lambda: self._write(line_of(verdict, seconds=int(self._clock()), **about)))
 
     def close(self) -> None:
         """Close the file. What is written afterwards goes to its end."""
@@ -162,7 +135,7 @@ class Report:
         if self._file is None:
             self._begin()
         # All of it ASCII: a URL may hold what no encoding has.
-        line = json.dumps({key: page[key] for key in KEYS}).encode("ascii") + b"\n"
+        line = json.dumps(page).encode("ascii") + b"\n"
         left = memoryview(b"\n" + line if self._is_torn else line)
         self._is_torn = True
         while left:
@@ -185,6 +158,35 @@ class Report:
                     " counted in the stat %(stat)s",
                     {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
                 )
+
+
+def line_of(
+    verdict: Verdict,
+    *,
+    url: str,
+    seconds: int,
+    preferred: str | None = None,
+    action: Action | None = None,
+    exemption: Exemption | None = None,
+    http_status: int | None = None,
+    depth: int | None = None,
+    referer: str | bytes | None = None,
+) -> dict[str, Any]:
+    """Return the line of the page at *url*, compared at *seconds* of Unix time, with KEYS in their order."""
+    facts = {
+        **verdict.to_dict(),
+        "url": url,
+        "hints": list(verdict.hints),
+        "near_miss": verdict.near_miss and _rounded(verdict.near_miss),
+        "preferred": preferred,
+        "action": None if action is None else str(action),
+        "exemption": exemption and exemption.value,
+        "http_status": http_status,
+        "depth": depth,
+        "referer": referer.decode("latin-1") if isinstance(referer, bytes) else referer,
+        "time": written(seconds),
+    }
+    return {key: facts[key] for key in KEYS}
 
 
 def _rounded(miss: NearMiss) -> dict[str, object]:

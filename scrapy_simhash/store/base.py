@@ -218,6 +218,15 @@ class Audited(Protocol):
 
 
 @runtime_checkable
+class ListsPages(Protocol):
+    """A store that reads all pages faster than one by one."""
+
+    def pages(self) -> Iterator[Page]:
+        """Yield every page as it is at its latest visit, in the order of first visits."""
+        ...
+
+
+@runtime_checkable
 class Explains(Protocol):
     """A `Store` or an `AsyncStore` whose claims can tell thresholds and near misses."""
 

@@ -32,6 +32,7 @@ PROGRAMS = [
     "shared_text",
     "learning",
     "tuning",
+    "overview",
     "attacks",
 ]
 

@@ -26,7 +26,7 @@ import pty
 CASES: Mapping[str, Sequence[str]] = {
     "": list(COMMANDS),
     "fi": ["find", "find-all", "find-clusters"],
-    "report --": ["--help", "--json", "--url"],
+    "report --": ["--help", "--html", "--json", "--url"],
     "export --output=ne": ["--output=news.sqlite"],
     "import news.sqlite --format ": ["csv", "json", "jsonlines"],
     "plan --index n": ["native"],

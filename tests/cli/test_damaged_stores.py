@@ -92,6 +92,22 @@ def test_a_merge_takes_the_rest_of_a_damaged_store(place: str, places: Places, c
 
 
 @posix_only
+def test_a_report_shows_the_rest_of_a_damaged_store(
+    place: str, places: Places, tmp_path: Path, capfd: Capture
+) -> None:
+    damage(place)
+    out = tmp_path / "out.html"
+    for arguments in (["--json"], ["--html", str(out)]):
+        status, said, warned = run(capfd, "report", place, *arguments)
+        assert status == 1
+        assert (
+            f"damaged records were left out: 1 ({LOST[places.kind]}); scrapy-simhash info --check" in warned
+        )
+        if said:
+            assert json.loads(said)["pages"] == 5
+    assert "<h1>What the store knows</h1>" in out.read_text("ascii")
+
+
 def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, capfd: Capture) -> None:
     link = tmp_path / "link.sqlite"
     link.symlink_to(link)

@@ -16,10 +16,12 @@ import pytest
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.cli.explanation import DONE, EXEMPTIONS, FATES, SKIPPED, explained
+from scrapy_simhash.cli.explanation import explained
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.crawl.report import KEYS, Report
+from scrapy_simhash.overview import COUNTED
+from scrapy_simhash.overview.words import DONE, EXEMPTIONS, FATES, SKIPPED
 from scrapy_simhash.policy import Exemption
 from tests.docs.reader import DOCS, blocks
 
@@ -109,19 +111,23 @@ def facts(capsys: Capture, *arguments: str) -> dict[str, Any]:
 
 
 def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) -> None:
-    assert facts(capsys, report) == {
+    found = facts(capsys, report)
+    told = ("pages", *COUNTED, "clusters", "bad_lines")
+    assert {key: found[key] for key in told} == {
         "pages": 8,
         "status": {"near_duplicate": 3, "new": 2, "skipped": 2, "revisit": 1},
         "reason": {"not_html": 1, "status": 1, "unchanged": 1},
         "action": {"drop_items": 2, "mark": 1},
         "exemption": {"pagination": 1},
         "clusters": 2,
-        "largest_clusters": [
-            {"cluster": 1, "pages": 3, "first": PILOT, "preferred": PILOT},
-            {"cluster": 0, "pages": 2, "first": LIST, "preferred": LIST},
-        ],
         "bad_lines": {"count": 0, "lines": []},
     }
+    assert found["source"] == {"kind": "report", "name": report}
+    keys = ("cluster", "pages", "identical", "first", "preferred")
+    assert [tuple(cluster[key] for key in keys) for cluster in found["largest_clusters"]] == [
+        (1, 3, 1, PILOT, PILOT),
+        (0, 2, 0, LIST, LIST),
+    ]
 
 
 def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, capsys: Capture) -> None:
@@ -149,7 +155,9 @@ def test_only_the_largest_clusters_are_shown(tmp_path: Path, capsys: Capture) ->
     ]
     found = facts(capsys, written(tmp_path / "report.jsonl", pages))
     assert found["clusters"] == SHOWN_CLUSTERS + 2
-    assert [cluster["pages"] for cluster in found["largest_clusters"]] == [*range(SHOWN_CLUSTERS + 3, 3, -1)]
+    sizes = [cluster["pages"] for cluster in found["largest_clusters"]]
+    assert sizes == [*range(SHOWN_CLUSTERS + 3, 1, -1)]
+    assert run(capsys, str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
 
 
 def test_an_empty_report_has_no_pages(tmp_path: Path, capsys: Capture) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser import BROWSER, NO_BROWSER
 from tests.docs.reader import DOCS, ROOT
 
 
@@ -54,15 +53,3 @@ def address(built: Built) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-# It has an event loop that runs between tests, so it must be gone when a test of another file starts its own.
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if BROWSER is None:
-        pytest.skip(NO_BROWSER)
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=BROWSER)
-        yield opened
-        opened.close()

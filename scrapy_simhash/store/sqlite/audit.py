@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store.damage import Damage, shown
 from scrapy_simhash.store.sqlite.failures import KINDS, is_damage
-from scrapy_simhash.store.sqlite.rescue import pages_of
+from scrapy_simhash.store.sqlite.rescue import postings_of
 from scrapy_simhash.store.sqlite.statements import MOST_NUMBER
 
 #: Lines of SQLite's own report.
@@ -64,7 +64,7 @@ def audit(connection: sqlite3.Connection, tell: Callable[[int], None]) -> list[s
     Some thirty seconds for a million pages.
     """
     damage = Damage("", is_logged=False)
-    for number, _ in enumerate(pages_of(connection, damage), 1):
+    for number, _ in enumerate(postings_of(connection, damage), 1):
         tell(number)
     for form, query in _QUERIES:
         try:

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from scrapy_simhash.store.base import Posting
+from scrapy_simhash.store.base import Page, Posting
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.sqlite import rows
 from scrapy_simhash.store.sqlite.failures import KINDS, is_damage
@@ -26,8 +26,8 @@ _NUMBERS = (
 )
 
 
-def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[Posting]:
-    """Yield the postings of a store, see ``Store.__iter__``; *damage* gets what had to be left out.
+def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[tuple[Page, list[Sequence[Any]]]]:
+    """Yield the pages of a store with their rows, in order; *damage* gets what had to be left out.
 
     8 bytes of memory a page, for the order.
     """
@@ -36,7 +36,26 @@ def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[Posting
     numbers = numbers_of(connection, damage)
     for start in range(0, len(numbers), PAGES):
         for group in _groups(connection, numbers[start : start + PAGES], damage):
-            yield from _postings(group, damage)
+            try:
+                page = rows.page_of(group[0])
+            except RowDamaged as error:
+                damage.note(str(error))
+            else:
+                yield page, group
+
+
+def postings_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[Posting]:
+    """Yield the postings of a store, see ``Store.__iter__``: of earlier contents, and the latest of each page."""
+    for page, group in pages_of(connection, damage):
+        for row in group:
+            try:
+                first = rows.first_of(row, page)
+            except RowDamaged as error:
+                damage.note(str(error))
+                continue
+            if first is not None:
+                yield first
+        yield page.posting
 
 
 def numbers_of(connection: sqlite3.Connection, damage: Damage) -> Sequence[int]:
@@ -76,21 +95,3 @@ def _groups(
     else:
         for _, group in groupby(found, itemgetter(0)):
             yield list(group)
-
-
-def _postings(group: list[Sequence[Any]], damage: Damage) -> Iterator[Posting]:
-    """Yield the postings of one page: of the contents that it had before, and its latest."""
-    try:
-        page = rows.page_of(group[0])
-    except RowDamaged as error:
-        damage.note(str(error))
-        return
-    for row in group:
-        try:
-            first = rows.first_of(row, page)
-        except RowDamaged as error:
-            damage.note(str(error))
-            continue
-        if first is not None:
-            yield first
-    yield page.posting

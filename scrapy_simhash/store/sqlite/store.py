@@ -22,7 +22,7 @@ from scrapy_simhash.store.sqlite.audit import audit
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
 from scrapy_simhash.store.sqlite.failures import KINDS, is_damage, said_at_opening, said_at_work
 from scrapy_simhash.store.sqlite.loading import findable, findable_by_others
-from scrapy_simhash.store.sqlite.rescue import pages_of
+from scrapy_simhash.store.sqlite.rescue import pages_of, postings_of
 from scrapy_simhash.store.sqlite.rows import (
     RowDamaged,
     signed,
@@ -182,7 +182,16 @@ class SqliteStore(LocalStore):
             said_at_work(self._path, self.damage),
             closing(files.connect(self._path, self._mode)) as connection,
         ):
-            yield from pages_of(connection, self.damage)
+            yield from postings_of(connection, self.damage)
+
+    def pages(self) -> Iterator[Page]:
+        """See :meth:`ListsPages.pages <scrapy_simhash.store.base.ListsPages.pages>`. From a connection of its own."""
+        with (
+            said_at_work(self._path, self.damage),
+            closing(files.connect(self._path, self._mode)) as connection,
+        ):
+            for page, _ in pages_of(connection, self.damage):
+                yield page
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
