@@ -274,15 +274,10 @@ class NearDuplicateDetector:
             if reading.text_hash is None:
                 return None
             fingerprint = Fingerprint(reading.text_hash)
-        return Posting(
-            url.encode("utf-8", "surrogatepass") if key is None else key,
-            url,
-            self._scope_of(url),
-            fingerprint,
-            is_short=is_short,
-            text_hash=reading.text_hash,
-            seen=int(self._clock()),
-        )
+        if key is None:
+            key = url.encode("utf-8", "surrogatepass")
+        seen = int(self._clock())
+        return Posting(key, url, self._scope_of(url), fingerprint, is_short, reading.text_hash, seen)
 
     def _verdict(self, posting: Posting, claim: Claim) -> Verdict:
         verdict = verdict_of(posting, claim)
@@ -331,9 +326,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         return _NOTHING_SAID
     former = claim.former
     if former is None:
-        status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
         return Verdict(
-            status,
+            Status.NEW if claim.original is None else Status.NEAR_DUPLICATE,
             fingerprint,
             claim.original,
             claim.distance,

@@ -44,6 +44,8 @@ class Consequences:
         config = fingerprinter.config
         self._crawler = crawler
         self._stats = stats_of(crawler)
+        # Scrapy calls a function for each look at an attribute of a stats collector.
+        self._increase = self._stats.inc_value
         self._config = config
         self._is_crawl = is_crawl
         self._policy = Policy(config)
@@ -171,7 +173,7 @@ class Consequences:
     ) -> None:
         preferred = self._clusters.note_verdict(verdict, url, canonical)
         write_marks(verdict, decision, request, preferred)
-        count_verdict(self._stats, verdict)
+        count_verdict(self._increase, verdict)
         if decision is not _NOTHING:
             count_decision(self._stats, decision)
         if decision.exemption is Exemption.START and not self._has_told_of_start:

@@ -215,7 +215,7 @@ cdef class Reader:
             if found is None:
                 return None
             if found[0] is None or site is None:
-                return found + (b"", None, 0)
+                return found + (b"", b"", 0)
             own = own_part_of(p, self.rules, settings, site)
             return None if own is None else found + own + (p.structured,)
         finally:

@@ -80,11 +80,9 @@ class CompiledReader:
         if found is None:
             return None
         value, features, sketch, text_hash, pieces, own, holds = found
-        if not own:
-            return Read(value, features, sketch, text_hash, pieces)
-        kind, tokens, own_value, minhash = own
-        part = OwnPart(kind, tokens, own_value, minhash, identity(root, url, holds) if holds else b"")
-        return Read(value, features, sketch, text_hash, pieces, part.to_bytes())
+        if holds and (about := identity(root, url, holds)):
+            own = OwnPart.from_bytes(own)._replace(identity=about).to_bytes()
+        return Read(value, features, sketch, text_hash, pieces, own)
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
         """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""
