@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-from scrapy_simhash.index import HammingIndex, Match, hamming_distance
-from scrapy_simhash.page.fingerprint import Fingerprint, own_value, subject_number
+from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.page.fingerprint import Fingerprint, compared_values, own_value, subject_number
 
 logger = logging.getLogger(__name__)
 
@@ -97,10 +97,13 @@ def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
     return list({match.key: match for match in (*others, *some)}.values())
 
 
-def distance_of(page: Fingerprint, content: Fingerprint) -> int:
-    """Return the bits by which the nearest values of two fingerprints differ, of text or own part."""
-    by = BY_TEXT | BY_OWN_PART
-    return min(hamming_distance(a, b) for a in values_by(page, by) for b in values_by(content, by))
+def distance_of(page: Fingerprint, compared: bytes) -> int:
+    """Return the bits by which the nearest values of a page and a content differ, of text or own part.
+
+    *compared* is what `Fingerprint.compared_bytes` returned of the content.
+    """
+    its_values = compared_values(compared)
+    return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
 
 
 def with_latest(
@@ -111,7 +114,7 @@ def with_latest(
         return matches
     if not any((value, latest) in index for value in values_by(its, BY_ALL)):
         return matches
-    return [Match(latest, its.value, distance_of(page, its)), *matches[: MOST_COMPARED - 1]]
+    return [Match(latest, its.value, distance_of(page, its.compared_bytes())), *matches[: MOST_COMPARED - 1]]
 
 
 def tell_crowd(scope: str, reach: int) -> None:

@@ -211,9 +211,9 @@ class LocalStore(ABC):
         for place, similarity, _ in near:
             if similarity is not None:
                 content = matches[place].key
-                cluster, its, text_hash = self._content(content)
+                cluster, text_hash = self._origin(content)
                 is_same_text = text_hash is not None and text_hash == posting.text_hash
-                distance = distance_of(fingerprint, its)
+                distance = distance_of(fingerprint, compared[place])
                 found.append(Kin(content, cluster, distance, similarity, is_same_text))
         is_by_learning = any(by_text is not None for _, _, by_text in near) != bool(found)
         if not found:
@@ -242,10 +242,11 @@ class LocalStore(ABC):
         if nearest is None:
             return None
         content = matches[nearest.place].key
-        cluster, its, _ = self._content(content)
+        cluster, _ = self._origin(content)
         if cluster == number:
             return None
-        kin = Kin(content, cluster, distance_of(fingerprint, its), nearest.similarity, False)
+        distance = distance_of(fingerprint, compared[nearest.place])
+        kin = Kin(content, cluster, distance, nearest.similarity, False)
         return NearMiss(self._cluster(kin)[0], kin.distance, kin.similarity, nearest.threshold)
 
     def _compared(self, contents: Iterable[int]) -> list[bytes]:
@@ -263,7 +264,7 @@ class LocalStore(ABC):
         content = self._short(posting.scope, posting.fingerprint.value)
         if content is None or content in self._damaged:
             return None
-        return Kin(content, self._content(content)[0], 0, 1.0, True)
+        return Kin(content, self._origin(content)[0], 0, 1.0, True)
 
     def _sound(self, matches: list[Match]) -> list[Match]:
         """Return *matches* without contents that are known to be damaged."""
@@ -272,7 +273,7 @@ class LocalStore(ABC):
 
     def _former_cluster(self, former: Visit) -> int | None:
         """Return the page that the content of a former visit came from, None if that cannot be read."""
-        return None if former.content in self._damaged else self._content(former.content)[0]
+        return None if former.content in self._damaged else self._origin(former.content)[0]
 
     def _is_as(self, content: int, number: int, fingerprint: Fingerprint) -> bool:
         """Return whether a content says all of the *fingerprint* of page *number* that must be kept.
@@ -329,6 +330,11 @@ class LocalStore(ABC):
 
         Raises ContentDamaged if it cannot be read.
         """
+
+    def _origin(self, number: int) -> tuple[int, int | None]:
+        """Return of a content what _content() does, but for the fingerprint."""
+        page, _, text_hash = self._content(number)
+        return page, text_hash
 
     @abstractmethod
     def _short(self, scope: str, value: int) -> int | None:

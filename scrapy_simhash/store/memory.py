@@ -151,9 +151,14 @@ class MemoryStore(LocalStore):
 
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
         page, slot, head, _, _ = self._contents[number]
-        row = self._pages[page] if head == _AS_PAGE else self._heads[head]
-        fingerprint = Fingerprint(row[0], sketch=self._sketch(slot), own=self._own_parts[slot])
-        return page, fingerprint, row[1] if row[2] else None
+        value, text_hash, has_hash, _ = self._head(page, head)
+        fingerprint = Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot])
+        return page, fingerprint, text_hash if has_hash else None
+
+    def _origin(self, number: int) -> tuple[int, int | None]:
+        page, _, head, _, _ = self._contents[number]
+        _, text_hash, has_hash, _ = self._head(page, head)
+        return page, text_hash if has_hash else None
 
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
