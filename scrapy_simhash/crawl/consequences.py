@@ -72,7 +72,9 @@ class Consequences:
                 verdict = _with_evidence(verdict, hints, request, response)
                 decision = self._decide(verdict, hints, checked.document, request, response)
             elif verdict.cluster is not None and self._clusters.asks_for_canonical:
-                canonical = read_canonical(tree_of(response), url, header_values(response, b"Link"))
+                links = header_values(response, b"Link")
+                if links or reading is None or reading.may_name_canonical:
+                    canonical = read_canonical(tree_of(response), url, links)
             if reading is not None and self._floods.gives_hints:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
