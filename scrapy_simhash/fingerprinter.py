@@ -48,6 +48,8 @@ class Reading(NamedTuple):
     pieces: bytes = b""
     """Keys of the pieces of the main text, 8 bytes each, from which the profile of its site learns; empty without
     one."""
+    may_name_canonical: bool = True
+    """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
 
 
 class KnownSite(Protocol):
@@ -150,7 +152,7 @@ class PageFingerprinter:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
-                return Reading(_fingerprint(read), read.text_hash, read.pieces)
+                return Reading(_fingerprint(read), read.text_hash, read.pieces, read.may_name_canonical)
         about = b"" if site is None else identity(root, url)
         return self.read_document(extract(root, content_language), site, about)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?=[/?#]|\Z)")
 
 
+# A page is asked for its host by its scope, by what is known about its site, and by those who count floods.
+@lru_cache(maxsize=64)
 def host_of(url: str) -> str:
     """Return the host of *url* in lower case without its port, empty where it has none.
 

@@ -282,7 +282,7 @@ def test_less_than_three_words_have_no_hash_unless_they_have_a_fingerprint(
     page = f"<title>A title of many words</title><p>{text}"
     reading = own.read(page)
     assert (reading.fingerprint is not None, reading.text_hash is not None) == has
-    assert own.read_document(own.extract(page)) == reading
+    assert own.read_document(own.extract(page))[:3] == reading[:3]
 
 
 def test_many_texts_have_the_fingerprints_they_have_one_by_one() -> None:

@@ -48,6 +48,8 @@ class Consequences:
         config = fingerprinter.config
         self._crawler = crawler
         self._stats = stats_of(crawler)
+        # Scrapy calls a function for each look at an attribute of a stats collector.
+        self._increase = self._stats.inc_value
         self._config = config
         self._is_crawl = is_crawl
         self._policy = Policy(config)
@@ -77,7 +79,9 @@ class Consequences:
                 verdict = _with_evidence(verdict, hints, request, response)
                 decision = self._decide(verdict, hints, checked.document, request, response)
             elif verdict.cluster is not None and self._clusters.asks_for_canonical:
-                canonical = read_canonical(tree_of(response), url, header_values(response, b"Link"))
+                links = header_values(response, b"Link")
+                if links or reading is None or reading.may_name_canonical:
+                    canonical = read_canonical(tree_of(response), url, links)
             if reading is not None and self._floods.gives_hints:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
@@ -182,7 +186,7 @@ class Consequences:
     ) -> None:
         preferred = self._clusters.note_verdict(verdict, url, canonical)
         write_marks(verdict, decision, request, preferred)
-        count_verdict(self._stats, verdict)
+        count_verdict(self._increase, verdict)
         if decision is not _NOTHING:
             count_decision(self._stats, decision)
         if decision.exemption is Exemption.START and not self._has_told_of_start:

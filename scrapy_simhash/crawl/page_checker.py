@@ -106,7 +106,7 @@ class PageChecker:
                 return _NOT_HTML
             since = perf_counter()
             url = response.url
-            return self._conclude(self._read(root, url, response), url, request)._replace(since=since)
+            return self._conclude(self._read(root, url, response), url, request, since)
         except Exception as error:
             return self._give_up(error, response)
 
@@ -136,19 +136,19 @@ class PageChecker:
                 took = perf_counter() - since
                 key = self.key_of(request)
                 verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
-                checked = self._answered(verdict, reading, key)
                 since = perf_counter() - took
+                checked = self._answered(verdict, reading, key, since)
             else:
                 # Here again, and without an await: look-up and insert are one step.
-                checked = self._conclude(reading, url, request)
+                checked = self._conclude(reading, url, request, since)
             if is_large and self._is_read_again(checked.verdict):
                 took = perf_counter() - since
                 # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
                 with suppress(Exception):
                     document = await self._in_thread(partial(self._detector.fingerprinter.extract, root))
                     checked = checked._replace(document=document)
-                since = perf_counter() - took
-            return checked._replace(since=since)
+                checked = checked._replace(since=perf_counter() - took)
+            return checked
         except Exception as error:
             return self._give_up(error, response)
 
@@ -162,16 +162,16 @@ class PageChecker:
     def _is_large(self, response: Response) -> bool:
         return 0 < self._config.thread_size < len(response.body)
 
-    def _conclude(self, reading: Reading, url: str, request: Request) -> Checked:
+    def _conclude(self, reading: Reading, url: str, request: Request, since: float) -> Checked:
         key = self.key_of(request)
         verdict = self._detector.conclude(reading, url, key=key, remember=self._remembers)
-        return self._answered(verdict, reading, key)
+        return self._answered(verdict, reading, key, since)
 
-    def _answered(self, verdict: Verdict, reading: Reading, key: bytes) -> Checked:
+    def _answered(self, verdict: Verdict, reading: Reading, key: bytes, since: float) -> Checked:
         # A page that says nothing asks nothing, whatever the store would answer.
         if self._store_outage.missed and verdict.status is not Status.SKIPPED:
             self._store_outage.answered(self._crawler.spider)
-        return Checked(verdict, reading, key)
+        return Checked(verdict, reading, key, None, since)
 
     def _is_read_again(self, verdict: Verdict) -> bool:
         """Tell whether it may be asked of the text of a page whether it protects the page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
@@ -16,9 +17,9 @@ from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import AsyncIterator, Iterable
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -50,6 +51,18 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
     ) -> Iterable[Any] | None:
         """Let the NearDuplicate of a page without an errback end quietly."""
         return () if isinstance(exception, NearDuplicate) else None
+
+    async def process_spider_output_async(
+        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
+    ) -> AsyncIterator[Any]:
+        """Yield what is left of *result*, as the base class does; that one has a generator more around each item."""
+        async for one in result:
+            if isinstance(one, Request):
+                one = self.get_processed_request(one, response)
+            else:
+                one = self.get_processed_item(one, response)
+            if one is not None:
+                yield one
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, with its mark if the settings name a field for it; None when it is to be dropped."""

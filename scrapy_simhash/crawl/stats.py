@@ -9,6 +9,8 @@ from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
@@ -33,30 +35,30 @@ def stats_of(crawler: Crawler) -> StatsCollector:
     return stats
 
 
-def count_verdict(stats: StatsCollector, verdict: Verdict) -> None:
-    """Count a page of the spider, once."""
+def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
+    """Count a page of the spider, once; *increase* is the ``inc_value`` of a stats collector."""
     if verdict.status is Status.SKIPPED and verdict.reason is not None:
-        stats.inc_value(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
+        increase(f"{names.STAT_SKIPPED}/{verdict.reason.value}")
         return
     if verdict.status is Status.UNKNOWN:
-        stats.inc_value(names.STAT_ERRORS if verdict.reason is None else names.STAT_STORE_ERRORS)
+        increase(names.STAT_ERRORS if verdict.reason is None else names.STAT_STORE_ERRORS)
         return
-    # Scrapy calls a function for each look at an attribute of a stats collector.
-    increase = stats.inc_value
     increase(names.STAT_PROCESSED)
     increase(_STAT_OF[verdict.status])
     if verdict.fingerprint is not None and is_part(verdict.fingerprint.own):
         increase(names.STAT_OWN_PARTS)
     if verdict.is_by_learning and verdict.status in _STAT_BY_LEARNING:
         increase(_STAT_BY_LEARNING[verdict.status])
-    if verdict.status is Status.NEAR_DUPLICATE and verdict.is_exact:
-        increase(names.STAT_EXACT)
-    if verdict.status is Status.REVISIT and verdict.reason is not None:
-        increase(f"{names.STAT_REVISITS}/{verdict.reason.value}")
-    if verdict.status is Status.REVISIT and verdict.is_duplicate:
-        increase(names.STAT_REVISITS_REPEATING)
     if verdict.elsewhere is not None:
         increase(names.STAT_ELSEWHERE)
+    if verdict.status is Status.NEAR_DUPLICATE:
+        if verdict.is_exact:
+            increase(names.STAT_EXACT)
+    elif verdict.status is Status.REVISIT:
+        if verdict.reason is not None:
+            increase(f"{names.STAT_REVISITS}/{verdict.reason.value}")
+        if verdict.is_duplicate:
+            increase(names.STAT_REVISITS_REPEATING)
 
 
 def count_decision(stats: StatsCollector, decision: Decision) -> None:

@@ -134,6 +134,17 @@ class HammingIndex(ABC):
         """
         return self._core.nearest(list(values), most)
 
+    def keys_of(self, value: SupportsIndex) -> list[int]:
+        """Return the keys that are stored with this very *value*, smallest first.
+
+        >>> from scrapy_simhash.index import SimhashIndex
+        >>> index = SimhashIndex()
+        >>> index.add_many([0b0001, 0b0011, 0b0001])
+        >>> index.keys_of(0b0001), index.keys_of(0b0000)
+        ([0, 2], [])
+        """
+        return self._core.keys_of(value)
+
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """Return what ``find`` returns; if that is nothing, add the posting.
 

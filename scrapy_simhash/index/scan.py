@@ -82,6 +82,10 @@ class LinearScan:
         found = [self._near(checked_value(value)) for value in values]
         return cut(chain.from_iterable(found), most), [len(matches) for matches in found]
 
+    def keys_of(self, value: SupportsIndex) -> list[int]:
+        """Return the keys stored with *value*; see ``SimhashIndex.keys_of``. O(1)."""
+        return sorted(self._keys.get(checked_value(value), ()))
+
     def _near(self, asked: int) -> list[Match]:
         most = self.max_distance
         near = [stored for stored in self._keys if (asked ^ stored).bit_count() <= most]

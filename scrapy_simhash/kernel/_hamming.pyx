@@ -188,6 +188,18 @@ cdef class Postings:
             free(found)
         return list(by_key.values()), counts
 
+    def keys_of(self, value):
+        """See HammingIndex.keys_of."""
+        cdef uint64_t as_value = self._value(value)
+        cdef uint64_t first
+        if not postings_key(&self.c, as_value, &first):
+            return []
+        # The smallest stands beside the fingerprint.
+        keys = [first & MOST_KEY]
+        if first & FURTHER:
+            keys += sorted(self.further[as_value])
+        return keys
+
     def find_or_add(self, value, key):
         """See SimhashIndex.find_or_add."""
         cdef uint64_t as_value = self._value(value)

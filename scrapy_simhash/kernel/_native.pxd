@@ -93,6 +93,7 @@ cdef extern from "page.h" nogil:
         uint32_t title, title_n
         heading subject
         int structured
+        bint may_name_canonical
         int language, chosen_language
         columns columns
     ctypedef struct head_link:

@@ -8,7 +8,6 @@ from scrapy_simhash.page.text.columns import Columns as Columns
 
 _Settings = tuple[int, int, bool, bool]
 _Read = tuple[int | None, int, bytes, int | None]
-_OwnPart = tuple[int, int, int, bytes]
 _Paragraph = tuple[str, tuple[str, ...], int, str, float, float, int]
 _HeadLink = tuple[str | None, str, str | None, str | None]
 _Language = tuple[str | None, int, int]
@@ -23,7 +22,7 @@ class Reader:
     def __init__(self, rules: Rules, numbers: dict[str, int], han: frozenset[str]) -> None: ...
     def read_tree(
         self, root: _Element, language: str | None, settings: _Settings, site: object = None
-    ) -> tuple[int | None, int, bytes, int | None, bytes, _OwnPart | None, int] | None: ...
+    ) -> tuple[int | None, int, bytes, int | None, bytes, bytes, int, bool] | None: ...
     def read_texts(
         self, texts: list[str], language: str | None, settings: _Settings
     ) -> list[_Read | None]: ...

@@ -203,9 +203,10 @@ cdef class Reader:
         page_free(self.spare)
 
     def read_tree(self, _Element root not None, str language, settings not None, site=None):
-        """Return (value, features, sketch, text hash, pieces, own part, where structured data may be) of a page.
+        """Return (value, features, sketch, text hash, pieces, own part, where structured data may be, whether the head
+        may name a canonical URL) of a page.
 
-        No value: too short, no hash: it says nothing. The last three are empty without a *site*.
+        No value: too short, no hash: it says nothing. The last three but one are empty without a *site*.
         """
         cdef page *p = self._take()
         try:
@@ -215,9 +216,9 @@ cdef class Reader:
             if found is None:
                 return None
             if found[0] is None or site is None:
-                return found + (b"", None, 0)
+                return found + (b"", b"", 0, p.may_name_canonical)
             own = own_part_of(p, self.rules, settings, site)
-            return None if own is None else found + own + (p.structured,)
+            return None if own is None else found + own + (p.structured, p.may_name_canonical)
         finally:
             self._give_back(p)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-from scrapy_simhash.index import HammingIndex, Match, hamming_distance
-from scrapy_simhash.page.fingerprint import Fingerprint, own_value, subject_number
+from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.page.fingerprint import Fingerprint, compared_values, own_value, subject_number
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +34,8 @@ class Search(NamedTuple):
     """What is compared with it, nearest first."""
     found_by: int
     """By which of its values it can be found, if it is new."""
+    values: tuple[int, ...] = ()
+    """These values."""
     is_cut: bool = False
     """Whether there are more matches than these."""
 
@@ -60,34 +62,48 @@ def values_by(fingerprint: Fingerprint, found_by: int) -> tuple[int, ...]:
 def search(index: HammingIndex, fingerprint: Fingerprint) -> Search:
     """Search for a page by its text, its own part and its subject.
 
-    Copies have equal subjects as a rule, and the values of different subjects are not within reach of each other: so
-    few bits are enough for the others. Of many candidates by the one or the other the nearest are returned, half of
-    them at least; without a sketch, all.
+    Within reach of the values of text and own part. Copies have equal subjects as a rule, and the values of different
+    subjects say nothing about each other: only the very same one is looked up. Of many candidates by the one or the
+    other the nearest are returned, half of them at least; without a sketch, all.
     """
-    if not fingerprint.sketch:
-        return Search(index.find(fingerprint.value), BY_TEXT)
-    by_text, counts = index.nearest(values_by(fingerprint, BY_TEXT | BY_OWN_PART), MOST_COMPARED)
-    found_by = BY_TEXT if counts[0] < MOST_NEARBY else 0
-    found_by |= BY_OWN_PART if len(counts) > 1 and counts[1] < MOST_NEARBY else 0
-    subject = values_by(fingerprint, BY_SUBJECT)
-    is_cut = sum(counts) > MOST_COMPARED
-    if not subject:
-        return Search(by_text, found_by, is_cut)
-    by_subject, (count,) = index.nearest(subject, MOST_COMPARED)
-    found_by |= BY_SUBJECT if count < MOST_NEARBY else 0
-    if not by_subject:
-        return Search(by_text, found_by, is_cut)
+    value, sketch = fingerprint.value, fingerprint.sketch
+    if not sketch:
+        return Search(index.find(value), BY_TEXT, (value,))
+    own, subject = own_value(fingerprint.own), subject_number(sketch)
+    matches, counts = index.nearest((value, own) if own else (value,), MOST_COMPARED)
+    found_by, values, within_reach = 0, [], sum(counts)
+    if counts[0] < MOST_NEARBY:
+        found_by = BY_TEXT
+        values.append(value)
+    if own and counts[1] < MOST_NEARBY:
+        found_by |= BY_OWN_PART
+        values.append(own)
+    if subject:
+        same = index.keys_of(subject)
+        within_reach += len(same)
+        if len(same) < MOST_NEARBY:
+            found_by |= BY_SUBJECT
+            values.append(subject)
+        if same:
+            matches = _both(same, subject, matches)
+    return Search(matches, found_by, tuple(values), within_reach > MOST_COMPARED)
+
+
+def _both(same: list[int], subject: int, by_text: list[Match]) -> list[Match]:
+    """Return the contents that have the *same* subject and those found *by_text*, as many as are compared."""
     half = MOST_COMPARED // 2
-    some = by_text[: max(half, MOST_COMPARED - len(by_subject))]
-    others = by_subject[: max(half, MOST_COMPARED - len(by_text))]
-    matches = list({match.key: match for match in (*others, *some)}.values())
-    return Search(matches, found_by, is_cut or sum(counts) + count > MOST_COMPARED)
+    some = by_text[: max(half, MOST_COMPARED - len(same))]
+    others = [Match(key, subject, 0) for key in same[: max(half, MOST_COMPARED - len(by_text))]]
+    return list({match.key: match for match in (*others, *some)}.values())
 
 
-def distance_of(page: Fingerprint, content: Fingerprint) -> int:
-    """Return the bits by which the nearest values of two fingerprints differ, of text or own part."""
-    by = BY_TEXT | BY_OWN_PART
-    return min(hamming_distance(a, b) for a in values_by(page, by) for b in values_by(content, by))
+def distance_of(page: Fingerprint, compared: bytes) -> int:
+    """Return the bits by which the nearest values of a page and a content differ, of text or own part.
+
+    *compared* is what `Fingerprint.compared_bytes` returned of the content.
+    """
+    its_values = compared_values(compared)
+    return min([(a ^ b).bit_count() for a in values_by(page, BY_TEXT | BY_OWN_PART) for b in its_values])
 
 
 def with_latest(
@@ -98,7 +114,7 @@ def with_latest(
         return matches
     if not any((value, latest) in index for value in values_by(its, BY_ALL)):
         return matches
-    return [Match(latest, its.value, distance_of(page, its)), *matches[: MOST_COMPARED - 1]]
+    return [Match(latest, its.value, distance_of(page, its.compared_bytes())), *matches[: MOST_COMPARED - 1]]
 
 
 def tell_crowd(scope: str, reach: int) -> None:

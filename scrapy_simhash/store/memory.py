@@ -41,12 +41,15 @@ class _Rows:
         return self._unpack(self._data, number * self._size)
 
     def __setitem__(self, number: int, row: tuple[Any, ...]) -> None:
-        """Put *row* in the place of another, or after the last."""
-        if number == self.count:
-            self._data += self._pack(*row)
-            self.count += 1
-        else:
-            self._pack_into(self._data, number * self._size, *row)
+        """Put *row* in the place of another."""
+        self._pack_into(self._data, number * self._size, *row)
+
+    def append(self, *row: Any) -> int:
+        """Add a *row* and return its number."""
+        number = self.count
+        self._data += self._pack(*row)
+        self.count = number + 1
+        return number
 
 
 #: By page: value, hash of the text and whether it has one, time, content, sketch, rank. The last three have 32 bits
@@ -76,12 +79,13 @@ class MemoryStore(LocalStore):
         self._run = Run(1, int(time.time()), None, None)
         self._keys = Keys()
         self._pages, self._contents, self._heads = _Rows(_PAGE), _Rows(_CONTENT), _Rows(_HEAD)
-        self._heads[_AS_PAGE] = (0, 0, False, 0)
+        self._heads.append(0, 0, False, 0)
         #: By page: how many have joined its cluster.
         self._joined = array("I")
         self._urls = Urls()
         self._sketches = _Rows(f"{SKETCH_BYTES}s")
-        self._sketches[_AS_CONTENT] = self._sketches[_NO_SKETCH] = (b"",)
+        for _ in (_AS_CONTENT, _NO_SKETCH):
+            self._sketches.append(b"")
         #: As the sketches: what of a page is not its site's.
         self._own_parts = OwnParts()
         self._own_parts[_AS_CONTENT] = self._own_parts[_NO_SKETCH] = b""
@@ -147,9 +151,14 @@ class MemoryStore(LocalStore):
 
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
         page, slot, head, _, _ = self._contents[number]
-        row = self._pages[page] if head == _AS_PAGE else self._heads[head]
-        fingerprint = Fingerprint(row[0], sketch=self._sketch(slot), own=self._own_parts[slot])
-        return page, fingerprint, row[1] if row[2] else None
+        value, text_hash, has_hash, _ = self._head(page, head)
+        fingerprint = Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot])
+        return page, fingerprint, text_hash if has_hash else None
+
+    def _origin(self, number: int) -> tuple[int, int | None]:
+        page, _, head, _, _ = self._contents[number]
+        _, text_hash, has_hash, _ = self._head(page, head)
+        return page, text_hash if has_hash else None
 
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
@@ -159,39 +168,38 @@ class MemoryStore(LocalStore):
         return self._urls[number], self._keys[number], self._joined[number]
 
     def _write(self, entry: Entry) -> None:
-        number, posting, content = entry.number, entry.posting, entry.content
-        fingerprint = posting.fingerprint
-        row = (fingerprint.value, posting.text_hash or 0, posting.text_hash is not None, posting.seen)
-        if entry.former is not None:
+        number, posting, former, content, is_new_content, has_own_sketch, _, rank, joins, _ = entry
+        key, url, scope_name, fingerprint, is_short, text_hash, seen, _, parts = posting
+        row = (fingerprint.value, text_hash or 0, text_hash is not None, seen)
+        if former is not None:
             self._keep_head(number, row, content)
-        if entry.is_new_content:
-            scope = self._scope_numbers.setdefault(posting.scope, len(self._scopes))
+        if is_new_content:
+            scope = self._scope_numbers.setdefault(scope_name, len(self._scopes))
             if scope == len(self._scopes):
-                self._scopes.append(posting.scope)
-            sketch = self._keep(fingerprint)
-            self._contents[content] = (number, sketch, _AS_PAGE, scope, posting.is_short)
-            if posting.is_short:
-                self._short_contents[posting.scope, fingerprint.value] = content
+                self._scopes.append(scope_name)
+            self._contents.append(number, self._keep(fingerprint), _AS_PAGE, scope, is_short)
+            if is_short:
+                self._short_contents[scope_name, fingerprint.value] = content
+            self._content_end += 1
         slot = _AS_CONTENT
-        if entry.has_own_sketch:
+        if has_own_sketch:
             # A page that changes again and again takes no more room each time.
-            former = _AS_CONTENT if entry.former is None else self._pages[number][5]
-            slot = self._keep(fingerprint, former)
-        self._pages[number] = (*row, content, slot, entry.rank)
-        if posting.parts:
-            self._parts[number] = posting.parts
+            slot = self._keep(fingerprint, _AS_CONTENT if former is None else self._pages[number][5])
+        if parts:
+            self._parts[number] = parts
         elif self._parts:
             self._parts.pop(number, None)
-        if entry.joins is not None:
-            self._joined[entry.joins] = entry.rank
-        if entry.former is None:
-            self._keys.add(posting.key)
+        if joins is not None:
+            self._joined[joins] = rank
+        if former is None:
+            self._pages.append(*row, content, slot, rank)
+            self._keys.add(key)
             self._joined.append(0)
-            self._urls.append(posting.url)
+            self._urls.append(url)
             self._page_end += 1
         else:
-            self._urls[number] = posting.url
-        self._content_end += entry.is_new_content
+            self._pages[number] = (*row, content, slot, rank)
+            self._urls[number] = url
 
     def _erase(self, page: Page) -> list[tuple[int, Posting]]:
         key, number = page.posting.key, page.number
@@ -249,16 +257,17 @@ class MemoryStore(LocalStore):
         *former_row, former, _, _ = self._pages[page]
         origin, slot, head, scope, is_short = self._contents[former]
         if origin == page and head == _AS_PAGE and (tuple(former_row), former) != (row, content):
-            head = self._heads.count
-            self._heads[head] = tuple(former_row)
+            head = self._heads.append(*former_row)
             self._contents[former] = (origin, slot, head, scope, is_short)
 
     def _keep(self, fingerprint: Fingerprint, slot: int = _AS_CONTENT) -> int:
         """Keep sketch and own part, in the place of those in *slot* if there are any, and return their slot."""
         if not fingerprint.sketch:
             return _NO_SKETCH
-        slot = slot if slot > _NO_SKETCH else self._sketches.count
-        self._sketches[slot] = (fingerprint.sketch,)
+        if slot > _NO_SKETCH:
+            self._sketches[slot] = (fingerprint.sketch,)
+        else:
+            slot = self._sketches.append(fingerprint.sketch)
         self._own_parts[slot] = fingerprint.own
         return slot
 

@@ -59,8 +59,7 @@ class Urls:
         if number == len(self._sites):
             self._sites.append(site)
         start = len(self._text)
-        self._text += rest
-        self._text += _END
+        self._text += rest + _END
         return number, start
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.hints import Hints, read_canonical, read_hints
 from scrapy_simhash.hints.markup import (
     MAX_BASES,
@@ -268,6 +269,11 @@ def test_the_kernel_finds_the_same_links(markup: str) -> None:
         '<!DOCTYPE html [<!ENTITY e "f"><!ATTLIST link rel CDATA "canonical">]>'
         '<html><head><link href="a&e;"/></head></html>',
         '<!DOCTYPE html [<!ENTITY e "f">]><html><head><link rel="canonical" href="a&e;"/></head></html>',
+        # in what is not read
+        '<html><head hidden="hidden"><link rel="canonical" href="a"/></head></html>',
+        '<html hidden="hidden"><body hidden="hidden"><link rel="canonical" href="a"/></body></html>',
+        '<div hidden="hidden"><head><link rel="canonical" href="a"/></head></div>',
+        '<svg><head><link rel="canonical" href="a"/></head></svg>',
     ],
 )
 def test_the_kernel_finds_the_same_links_in_xml(markup: str) -> None:
@@ -285,6 +291,18 @@ def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
     # None leaves it to pure Python.
     assert reader.links_in_head(root, None, MAX_IN_HEAD) in (None, links)
     assert reader.links_in_head(root, b"canonical", MAX_IN_HEAD) in (None, canonical)
+    if not PageFingerprinter().read(root).may_name_canonical:
+        assert all(rel is None for rel, *_ in canonical)
+
+
+def test_a_head_is_not_read_for_a_canonical_address_that_it_surely_does_not_name() -> None:
+    way = PageFingerprinter()
+    named, other = (
+        way.read(f'<html><head><link rel="{rel}" href="/a"></head><body><p>Fog.').may_name_canonical
+        for rel in ("shortlink Canonical", "stylesheet")
+    )
+    assert named
+    assert other == (compiled_reader() is None)
 
 
 @given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))

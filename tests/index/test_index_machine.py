@@ -79,6 +79,12 @@ class IndexMachine(RuleBasedStateMachine):
         values = [value ^ 1 for value, _ in postings]
         assert self.index.nearest(values, most) == self.scan.nearest(values, most)
 
+    @rule(posting=seen, flip=flips)
+    def keys_of(self, posting: tuple[int, int], flip: int) -> None:
+        value = posting[0] ^ flip
+        assert self.index.keys_of(value) == self.scan.keys_of(value)
+        assert self.scan.keys_of(value) == sorted(key for its, key in self.scan if its == value)
+
     @rule(posting=consumes(seen))
     def discard(self, posting: tuple[int, int]) -> None:
         assert (posting in self.index) == (posting in self.scan)

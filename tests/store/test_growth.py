@@ -37,12 +37,18 @@ STATEMENTS, INSTRUCTIONS = "statements", f"instructions / {STEP}"
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What stores do from now on, by kind of work."""
     counts: Counter[str] = Counter()
-    nearest, compare_all, ask = HammingIndex.nearest, SimilarityRule.compare_all, Line.ask
+    nearest, keys_of = HammingIndex.nearest, HammingIndex.keys_of
+    compare_all, ask = SimilarityRule.compare_all, Line.ask
 
     def counted_nearest(self: HammingIndex, values: Any, most: int) -> Any:
         found = nearest(self, values, most)
         counts[REACHED] += sum(found[1])
         return found
+
+    def counted_keys(self: HammingIndex, value: Any) -> list[int]:
+        keys = keys_of(self, value)
+        counts[REACHED] += len(keys)
+        return keys
 
     def counted_comparison(self: SimilarityRule, one: Any, others: Sequence[bytes]) -> Any:
         counts[COMPARED] += len(others)
@@ -54,6 +60,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return await ask(self, *command)
 
     monkeypatch.setattr(HammingIndex, "nearest", counted_nearest)
+    monkeypatch.setattr(HammingIndex, "keys_of", counted_keys)
     monkeypatch.setattr(SimilarityRule, "compare_all", counted_comparison)
     monkeypatch.setattr(Line, "ask", counted_ask)
     return counts

@@ -104,6 +104,11 @@ class Postings:
         found = [self._postings(self._near(checked_value(value))) for value in values]
         return cut(chain.from_iterable(found), most), [len(matches) for matches in found]
 
+    def keys_of(self, value: SupportsIndex) -> list[int]:
+        """See HammingIndex.keys_of."""
+        slot = self._slot_of(checked_value(value))
+        return [] if slot is None else sorted((self._first_keys[slot], *self._further_keys.get(slot, ())))
+
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """See SimhashIndex.find_or_add."""
         value, key = checked_value(value), checked_key(key)

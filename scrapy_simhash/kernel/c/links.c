@@ -65,3 +65,12 @@ bool read_head_link(const void *element, const char *word, head_link *link)
     return !link->is_told || (take(node, "href", &link->href) && take(node, "hreflang", &link->language) &&
                               take(node, "type", &link->type));
 }
+
+bool may_name_canonical(const void *element)
+{
+    const xmlNode *node = element;
+    if (strcmp((const char *)node->name, "link") != 0) /* the links in a hidden head are read all the same */
+        return strcmp((const char *)node->name, "head") == 0;
+    const char *rel = declares_attributes(node->doc) ? NULL : attribute_text(find_attribute(node, "rel", NULL));
+    return rel == NULL || has_word(rel, "canonical");
+}

@@ -107,6 +107,7 @@ static bool open_element_of(walk *w, const xmlNode *element, bool abuts)
             w->title = element;
         if (!(p->structured & STRUCTURED_SCRIPTS) && may_say_thing(p, element))
             p->structured |= STRUCTURED_SCRIPTS;
+        p->may_name_canonical = p->may_name_canonical || may_name_canonical(element);
         return false;
     }
     if (!(tag & TAG_INLINE) && w->listing == NULL) {
@@ -188,6 +189,7 @@ void outline(page *p, const void *tree)
         case XML_ELEMENT_NODE:
             inside = open_element_of(&w, node, abuts);
             abuts = inside ? false : abuts;
+            p->may_name_canonical = p->may_name_canonical || (node == tree && !inside);
             if (inside && node->children == NULL) {
                 close_element(&w, node);
                 inside = false;

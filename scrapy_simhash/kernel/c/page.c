@@ -46,6 +46,7 @@ static void release(page *p, size_t most_bytes)
     p->title_is_ascii = true;
     p->makes_offer = false;
     p->structured = 0;
+    p->may_name_canonical = false;
     p->subject = (heading){0};
 }
 

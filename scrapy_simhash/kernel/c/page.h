@@ -195,6 +195,7 @@ typedef struct {
     uint32_t title, title_n; /* bytes of text */
     bool title_is_ascii;
     int structured; /* where there may be structured data, as page/structured.py numbers it */
+    bool may_name_canonical;
 
     VEC(char) bytes; /* what tokens are made of */
     VEC(token) tokens;
@@ -269,6 +270,8 @@ typedef struct {
 const void *next_head_link(const void *root, const void *former); /* xmlNode; the first after NULL, NULL after the last */
 /* Of the links only those are told that have a word of small letters in their rel, if it is not NULL; false: not covered. */
 bool read_head_link(const void *element, const char *word, head_link *link);
+/* Whether an element that is skipped is, or has in it, what read_head_link() tells for the word "canonical". */
+bool may_name_canonical(const void *element);
 outcome page_take_text(page *p, const char *text, size_t n);            /* UTF-8 */
 /* The next four may run without the GIL. The filters run between the first and the second. */
 outcome page_measure(page *p, declaration declared);

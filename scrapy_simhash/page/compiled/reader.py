@@ -37,6 +37,8 @@ class Read(NamedTuple):
     pieces: bytes = b""
     own: bytes = b""
     """These two with a site only."""
+    may_name_canonical: bool = False
+    """Whether the head may name a canonical URL. Of pages only."""
 
 
 class CompiledReader:
@@ -79,12 +81,10 @@ class CompiledReader:
         found = self._reader.read_tree(root, language, settings, site)
         if found is None:
             return None
-        value, features, sketch, text_hash, pieces, own, holds = found
-        if not own:
-            return Read(value, features, sketch, text_hash, pieces)
-        kind, tokens, own_value, minhash = own
-        part = OwnPart(kind, tokens, own_value, minhash, identity(root, url, holds) if holds else b"")
-        return Read(value, features, sketch, text_hash, pieces, part.to_bytes())
+        value, features, sketch, text_hash, pieces, own, holds, may_name_canonical = found
+        if holds and (about := identity(root, url, holds)):
+            own = OwnPart.from_bytes(own)._replace(identity=about).to_bytes()
+        return Read(value, features, sketch, text_hash, pieces, own, may_name_canonical)
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:
         """Return what the pure path makes of each plain text, but no text hash; with no *language* its words tell."""

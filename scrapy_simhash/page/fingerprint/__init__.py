@@ -26,7 +26,7 @@ from scrapy_simhash.page.fingerprint.sketch import (
     sketch,
     subject_number,
 )
-from scrapy_simhash.page.fingerprint.value import Fingerprint
+from scrapy_simhash.page.fingerprint.value import Fingerprint, compared_values
 
 __all__ = [
     "DOUBTFUL",
@@ -42,6 +42,7 @@ __all__ = [
     "Fingerprint",
     "OwnPart",
     "are_different",
+    "compared_values",
     "digest",
     "equal_subject",
     "fold",

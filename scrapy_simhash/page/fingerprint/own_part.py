@@ -81,9 +81,13 @@ def own_part_length(first: int) -> int:
     return length + IDENTITY_BYTES if first & _WITH_IDENTITY else length
 
 
+#: By the first byte.
+_LENGTHS = {first: own_part_length(first) for first in range((_KIND | _WITH_IDENTITY) + 1)}
+
+
 def is_own_part(data: bytes) -> bool:
     """Tell whether *data* can be what to_bytes() gave: the kind in it agrees with its length."""
-    return bool(data) and data[0] <= _KIND | _WITH_IDENTITY and len(data) == own_part_length(data[0])
+    return bool(data) and len(data) == _LENGTHS.get(data[0])
 
 
 def own_value(own: bytes) -> int:

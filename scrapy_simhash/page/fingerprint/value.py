@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from struct import Struct, error
 
-from scrapy_simhash.page.fingerprint.own_part import is_own_part
+from scrapy_simhash.page.fingerprint.own_part import is_own_part, own_value
 from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
 
 _HEAD = Struct(">QI")
@@ -77,3 +77,10 @@ class Fingerprint:
             raise ValueError(f"no fingerprint has {len(data)} bytes")
         own = _VALUE_BYTES + SKETCH_BYTES
         return cls(int.from_bytes(data[:_VALUE_BYTES], "big"), 0, data[_VALUE_BYTES:own], data[own:])
+
+
+def compared_values(data: bytes) -> tuple[int, ...]:
+    """Return the value of the text in *data*, which ``compared_bytes()`` wrote, and that of the own part, if any."""
+    value = int.from_bytes(data[:_VALUE_BYTES], "big")
+    own = own_value(data[_VALUE_BYTES + SKETCH_BYTES :])
+    return (value, own) if own else (value,)

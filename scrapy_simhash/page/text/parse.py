@@ -22,6 +22,9 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
 
     Raises TypeError for any other type.
     """
+    # What is in a tree of HTML and no comment, as a crawl has it: its tag would have to be made into a text.
+    if isinstance(html, etree.ElementBase):
+        return html
     if isinstance(html, bytes):
         _, html = html_to_unicode(content_type, html, auto_detect_fun=_guess)
     if isinstance(html, str):

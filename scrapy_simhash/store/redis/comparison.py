@@ -50,8 +50,7 @@ class Comparison:
         there = list(known.items())
         for place, similarity, by_text in rule.compare_all(page, [data for _, data in there]):
             content, data = there[place]
-            distance = distance_of(page, Fingerprint.from_compared_bytes(data))
-            compared[content] = _Compared(similarity, by_text, distance)
+            compared[content] = _Compared(similarity, by_text, distance_of(page, data))
         kin = []
         for match in matches:
             similarity, _, distance = compared[match.key]
@@ -71,8 +70,8 @@ class Comparison:
         if nearest is None:
             return None
         match = there[nearest.place]
-        its = Fingerprint.from_compared_bytes(known[match.key])
-        return match._replace(distance=distance_of(self._posting.fingerprint, its)), nearest
+        distance = distance_of(self._posting.fingerprint, known[match.key])
+        return match._replace(distance=distance), nearest
 
     async def with_latest(self, matches: list[Match], latest: int) -> list[Match]:
         """Return *matches* with the *latest* content of the page itself, see ``candidates``. One trip at most."""

@@ -300,7 +300,7 @@ class RedisStore:
             assert opened is not None
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
-            matches, found_by, is_cut = (
+            matches, found_by, _, is_cut = (
                 candidates.NOTHING if posting.is_short else replica.find(posting.scope, fingerprint)
             )
             if is_cut:
