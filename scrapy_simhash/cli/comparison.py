@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from scrapy_simhash.cli.alignment import aligned
 from scrapy_simhash.cli.page_source import Source
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, Vote
 from scrapy_simhash.index import hamming_distance
-from scrapy_simhash.page.features import features, shingle_counts
-from scrapy_simhash.page.fingerprint import digest, leads, same_subject, similarity
+from scrapy_simhash.page.features import shingle_counts
+from scrapy_simhash.page.fingerprint import leads, same_subject, similarity
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.rule import Rule, rule_fields
 
@@ -33,8 +33,8 @@ class Page(NamedTuple):
     name: str
     document: Document
     reading: Reading
-    weights: dict[str, int]
-    """Of its features: shingles and words. Empty for a page that is too short."""
+    votes: list[Vote]
+    """Of its features: shingles and words, by the default scheme. Empty for a page that is too short."""
     shingles: Counter[str]
     is_stored: bool = False
     """Whether it comes from a store, which keeps no text."""
@@ -48,8 +48,8 @@ def read(source: Source, fingerprinter: PageFingerprinter) -> Page:
     return Page(
         source.name,
         document,
-        fingerprinter.read_document(document),
-        features(document, config.shingle_size, config.min_shingles, config.mask_digits),
+        fingerprinter.read(root, content_language=source.content_language),
+        fingerprinter.votes(document, root),
         shingle_counts(document, config.shingle_size, config.mask_digits),
     )
 
@@ -73,7 +73,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         "common_share": _common_share(a.shingles, b.shingles),
         "is_same_subject": same_subject(one.sketch, other.sketch) if one and other and has_sketches else None,
         "changed_by": list(_changes(rule, a, b)) if one and other else [],
-        "shingles": _shingles(a.weights, b.weights),
+        "shingles": _shingles(_weights(a), _weights(b)),
         "differing_bits": list(_differing_bits(a, b)) if one and other else [],
         "text": [
             {"a": left, "b": right}
@@ -127,6 +127,10 @@ def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
                 break
 
 
+def _weights(page: Page) -> dict[str, int]:
+    return {vote.feature: vote.weight for vote in page.votes}
+
+
 def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, Any]:
     """Return the features that voted, shingles and words: in common, and of one page only, the heaviest first."""
     common = ours.keys() & theirs.keys()
@@ -155,8 +159,8 @@ def _differing_bits(a: Page, b: Page) -> Iterator[dict[str, Any]]:
         return
     shares = []
     for page in (a, b):
-        total = sum(page.weights.values())
-        votes = leads(zip(map(digest, page.weights), page.weights.values(), strict=True))
+        total = sum(vote.weight for vote in page.votes)
+        votes = leads((vote.digest, vote.weight) for vote in page.votes)
         shares.append([lead / total for lead in votes])
     one, other = a.reading.fingerprint, b.reading.fingerprint
     differing = one.value ^ other.value if one and other else 0
