@@ -19,6 +19,7 @@ from scrapy_simhash import (
     StoreMismatch,
     hamming_distance,
 )
+from scrapy_simhash.cli.postings import header_line, parsed_header
 from scrapy_simhash.config import SCHEMES, unused_settings
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.rule import ClassicRule
@@ -161,7 +162,7 @@ def test_the_header_of_a_store_names_the_scheme_and_gives_its_setting_back(name:
     version = BUILT_IN[name].version if name in BUILT_IN else BY_LINKS.version
     assert header.scheme == f"{name}-{version}"
     assert Config.from_settings(header.settings) == config
-    assert Header.from_dict(header.to_dict()) == header
+    assert Header.from_dict(header.to_dict()) == parsed_header(header_line(header)) == header
     assert ("SIMHASH_SCHEME" in header.settings) == (name != "web")
 
 
