@@ -9,10 +9,9 @@ Every page of each evaluation pack (see ``quality.py``) is made a fingerprint by
 pairs within the smallest distance, which nobody has labelled and which the packs call errors. ``web, similarity`` is
 the default rule, with its second look.
 
-Time is processor time of one page, from its bytes to the fingerprint, the mean over all pages; ``of it for reading``
-is what parsing and extraction take, which all schemes share. ``web`` is made by the kernel if there is one; the
-others are made in Python, after the kernel has extracted the text. Bytes are those of a fingerprint, with its sketch
-if it has one.
+Time is processor time of one page, from its bytes to the fingerprint, the mean over all pages. ``web`` is made by the
+kernel, if there is one, from the tree to the bits. For the others the kernel makes a Document, which is what "for
+reading" says, and the rest is done in Python. Bytes are those of a fingerprint, with its sketch if it has one.
 
 Not measured: 32 and 128 bits, schemes with the learning of sites, memory.
 """
@@ -65,7 +64,7 @@ class Outcome(NamedTuple):
 
     id: str
     reading: float
-    """Seconds for parsing and extraction."""
+    """Seconds until there is a Document."""
     made: tuple[Made, ...]
 
 

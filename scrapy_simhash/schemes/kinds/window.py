@@ -5,7 +5,8 @@ The hash of a window is kept by one rotation and two exclusive ors for each toke
     hash = rotate(hash, 1) ^ rotate(token that leaves, length) ^ token that comes
 
 The windows run over the whole text, paragraphs do not part them, and the first ones hold fewer tokens. The generator
-counts its bits from the other end, so all hashes are reversed here: the fingerprints are those that it has published.
+counts its bits from the other end, so all hashes are reversed here, those of the tokens to begin with, and rotated to
+the other side: the fingerprints are those that it has published.
 """
 
 from __future__ import annotations
@@ -32,16 +33,20 @@ class CyclicWindows:
 
     def __call__(self, page: Page) -> Iterator[int]:
         """Yield the hash of the window that ends with each token."""
-        length, hashes = self.length, self.token_hash.of
-        window, known, value = [0] * length, dict[str, int](), 0
-        for place, token in enumerate(self.tokenizer(page.document.text)):
-            if token not in known:
-                known[token] = hashes(token) & _MASK
-            gone, window[place % length] = window[place % length], known[token]
-            value = _rotated(value, 1) ^ _rotated(gone, length) ^ known[token]
-            yield int(f"{value:064b}"[::-1], 2)
+        tokens = self.tokenizer(page.document.text)
+        coming = {token: _reversed(self.token_hash.of(token) & _MASK) for token in set(tokens)}
+        going = {token: _rotated(bits, self.length % 64) for token, bits in coming.items()}
+        value = 0
+        for place, token in enumerate(tokens):
+            value = _rotated(value, 1) ^ coming[token]
+            if place >= self.length:
+                value ^= going[tokens[place - self.length]]
+            yield value
+
+
+def _reversed(value: int) -> int:
+    return int(f"{value:064b}"[::-1], 2)
 
 
 def _rotated(value: int, bits: int) -> int:
-    bits %= 64
-    return (value << bits | value >> (64 - bits)) & _MASK
+    return value >> bits | value << 64 - bits & _MASK
