@@ -170,6 +170,7 @@ def test_fingerprints_are_bit_for_bit_those_committed() -> None:
     assert made() == committed(), ADVICE
 
 
+@pytest.mark.slow("jieba reads its dictionary")
 def test_segmented_words_are_a_tokenizer_for_chinese() -> None:
     jieba = pytest.importorskip("jieba", reason="jieba is not installed")
     assert segments("我来到北京大学。") == jieba.lcut("我来到北京大学")

@@ -183,5 +183,5 @@ def test_duckdb_counts_bits(values: dict[str, int]) -> None:
         connection.execute("CREATE TABLE documents (id VARCHAR, signature BIGINT)")
         rows = [(url, signed(value)) for url, value in values.items()]
         connection.executemany("INSERT INTO documents VALUES (?, ?)", rows)
-        found = connection.execute(QUERIES["duckdb"], {"wanted": signed(WANTED)}).fetchall()
+        found = connection.execute(QUERIES["duckdb"], [signed(WANTED)] * 2).fetchall()
     assert sorted(found, key=lambda one: (one[1], one[0])) == within(values, 3)
