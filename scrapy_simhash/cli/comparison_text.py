@@ -79,7 +79,7 @@ def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[
     for key, name in names:
         found = facts["shingles"][key]
         heaviest = ", ".join(printable(feature) for feature, _ in found["heaviest"][:SHOWN])
-        yield from wrap(f"shingles and words {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
+        yield from wrap(f"features {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
     if facts["differing_bits"]:
         told = (_bit(bit) for bit in facts["differing_bits"][:SHOWN])
         yield from wrap(f"bits that differ, closest votes first: {', '.join(told)}", width)
