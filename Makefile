@@ -20,7 +20,7 @@ BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
 KERNEL := setup.py $(addprefix scrapy_simhash/,second_look.py page/text/main_text.py page/language/choose.py page/features/shingles.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
 	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
-READING := tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/test_golden.py \
+READING := tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/schemes tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawls/test_magazine.py tests/crawls/test_annex.py
 # As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
 # order is that of tests/conftest.py: long files first.

@@ -32,7 +32,12 @@ PROTECTIONS = ("start", "listing", "pagination", "language", "product")
 #: Criteria for the preferred URL of a cluster.
 PREFERENCES = ("https", "canonical", "shorter", "earlier")
 #: The rules for near-duplicates, each with the settings that only it uses.
-RULES = {"similarity": ("candidate_distance", "min_similarity"), "classic": ("max_distance", "blocks")}
+CLASSIC = "classic"
+RULES = {"similarity": ("candidate_distance", "min_similarity"), CLASSIC: ("max_distance", "blocks")}
+#: The ways from a page to a fingerprint, the default first; see scrapy_simhash/schemes/.
+SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
+#: Settings that only the default scheme uses: the others have such choices in themselves.
+SCHEME_SETTINGS = ("shingle_size", "mask_digits")
 #: Actions for an item that repeats another one.
 ITEM_ACTIONS = ("mark", "drop")
 #: Actions for a flood: many URLs of a host that return the same page.
@@ -93,6 +98,7 @@ class Config:
     site_learning: bool = True
     max_distance: int = 3
     blocks: int = 6
+    scheme: str = SCHEMES[0]
     shingle_size: int = 2
     min_shingles: int = 12
     mask_digits: bool = False
@@ -124,9 +130,20 @@ class Config:
     def __post_init__(self) -> None:
         is_rule = isinstance(self.rule, str) and self.rule in RULES
         require(is_rule, "rule", f"must be one of {', '.join(RULES)}", self.rule)
+        is_scheme = isinstance(self.scheme, str) and (self.scheme in SCHEMES or is_path(self.scheme))
+        require(
+            is_scheme,
+            "scheme",
+            f"must be one of {', '.join(SCHEMES)}, or the import path of a Scheme",
+            self.scheme,
+        )
+        if self.scheme != SCHEMES[0]:
+            # Only the default scheme makes the sketches that the other rule compares.
+            object.__setattr__(self, "rule", CLASSIC)
+        unused = _unused_by(self.rule, self.scheme)
         for field in fields(self):
-            if field.name in _unused_by(self.rule) and getattr(self, field.name) != field.default:
-                sentence = _no_effect(field.name, getattr(self, field.name), self.rule)
+            if field.name in unused and getattr(self, field.name) != field.default:
+                sentence = _no_effect(field.name, getattr(self, field.name), unused[field.name])
                 warnings.warn(sentence, stacklevel=3)
                 object.__setattr__(self, field.name, field.default)
             object.__setattr__(
@@ -286,7 +303,7 @@ class Config:
         use are ignored: see unused_settings().
         """
         given = {field.name: settings.get(setting_name(field.name)) for field in fields(cls)}
-        unused = _unused_by(given["rule"] or cls.rule)
+        unused = _unused_by(given["rule"] or cls.rule, given["scheme"] or cls.scheme)
         return cls(
             **{name: value for name, value in given.items() if value is not None and name not in unused}
         )
@@ -319,25 +336,37 @@ def unused_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     >>> unused_settings({"SIMHASH_BLOCKS": 4})["SIMHASH_BLOCKS"]
     "SIMHASH_BLOCKS (4) has no effect with SIMHASH_RULE = 'similarity': remove it, or set SIMHASH_RULE = 'classic'"
     """
-    rule = settings.get(setting_name("rule")) or Config.rule
-    given = {name: settings.get(setting_name(name)) for name in _unused_by(rule)}
+    rule, scheme = (
+        settings.get(setting_name(name)) or default
+        for name, default in (("rule", Config.rule), ("scheme", Config.scheme))
+    )
+    unused = _unused_by(rule, scheme)
+    given = {name: settings.get(setting_name(name)) for name in unused}
     return {
-        setting_name(name): _no_effect(name, value, rule)
+        setting_name(name): _no_effect(name, value, unused[name])
         for name, value in given.items()
         if value is not None
     }
 
 
-def _unused_by(rule: object) -> tuple[str, ...]:
-    """Return the settings that belong to other rules only; none for what is no rule, which is an error elsewhere."""
+def _unused_by(rule: object, scheme: object) -> dict[str, tuple[str, str, str]]:
+    """Return the settings that have no effect, each with the setting by which, its value, and one that uses them.
+
+    None for what is no rule, which is an error elsewhere.
+    """
     if not isinstance(rule, str) or rule not in RULES:
-        return ()
-    return tuple(name for other, names in RULES.items() if other != rule for name in names)
+        return {}
+    if scheme != SCHEMES[0]:
+        # Whatever the rule says, it is the classic one.
+        other_rule = () if rule == CLASSIC else ("rule",)
+        names = (*other_rule, *RULES["similarity"], *SCHEME_SETTINGS)
+        return dict.fromkeys(names, ("scheme", str(scheme), SCHEMES[0]))
+    return {name: ("rule", rule, other) for other, names in RULES.items() if other != rule for name in names}
 
 
-def _no_effect(name: str, value: object, rule: str) -> str:
-    other = next(other for other, names in RULES.items() if name in names)
+def _no_effect(name: str, value: object, cause: tuple[str, str, str]) -> str:
+    setting, chosen, other = cause
     return (
-        f"{setting_name(name)} ({value}) has no effect with {PREFIX}RULE = {rule!r}:"
-        f" remove it, or set {PREFIX}RULE = {other!r}"
+        f"{setting_name(name)} ({value}) has no effect with {setting_name(setting)} = {chosen!r}:"
+        f" remove it, or set {setting_name(setting)} = {other!r}"
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from scrapy_simhash.across_scopes import AcrossScopes
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Html
@@ -311,7 +311,7 @@ _NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 
 def header_for(config: Config) -> Header:
     """Return the header of a store for fingerprints that are made and compared by *config*."""
-    return Header.of(config, SCHEME)
+    return Header.of(config, scheme_name(config))
 
 
 def is_async(store: Store | AsyncStore) -> TypeIs[AsyncStore]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from scrapy_simhash.config import Config
+from scrapy_simhash.config import SCHEMES, Config
 from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
 from scrapy_simhash.page.fingerprint import (
@@ -28,9 +28,15 @@ from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pie
 from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
+from scrapy_simhash.values import require
 
-#: Name of the way from page to bits. Fingerprints of different schemes must never be compared: any change that
-#: moves a bit of any page's fingerprint is a new scheme.
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from scrapy_simhash.schemes import Scheme
+
+#: Name of the default way from page to bits. Fingerprints of different schemes must never be compared: any change
+#: that moves a bit of any page's fingerprint is a new scheme.
 SCHEME = "web-2"
 
 
@@ -50,6 +56,16 @@ class Reading(NamedTuple):
     one."""
     may_name_canonical: bool = True
     """Whether the head may name a canonical URL; true where nobody has looked, as in pure Python."""
+
+
+class Vote(NamedTuple):
+    """What a feature of a page adds to its fingerprint."""
+
+    feature: str
+    """As it stands in the text; 16 hexadecimal digits for one that is nothing but bits."""
+    digest: bytes
+    """Its hash: 8 bytes, big endian."""
+    weight: int
 
 
 class KnownSite(Protocol):
@@ -75,9 +91,16 @@ class PageFingerprinter:
     True
     """
 
-    def __init__(self, config: Config | None = None) -> None:
-        self.config = config or Config()
+    def __init__(self, config: Config | None = None, *, scheme: str | None = None) -> None:
+        """Make one for *config*; *scheme* goes before that of the config, ``SIMHASH_SCHEME``.
+
+        Raises SettingError for a scheme that there is not.
+        """
+        config = config or Config()
+        self.config = config if scheme is None else replace(config, scheme=scheme)
         self.rule = rule_of(self.config)
+        # None for the default one, which needs none of the code of the others.
+        self._scheme = _scheme_of(self.config)
         # Both ways give the same bits; None is the pure one.
         self._compiled = compiled_reader()
         self._settings = FoldSettings(
@@ -88,12 +111,18 @@ class PageFingerprinter:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the compiled reader, of which each process has its own."""
-        return {name: value for name, value in vars(self).items() if name != "_compiled"}
+        """Return what is pickled: all but the compiled reader and the scheme, which each process finds itself."""
+        return {name: value for name, value in vars(self).items() if name not in ("_compiled", "_scheme")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._compiled = compiled_reader()
+        self._scheme = _scheme_of(self.config)
+
+    @property
+    def scheme(self) -> str:
+        """Name and version of the way from page to bits, as stores keep it: ``web-2``."""
+        return scheme_name(self.config)
 
     def extract(
         self,
@@ -148,6 +177,9 @@ class PageFingerprinter:
         root = parse(html, content_type)
         if not self.rule.compares_sketches:
             site = None
+        if self._scheme is not None:
+            document = self.extract(root, content_language=content_language)
+            return _reading(document, self._by_scheme(self._scheme, document, root, url))
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
@@ -161,7 +193,7 @@ class PageFingerprinter:
 
         *language* is an ISO 639-1 code; None lets the words tell.
         """
-        if self._compiled:
+        if self._compiled and self._scheme is None:
             (read,) = self._compiled.read_texts([text], language, self._settings)
             if read is not None:
                 return _fingerprint(read)
@@ -174,7 +206,7 @@ class PageFingerprinter:
         """
         texts = list(texts)
         reads: Sequence[Read | None] = [None] * len(texts)
-        if self._compiled:
+        if self._compiled and self._scheme is None:
             reads = self._compiled.read_texts(texts, language, self._settings)
         return [
             self.from_document(plain_text(text, language)) if read is None else _fingerprint(read)
@@ -186,16 +218,14 @@ class PageFingerprinter:
 
         *about* is what :func:`~scrapy_simhash.page.structured.identity` makes of the page.
         """
-        fingerprint = self.from_document(document)
-        # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
-        has_hash = fingerprint is not None or says_something(document)
-        hashed = text_hash(document) if has_hash else None
+        reading = _reading(document, self.from_document(document))
+        fingerprint = reading.fingerprint
         if site is None or fingerprint is None:
-            return Reading(fingerprint, hashed)
+            return reading
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
         own = self._own_part(document, parts, site, keys)._replace(identity=about)
-        return Reading(replace(fingerprint, own=own.to_bytes()), hashed, keys)
+        return reading._replace(fingerprint=replace(fingerprint, own=own.to_bytes()), pieces=keys)
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
         """Return what of *document*, whose pieces are *parts*, is not its site's."""
@@ -220,7 +250,12 @@ class PageFingerprinter:
         return OwnPart(PART, tokens, 0, sketch(occurrences(counts), ())[:MINHASH_BYTES])
 
     def from_document(self, document: Document) -> Fingerprint | None:
-        """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles."""
+        """Return the fingerprint of *document*, None with fewer than ``min_shingles`` distinct shingles.
+
+        Features of markup, which some schemes have, are not in a document.
+        """
+        if self._scheme is not None:
+            return self._by_scheme(self._scheme, document)
         config = self.config
         weights = features(document, config.shingle_size, config.min_shingles, config.mask_digits)
         if not weights:
@@ -230,6 +265,40 @@ class PageFingerprinter:
             return Fingerprint(value, len(weights))
         counts = shingle_counts(document, config.shingle_size, config.mask_digits)
         return Fingerprint(value, len(weights), sketch(occurrences(counts), document.subject))
+
+    def _by_scheme(
+        self, scheme: Scheme, document: Document, root: etree._Element | None = None, url: str = ""
+    ) -> Fingerprint | None:
+        """Return the fingerprint of a page by *scheme*, None with fewer than ``min_shingles`` distinct features."""
+        weights = self._weights_by(scheme, document, root, url)
+        return Fingerprint(scheme.fold(weights), len(weights)) if weights else None
+
+    def _weights_by(
+        self, scheme: Scheme, document: Document, root: etree._Element | None, url: str
+    ) -> dict[str | int, int]:
+        from scrapy_simhash.schemes import Page
+
+        weights = scheme.weights(Page(document, root, url))
+        return weights if len(weights) >= self.config.min_shingles else {}
+
+    def votes(self, document: Document, root: etree._Element | None = None, url: str = "") -> list[Vote]:
+        """Return all that decides the bits of a page; empty for one that is too short.
+
+        *root* and *url* are for schemes that have features of markup.
+        """
+        if self._scheme is None:
+            config = self.config
+            weights = features(document, config.shingle_size, config.min_shingles, config.mask_digits)
+            return [Vote(feature, digest(feature), weight) for feature, weight in weights.items()]
+        scheme = self._scheme
+        return [
+            Vote(
+                feature if isinstance(feature, str) else f"{feature:016x}",
+                scheme.bits_of(feature).to_bytes(8, "big"),
+                weight,
+            )
+            for feature, weight in self._weights_by(scheme, document, root, url).items()
+        ]
 
     def is_near_duplicate(self, a: Fingerprint | None, b: Fingerprint | None) -> bool:
         """Tell whether two pages are near-duplicates, by the very rule of the detector. A few microseconds.
@@ -243,6 +312,34 @@ class PageFingerprinter:
         True
         """
         return a is not None and b is not None and self.rule.similarity(a, b) is not None
+
+
+def scheme_name(config: Config) -> str:
+    """Return name and version of the scheme of *config*, as stores keep it: ``web-2``.
+
+    Raises SettingError for a scheme that there is not.
+    """
+    scheme = _scheme_of(config)
+    return SCHEME if scheme is None else f"{config.scheme}-{scheme.version}"
+
+
+def _scheme_of(config: Config) -> Scheme | None:
+    """Return the scheme of *config*, None for the default one."""
+    if config.scheme == SCHEMES[0]:
+        return None
+    # Imported late: the default scheme needs none of this.
+    from scrapy_simhash.schemes import scheme_named
+
+    scheme = scheme_named(config.scheme)
+    require(scheme.width <= 64, "scheme", "must make fingerprints of at most 64 bits here", config.scheme)
+    return scheme
+
+
+def _reading(document: Document, fingerprint: Fingerprint | None) -> Reading:
+    """Return what is needed of a page that has *fingerprint*."""
+    # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
+    has_hash = fingerprint is not None or says_something(document)
+    return Reading(fingerprint, text_hash(document) if has_hash else None)
 
 
 def _fingerprint(read: Read) -> Fingerprint | None:

@@ -491,6 +491,8 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_BLOCKS": 6,
         "SIMHASH_CANDIDATE_DISTANCE": 12,
         "SIMHASH_MIN_SIMILARITY": 0.9,
+        # The settings of another one would have no effect.
+        "SIMHASH_SCHEME": "web",
         "SIMHASH_SHINGLE_SIZE": 4,
         "SIMHASH_MIN_SHINGLES": 20,
         "SIMHASH_MASK_DIGITS": True,

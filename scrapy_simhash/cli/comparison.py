@@ -17,10 +17,10 @@ from scrapy_simhash.cli.site_text import (
     site_text,
 )
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, Vote
 from scrapy_simhash.index import hamming_distance
-from scrapy_simhash.page.features import features, shingle_counts
-from scrapy_simhash.page.fingerprint import Fingerprint, digest, leads, same_subject, similarity
+from scrapy_simhash.page.features import shingle_counts
+from scrapy_simhash.page.fingerprint import Fingerprint, leads, same_subject, similarity
 from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.rule import Rule, rule_fields
@@ -40,8 +40,8 @@ class Page(NamedTuple):
     name: str
     document: Document
     reading: Reading
-    weights: dict[str, int]
-    """Of its features: shingles and words. Empty for a page that is too short."""
+    votes: list[Vote]
+    """Of its features: shingles and words, by the default scheme. Empty for a page that is too short."""
     shingles: Counter[str]
     is_stored: bool = False
     """Whether it comes from a store, which keeps no text."""
@@ -62,8 +62,8 @@ def read(
         document,
         fingerprinter.read_document(document, site or Unknown(), identity(root, url))
         if learns
-        else fingerprinter.read_document(document),
-        features(document, config.shingle_size, config.min_shingles, config.mask_digits),
+        else fingerprinter.read(root, content_language=source.content_language),
+        fingerprinter.votes(document, root),
         shingle_counts(document, config.shingle_size, config.mask_digits),
         site_text=site_text(document, site) if learns and site is not None else (),
     )
@@ -91,7 +91,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         "own_similarity": own_similarity(one, other) if one and other else None,
         "are_different_things": names_different_things(one, other),
         "changed_by": list(_changes(rule, a, b)) if one and other else [],
-        "shingles": _shingles(a.weights, b.weights),
+        "shingles": _shingles(_weights(a), _weights(b)),
         "differing_bits": list(_differing_bits(a, b)) if one and other else [],
         "text": [
             {"a": left, "b": right}
@@ -167,6 +167,10 @@ def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
     return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))
 
 
+def _weights(page: Page) -> dict[str, int]:
+    return {vote.feature: vote.weight for vote in page.votes}
+
+
 def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, Any]:
     """Return the features that voted, shingles and words: in common, and of one page only, the heaviest first."""
     common = ours.keys() & theirs.keys()
@@ -195,8 +199,8 @@ def _differing_bits(a: Page, b: Page) -> Iterator[dict[str, Any]]:
         return
     shares = []
     for page in (a, b):
-        total = sum(page.weights.values())
-        votes = leads(zip(map(digest, page.weights), page.weights.values(), strict=True))
+        total = sum(vote.weight for vote in page.votes)
+        votes = leads((vote.digest, vote.weight) for vote in page.votes)
         shares.append([lead / total for lead in votes])
     one, other = a.reading.fingerprint, b.reading.fingerprint
     differing = one.value ^ other.value if one and other else 0

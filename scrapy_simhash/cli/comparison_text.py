@@ -92,7 +92,7 @@ def _lines(facts: Mapping[str, Any], width: int, has_colours: bool) -> Iterator[
     for key, name in names:
         found = facts["shingles"][key]
         heaviest = ", ".join(printable(feature) for feature, _ in found["heaviest"][:SHOWN])
-        yield from wrap(f"shingles and words {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
+        yield from wrap(f"features {name}: {found['count']:,}: {heaviest}".rstrip(": "), width)
     for subjects, text in site_rows(facts):
         yield from wrap(f"text of the site ({subjects}): {text}", width, subsequent_indent="    ")
     if facts["differing_bits"]:

@@ -47,7 +47,7 @@ class StoredPages:
             raise Failed(f"{self._place.shown} has no page {url!r}")
         posting = found.posting
         reading = Reading(None if posting.is_short else posting.fingerprint, posting.text_hash)
-        return Page(url, Document("", None, (), ()), reading, {}, Counter(), is_stored=True)
+        return Page(url, Document("", None, (), ()), reading, [], Counter(), is_stored=True)
 
 
 @contextmanager

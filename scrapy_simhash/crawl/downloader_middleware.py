@@ -20,7 +20,7 @@ from scrapy_simhash.crawl.slow_pages import SlowPages
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.summary import summary_of_pages
-from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter
+from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
@@ -114,7 +114,7 @@ class SimhashDownloaderMiddleware:
             " (scheme %(scheme)s, kernel %(kernel)s)",
             {
                 "rule": self.detector.fingerprinter.rule,
-                "scheme": SCHEME,
+                "scheme": self.detector.fingerprinter.scheme,
                 "kernel": kernel.NAME,
                 "scope": config.scope,
                 "action": action,

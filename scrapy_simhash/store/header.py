@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from scrapy_simhash.config import PREFIX, Config, setting_name
+from scrapy_simhash.config import PREFIX, SCHEMES, Config, setting_name
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.rule import DEFAULT_RULE, RULES, Rule, rule_fields, rule_of
+from scrapy_simhash.values import is_path
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Header:
     """
 
     scheme: str = ""
-    """How pages become fingerprints, see :data:`scrapy_simhash.fingerprinter.SCHEME`."""
+    """How pages become fingerprints: ``SIMHASH_SCHEME`` and its version, ``web-2``."""
     rule: Rule = DEFAULT_RULE
     """When two of them are near-duplicates."""
     shingle_size: int = Config.shingle_size
@@ -73,8 +74,12 @@ class Header:
 
     @property
     def settings(self) -> dict[str, object]:
-        """The same without scheme, width and own_parts, by the names that settings have in a project."""
-        return {setting_name(name): value for name, value in self.to_dict().items() if name not in _VERSIONS}
+        """The same by the names that settings have in a project, without width, own_parts, and the default scheme."""
+        settings = {
+            setting_name(name): value for name, value in self.to_dict().items() if name not in _VERSIONS
+        }
+        name = self.scheme.rpartition("-")[0]
+        return settings | ({setting_name("scheme"): name} if name in SCHEMES[1:] or is_path(name) else {})
 
     def fingerprints_differ(self, other: Header) -> list[str]:
         """Return what differs, in words, of how fingerprints are made: rule and scope do not count.

@@ -66,7 +66,7 @@ class Neighbours:
                 ours.url,
                 its.url,
                 nearest.threshold,
-                distance_of(ours.fingerprint, its.fingerprint),
+                distance_of(ours.fingerprint, its.fingerprint.compared_bytes()),
                 round(nearest.similarity, 3),
                 ours.text_hash is not None and ours.text_hash == its.text_hash,
             )

@@ -74,6 +74,18 @@ def test_the_verdict_and_its_figures_are_those_of_the_library(
     assert said.startswith("near-duplicates: " if found["is_near_duplicate"] else "not near-duplicates: ")
 
 
+def test_a_differing_bit_is_told_by_the_votes_of_the_scheme(tmp_path: Path, capsys: Capture) -> None:
+    a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", f"{FIRST} Fog came in.")
+    found = facts(capsys, a, b, "-s", "SIMHASH_SCHEME=moz")
+    values = [int(page["fingerprint"], 16) for page in found["pages"]]
+    assert found["differing_bits"]
+    for differing in found["differing_bits"]:
+        # A tied bit is 0.
+        assert [lead > 0 for lead in differing["leads"]] == [
+            bool(value >> differing["bit"] & 1) for value in values
+        ]
+
+
 @pytest.mark.parametrize("rule", ["similarity", "classic"])
 @pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
 def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(

@@ -36,6 +36,8 @@ BY_REASON = {
     names.STAT_FLOODS: {f"{names.STAT_FLOODS}/{kind.value}" for kind in Kind},
 }
 BY_WHAT = {names.STAT_FLOODS: "kind"}
+#: Functions of SQL.
+SQL = {"simhash_distance", "simhash_near"}
 #: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.
 ENVIRONMENT = {"SIMHASH_EVAL_PACK"}
 
@@ -138,7 +140,7 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     text = "\n".join(line for line in lines if "did you mean" not in line)
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
     assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS.union(*BY_REASON.values())
-    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | {CLOSE_REASON}
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | SQL | {CLOSE_REASON}
 
 
 def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:

@@ -1,0 +1,187 @@
+"""The SQL functions, and every query of the page about signatures in databases, against a scan of all pairs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from sys import getrefcount
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.store.sqlite import SqliteStore, add_functions
+from tests.docs.reader import DOCS, blocks
+from tests.store.cases import content, posting
+from tests.store.sqlite.stores import connected
+
+QUERIES = {block.name: block.text for block in blocks(DOCS / "how-to" / "sql.rst", "sql")}
+NUMBERS = st.integers(0, 2**64 - 1)
+WANTED = 2**63 | 0xF0F0
+URL = "https://example.com/"
+
+
+def signed(value: int) -> int:
+    return value - 2**64 if value >> 63 else value
+
+
+def near(value: int, bits: int, draw: Random) -> int:
+    for bit in draw.sample(range(64), bits):
+        value ^= 1 << bit
+    return value
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, int]:
+    """Fingerprints by URL: some at each distance from WANTED, some at none."""
+    draw = Random(2007)
+    values = {URL + "a": WANTED}
+    for bits in (0, 1, 2, 3, 3, 4, 4, 5, 20):
+        values[f"{URL}{len(values)}"] = near(WANTED, bits, draw)
+    for _ in range(40):
+        values[f"{URL}{len(values)}"] = draw.getrandbits(64)
+    return values
+
+
+@pytest.fixture
+def store(path: Path, values: dict[str, int]) -> Iterator[sqlite3.Connection]:
+    """The file of a store with a page for each value, and one that is too short for any."""
+    with closing(SqliteStore(path)) as made:
+        for url, value in values.items():
+            made.claim(posting(url.removeprefix(URL), content(value, text=url)))
+    with connected(path) as connection:
+        yield connection
+
+
+def within(values: dict[str, int], k: int) -> list[tuple[str, int]]:
+    found = [(url, (value ^ WANTED).bit_count()) for url, value in values.items()]
+    return sorted((one for one in found if one[1] <= k), key=lambda one: (one[1], one[0]))
+
+
+@given(NUMBERS, NUMBERS)
+def test_the_distance_is_that_of_the_bits_however_they_are_written(a: int, b: int) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        add_functions(connection)
+        for x, y in [(signed(a), signed(b)), (f"{a:016x}", signed(b)), (f"{a:x}", f"{b:X}")]:
+            (distance,) = connection.execute("SELECT simhash_distance(?, ?)", (x, y)).fetchone()
+            assert distance == (a ^ b).bit_count()
+
+
+def test_of_null_the_answer_is_null() -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        add_functions(connection)
+        asked = "SELECT simhash_distance(NULL, 1), simhash_distance(1, NULL), simhash_near(NULL, 3)"
+        assert connection.execute(asked).fetchone() == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "simhash_distance(1.5, 1)",
+        "simhash_distance('fog', 1)",
+        "simhash_distance('10000000000000000', 1)",
+        "simhash_distance(x'00', 1)",
+        "simhash_near(1, 65)",
+        "simhash_near(1, -1)",
+        "simhash_near(1, 'three')",
+        "simhash_near(1.5, 3)",
+    ],
+)
+def test_what_is_no_fingerprint_and_no_distance_is_an_error(store: sqlite3.Connection, call: str) -> None:
+    add_functions(store)
+    with pytest.raises(sqlite3.OperationalError, match="user-defined function raised exception"):
+        store.execute(f"SELECT {call}").fetchone()
+
+
+@pytest.mark.parametrize("k", [0, 1, 3, 4, 12, 13, 20, 64])
+def test_near_pages_are_those_that_a_scan_finds(
+    store: sqlite3.Connection, values: dict[str, int], k: int
+) -> None:
+    add_functions(store)
+    (found,) = store.execute("SELECT simhash_near(?, ?)", (signed(WANTED), k)).fetchone()
+    urls = dict(store.execute("SELECT number, url FROM pages"))
+    assert sorted(urls[number] for number in json.loads(found)) == sorted(url for url, _ in within(values, k))
+
+
+def test_what_changes_is_found_at_the_next_call(tmp_path: Path) -> None:
+    place = tmp_path / "own.db"
+    with closing(sqlite3.connect(place)) as one, closing(sqlite3.connect(place)) as other:
+        one.execute("CREATE TABLE documents (id INTEGER PRIMARY KEY, signature INTEGER)")
+        add_functions(one, "SELECT id, signature FROM documents")
+
+        def found() -> list[int]:
+            (numbers,) = one.execute("SELECT simhash_near(0, 3)").fetchone()
+            return json.loads(numbers)  # type: ignore[no-any-return]
+
+        assert found() == []
+        with one:
+            one.executemany("INSERT INTO documents VALUES (?, ?)", [(1, 1), (2, None)])
+        assert found() == [1]
+        with other:
+            other.execute("INSERT INTO documents VALUES (3, 0)")
+        assert found() == [3, 1]
+        with one:
+            one.execute("DELETE FROM documents WHERE id = 1")
+        assert found() == [3]
+
+
+def test_a_closed_connection_is_kept_alive_by_nothing() -> None:
+    connection = sqlite3.connect(":memory:")
+    before = getrefcount(connection)
+    add_functions(connection)
+    assert getrefcount(connection) > before
+    connection.close()
+    # Not even by what a connection holds of its own while it is open.
+    assert getrefcount(connection) <= before
+
+
+# --- The queries of the page.
+
+
+def test_the_page_has_these_queries_and_each_is_tested() -> None:
+    assert list(QUERIES) == ["near-pages", "table-keys", "by-table-keys", "bitand", "postgresql", "duckdb"]
+
+
+def test_near_pages_of_a_crawl(store: sqlite3.Connection, values: dict[str, int]) -> None:
+    add_functions(store)
+    assert store.execute(QUERIES["near-pages"]).fetchall() == within(values, 3)
+
+
+def test_plain_sql_by_table_keys(path: Path, store: sqlite3.Connection, values: dict[str, int]) -> None:
+    with closing(sqlite3.connect(":memory:")) as copy:
+        store.backup(copy)
+        copy.executescript(QUERIES["table-keys"])
+        assert copy.execute("SELECT count(*) FROM blocks").fetchone() == (4 * len(values),)
+        for bits in range(5):
+            asked = near(WANTED, bits, Random(bits))
+            expected = sorted(
+                ((value ^ asked).bit_count(), url)
+                for url, value in values.items()
+                if (value ^ asked).bit_count() <= 3
+            )
+            found = copy.execute(QUERIES["by-table-keys"], {"value": signed(asked)}).fetchall()
+            assert [(distance, url) for url, distance in found] == expected
+
+
+def test_the_count_of_the_document_by_bitand(store: sqlite3.Connection, values: dict[str, int]) -> None:
+    add_functions(store)
+    wanted = {"wanted": signed(WANTED)}
+    expected = (len(within(values, 3)),)
+    assert store.execute(QUERIES["bitand"], wanted).fetchone() == expected == (6,)
+    shorter = "SELECT count(*) FROM pages WHERE simhash_distance(value, :wanted) < 4"
+    assert shorter in (DOCS / "how-to" / "sql.rst").read_text("utf-8")
+    assert store.execute(shorter, wanted).fetchone() == expected
+
+
+def test_duckdb_counts_bits(values: dict[str, int]) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE documents (id VARCHAR, signature BIGINT)")
+        rows = [(url, signed(value)) for url, value in values.items()]
+        connection.executemany("INSERT INTO documents VALUES (?, ?)", rows)
+        found = connection.execute(QUERIES["duckdb"], [signed(WANTED)] * 2).fetchall()
+    assert sorted(found, key=lambda one: (one[1], one[0])) == within(values, 3)
