@@ -55,7 +55,7 @@ def text_page(text: str, code: str | None = "en") -> Page:
     return Page(plain_text(text, code))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=repr)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
 def test_an_empty_page_has_no_features_and_equal_pages_have_equal_ones(kind: FeatureKind) -> None:
     assert list(kind(text_page("", None))) == []
     assert list(kind(page_of(STORY))) == list(kind(page_of(STORY)))

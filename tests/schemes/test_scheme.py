@@ -76,7 +76,9 @@ def test_no_feature_has_no_vote() -> None:
     assert Scheme({Words(): 1}).value(page_of("")) is None
 
 
-@pytest.mark.parametrize("feature_hash", [one for width in WIDTHS for one in HASHES[width]], ids=str)
+@pytest.mark.parametrize(
+    "feature_hash", [one for width in WIDTHS for one in HASHES[width]], ids=lambda one: one.name
+)
 def test_a_scheme_takes_the_lowest_bits_of_its_hash(feature_hash: FeatureHash) -> None:
     page = page_of("fog")
     for width in WIDTHS:
