@@ -2,13 +2,15 @@
 
 Enable it in a project's settings with ``ADDONS = {"scrapy_simhash.Addon": 500}``, or use the parts by
 themselves: :class:`PageFingerprinter` (makes the fingerprint of a page), :class:`SimhashIndex` (finds fingerprints
-within a Hamming distance), :class:`NearDuplicateDetector` (tells which page repeats which).
+within a Hamming distance), :class:`NearDuplicateDetector` (tells which page repeats which),
+:func:`dedup` and :func:`cluster` (many pages at once).
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scrapy_simhash.batch import cluster, dedup
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.addon import Addon
     from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
@@ -64,6 +66,8 @@ _HOMES = {
     "StoreUnavailable": "exceptions",
     "UnchangedPageItem": "crawl.drops",
     "Verdict": "verdict",
+    "cluster": "batch",
+    "dedup": "batch",
     "hamming_distance": "index",
     "to_dicts": "display",
 }
@@ -95,6 +99,8 @@ __all__ = [
     "StoreUnavailable",
     "UnchangedPageItem",
     "Verdict",
+    "cluster",
+    "dedup",
     "hamming_distance",
     "to_dicts",
 ]

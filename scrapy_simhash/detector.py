@@ -153,10 +153,10 @@ class NearDuplicateDetector:
 
         Look-up and insert are one step; call it from one thread at a time.
         """
-        posting = self._posting(reading, url, key)
+        posting = self.posting(reading, url, key)
         if posting is None:
-            return _NOTHING_SAID
-        verdict = self._verdict(posting, self.claim(posting, remember))
+            return NOTHING_SAID
+        verdict = self.verdict(posting, self.claim(posting, remember))
         if remember and self._learn(reading, url):
             self._keep_sites()
         return verdict
@@ -165,10 +165,10 @@ class NearDuplicateDetector:
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
         """Do what ``conclude`` does, with any store; any number of pages may wait for theirs at once."""
-        posting = self._posting(reading, url, key)
+        posting = self.posting(reading, url, key)
         if posting is None:
-            return _NOTHING_SAID
-        verdict = self._verdict(posting, await self.claim_async(posting, remember))
+            return NOTHING_SAID
+        verdict = self.verdict(posting, await self.claim_async(posting, remember))
         if remember and reading.pieces:
             await self.load_site(url)
             if self._learn(reading, url):
@@ -267,8 +267,8 @@ class NearDuplicateDetector:
         is_waiting = key in self._unsettled or key in self._being_told
         return is_waiting or len(self._unsettled) >= _MOST_UNSETTLED
 
-    def _posting(self, reading: Reading, url: str, key: bytes | None) -> Posting | None:
-        """Return what is asked of the store, None for a page that says nothing."""
+    def posting(self, reading: Reading, url: str, key: bytes | None = None) -> Posting | None:
+        """Return what is asked of the store, None for a page that says nothing; arguments as for conclude()."""
         is_short = reading.fingerprint is None
         fingerprint = reading.fingerprint
         if fingerprint is None:
@@ -280,7 +280,8 @@ class NearDuplicateDetector:
         seen = int(self._clock())
         return Posting(key, url, self._scope_of(url), fingerprint, is_short, reading.text_hash, seen)
 
-    def _verdict(self, posting: Posting, claim: Claim) -> Verdict:
+    def verdict(self, posting: Posting, claim: Claim) -> Verdict:
+        """Return what a claim says about the page that asked, with the page of another scope that it repeats."""
         verdict = verdict_of(posting, claim)
         if self._across_scopes is None:
             return verdict
@@ -306,7 +307,8 @@ class NearDuplicateDetector:
 _SITES_KEPT_EVERY = 500
 #: Pages that wait until the store is told that they are not settled: so many at most.
 _MOST_UNSETTLED = 100
-_NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
+#: The verdict on a page that says nothing: no store is asked about it.
+NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 
 
 def header_for(config: Config) -> Header:
@@ -324,7 +326,7 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     fingerprint = None if posting.is_short else posting.fingerprint
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
-        return _NOTHING_SAID
+        return NOTHING_SAID
     former = claim.former
     if former is None:
         return Verdict(

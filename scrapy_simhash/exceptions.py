@@ -2,6 +2,8 @@
 
     SimhashError                  everything below
     ├── SettingError              a wrong setting or argument                (also ValueError)
+    ├── FileError                 a file of pages that cannot be read or written           (also OSError)
+    ├── KindError                 a file of pages of no known kind, or that needs an extra (also ValueError)
     └── StoreError                a store that cannot be used
         ├── StoreMismatch         its fingerprints were made or compared by other settings
         ├── StoreLocked           another crawl is writing to it
@@ -23,6 +25,14 @@ class SimhashError(Exception):
 
 class SettingError(SimhashError, ValueError):
     """A wrong setting; the message names the setting, what it must be, and its value."""
+
+
+class FileError(SimhashError, OSError):
+    """A file of pages that is not there, or cannot be read or written; the message names it and says why."""
+
+
+class KindError(SimhashError, ValueError):
+    """A file of pages of a kind that is not known, or that needs an extra; the message names it and the kinds."""
 
 
 class StoreError(SimhashError):

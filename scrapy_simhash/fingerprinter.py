@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 SCHEME = "web-2"
 
 
+_ANY_LANGUAGE = "en"
+
+
 class Reading(NamedTuple):
     """What is needed of a page to compare it: of constant size, however large the page."""
 
@@ -212,6 +215,14 @@ class PageFingerprinter:
             self.from_document(plain_text(text, language)) if read is None else _fingerprint(read)
             for text, read in zip(texts, reads, strict=True)
         ]
+
+    def read_text(self, text: str) -> Reading:
+        """Return the fingerprint of plain *text* and its hash, as read_document() does for a document of it."""
+        fingerprint = self.from_text(text)
+        # Its language changes which shingles are kept, and no token.
+        document = plain_text(text, _ANY_LANGUAGE)
+        has_hash = fingerprint is not None or says_something(document)
+        return Reading(fingerprint, text_hash(document) if has_hash else None)
 
     def read_document(self, document: Document, site: KnownSite | None = None, about: bytes = b"") -> Reading:
         """Return the fingerprint of *document* and the hash of its text; see read().

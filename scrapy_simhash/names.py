@@ -50,6 +50,9 @@ META_OUT = frozenset(
     )
 )
 
+# Fields of a record, beside those that are called as in the meta.
+FIELD_KEPT = "simhash_kept"
+
 # Response.flags.
 FLAG = "near-duplicate"
 

@@ -396,4 +396,4 @@ def test_every_public_name_is_tested_here_or_belongs_to_a_crawl() -> None:
         *("NearDuplicate", "NearDuplicateItem", "NearDuplicatePageItem", "UnchangedPageItem"),
     }
     rest = {*scrapy_simhash.__all__} - {type(value).__name__ for value in tested}
-    assert rest == {*of_crawls, "hamming_distance", "to_dicts"}
+    assert rest == {*of_crawls, "hamming_distance", "to_dicts", "dedup", "cluster"}

@@ -14,6 +14,10 @@ PROGRAM = "scrapy-simhash"
 #: called: what searches need takes longer to import than a help takes to read.
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "pages": {
+        "dedup": "write pages without those that repeat others",
+        "cluster": "write the groups of pages that say the same",
+        "against": "compare pages with those that a store knows",
+        "fingerprint": "write the fingerprints of pages",
         "compare": "show what two pages have in common, and the verdict on them",
     },
     "crawls": {
@@ -41,7 +45,7 @@ COMMANDS: Mapping[str, str] = {name: does for group in GROUPS.values() for name,
 #: Those for which the settings of a Scrapy project matter, which are also the commands of ``scrapy simhash``.
 CRAWL_COMMANDS = (*GROUPS["pages"], *GROUPS["crawls"], *GROUPS["stores"])
 
-DESCRIPTION = "Compare pages, read reports, search files of hashes, manage stores of crawls."
+DESCRIPTION = "Deduplicate and compare pages, read reports, search hashes, manage stores."
 EXIT_STATUS = """\
 exit status:
   0    it worked, whether or not anything was found

@@ -11,11 +11,11 @@ from functools import cached_property
 
 from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.damage import left_out
-from scrapy_simhash.cli.failures import FAILED, Failed, Refused
+from scrapy_simhash.cli.failures import FAILED, Refused
 from scrapy_simhash.cli.places import Place
 from scrapy_simhash.cli.progress import warn
 from scrapy_simhash.cli.site_lines import Site, joined
-from scrapy_simhash.exceptions import RecordDamaged, StoreMismatch, StoreUnavailable
+from scrapy_simhash.exceptions import FileError, KindError, RecordDamaged, StoreMismatch, StoreUnavailable
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Claim, Header, KeepsSites, Posting, Store
 
@@ -153,7 +153,7 @@ def taking_in(place: Place, header: Header, doing: str) -> Iterator[Intake]:
             yield intake
             if intake.is_open:
                 intake.status = max(intake.status, left_out(place, intake.store))
-        except (Failed, Refused, StoreUnavailable) as error:
+        except (FileError, KindError, Refused, StoreUnavailable) as error:
             kept = f"the {intake.claimed:,} pages before it were stored; the command can be repeated"
             raise type(error)(f"{error}; {kept if intake.claimed else 'nothing was stored'}") from error
 

@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from scrapy_simhash.cli.commands import PROGRAM, make_parser
 from scrapy_simhash.cli.failures import FAILED, REFUSED, Refused, failing
-from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch
+from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch
 
 #: A shell's status of a program that a signal ended is this and the number of the signal.
 SIGNALLED = 128
@@ -43,7 +43,7 @@ def ended(program: str, run: Callable[[], int]) -> int:
                 return run()
             finally:
                 _flush_stdout()
-    except (Refused, SettingError, StoreMismatch) as error:
+    except (Refused, KindError, SettingError, StoreMismatch) as error:
         return _end(program, REFUSED, str(error))
     except BrokenPipeError:
         return SIGNALLED + PIPE_SIGNAL

@@ -1,25 +1,19 @@
-"""Lines on their way out: all of them, or none.
-
-A file is written beside its place, as ``.<random>.writing``, and takes that place in one step of the file system when
-all of it is on the disk. Until then the old file stands as it was, and an error or an interrupt removes the new one.
-What is no file, as a pipe, a terminal or /dev/null, is written as it comes.
-"""
+"""Lines on their way out: all of them, or none. See :mod:`scrapy_simhash.replacement`."""
 
 from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import RawIOBase
 from itertools import islice
-from pathlib import Path
 from typing import cast
 
 from scrapy_simhash.cli.failures import Failed, failing
 from scrapy_simhash.cli.progress import wipe
+from scrapy_simhash.replacement import replacing
 
 #: The path that stands for standard output.
 STDOUT = "-"
@@ -58,34 +52,8 @@ def opened(path: str) -> Iterator[Output]:
         with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
             yield Output(raw, "standard output")
         return
-    place = Path(path)
-    with failing(f"write {path}"):
-        is_device = place.exists() and not place.is_file()
-        device = place.open("wb", buffering=0) if is_device else None
-    with device or _replacing(place) as raw:
+    with replacing(path, Failed) as raw:
         yield Output(raw, path)
-
-
-@contextmanager
-def _replacing(place: Path) -> Iterator[RawIOBase]:
-    """Yield a new file that takes the place of *place* at the end, unless something is raised."""
-    # A link stays one: what it leads to is replaced.
-    target = Path(os.path.realpath(place))
-    unfinished = target.with_name(f".{os.urandom(8).hex()}.writing")
-    try:
-        with failing(f"write {place}"):
-            raw = unfinished.open("xb", buffering=0)
-        with raw:
-            yield raw
-            with failing(f"write {place}"):
-                os.fsync(raw.fileno())
-        with failing(f"write {place}"):
-            if target.exists():
-                shutil.copymode(target, unfinished)
-            unfinished.replace(target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def _write_all(raw: RawIOBase, content: bytes) -> None:

@@ -55,6 +55,7 @@ _KNOWN = frozenset(
 )
 _VALUE = re.compile(r"[0-9a-fA-F]{16}")
 _KEY = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"scrapy-simhash')
 _T = TypeVar("_T")
 
 
@@ -101,6 +102,15 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     return f"{json.dumps(line)}\n"
 
 
+def begins_export(head: bytes) -> bool:
+    """Tell whether a file that begins with *head* is an export, whole or damaged.
+
+    >>> begins_export(header_line(Header("web-2")).encode()), begins_export(b'{"url": "https://example.com/"}')
+    (True, False)
+    """
+    return _BEGINNING.match(head) is not None
+
+
 def parsed_header(text: str) -> Header:
     """Return the header in the first line of an export. Raises ValueError, which says what is wrong.
 
@@ -112,10 +122,7 @@ def parsed_header(text: str) -> Header:
     except ValueError:
         line = {}
     if line.get("format") != FORMAT:
-        raise ValueError(
-            f'is not the first line of an export, which begins with {{"format": "{FORMAT}".'
-            " To import a feed of pages, use --html-field or --text-field"
-        )
+        raise ValueError(f'is not the first line of an export, which begins with {{"format": "{FORMAT}"')
     version = line.get("version")
     if version != VERSION:
         raise ValueError(

@@ -65,11 +65,19 @@ class Progress:
     ['reading: 3,000 (25%), 1,000 a second, 9 s left', 'searching: 10%, 18 s left                     ']
     """
 
-    def __init__(self, stream: TextIO | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Speak to *stream*, None for nobody; *clock* gives seconds."""
+    def __init__(
+        self,
+        stream: TextIO | None,
+        clock: Callable[[], float] = time.monotonic,
+        is_early: bool = False,
+    ) -> None:
+        """Speak to *stream*, None for nobody, after `PATIENCE`, or early, after a quarter of it.
+
+        *clock* gives seconds.
+        """
         self._stream = stream if stream is not None and stream.isatty() else None
         self._clock = clock
-        self._next = clock() + PATIENCE
+        self._next = clock() + (PATIENCE / 4 if is_early else PATIENCE)
         self._width = 0
 
     def counting(self, doing: str, share: Share = _unknown) -> Callable[[int], None]:

@@ -31,7 +31,7 @@ class SimhashCommand(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return the line that stands in the list of all commands."""
-        return "Compare pages, read reports, look into the stores of crawls, export, import and merge them"
+        return "Deduplicate and compare pages, read reports, look into the stores of crawls, and move them"
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the commands, each with its own options and with those that all commands of Scrapy have."""

@@ -1,7 +1,8 @@
-"""Where the pairs of ``tune`` come from: a report, a store, or the pages of a feed, read as a crawl reads them."""
+"""Where the pairs of ``tune`` come from: a report, a store, or pages on disk, read as a crawl reads them."""
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_simhash.cli.failures import Failed, Refused
-from scrapy_simhash.cli.feeds import FORMATS, Record, format_of, records
-from scrapy_simhash.cli.input import STDIN, Input, opened
+from scrapy_simhash.cli.fields import BrokenRecords, add_fields, fields_of
+from scrapy_simhash.cli.input import STDIN, opened
 from scrapy_simhash.cli.places import REDIS_URLS, Place, place_of
 from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.cli.report import Lines
@@ -21,10 +22,13 @@ from scrapy_simhash.tuning import Neighbours, Pair, Sample, pairs_of
 
 if TYPE_CHECKING:
     from scrapy_simhash.detector import NearDuplicateDetector
+    from scrapy_simhash.records import Record, Records
     from scrapy_simhash.store import Page
     from scrapy_simhash.verdict import Verdict
 
-#: Pairs of a report or a feed that are kept; of more, a sample. Some 25 MB.
+#: Bytes of a line by which a report is told.
+_LONGEST_LINE = 1 << 24
+#: Pairs of a report or of pages that are kept; of more, a sample. Some 25 MB.
 MOST_PAIRS = 50_000
 #: Pages of a store whose neighbours are looked for; of more, a sample.
 MOST_PAGES = 20_000
@@ -48,39 +52,25 @@ def add_source(parser: ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         help="a report written with SIMHASH_REPORT (-: standard input); a store: an SQLite file, a URL like"
-        " redis://host:6379/0#prefix, or in a Scrapy project the name of a spider; or a feed",
+        " redis://host:6379/0#prefix, or in a Scrapy project the name of a spider; or pages: a folder or a file of"
+        " HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not",
     )
-    feed = parser.add_argument_group("reading the pages of a feed")
-    page = feed.add_mutually_exclusive_group()
-    page.add_argument("--html-field", metavar="NAME", help="name of the field with the HTML of a page")
-    page.add_argument(
-        "--text-field", metavar="NAME", help="name of the field with the text of a page, if there is no HTML"
-    )
-    feed.add_argument("--url-field", metavar="NAME", help="name of the field with the URL (default: url)")
-    feed.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="format of the feed (default: from the file name extension, else jsonlines)",
-    )
-    add_settings(feed, "the default settings; in a Scrapy project, its settings")
+    pages = parser.add_argument_group("reading pages")
+    add_fields(pages)
+    add_settings(pages, "the default settings; in a Scrapy project, its settings")
 
 
 def source_words(options: Namespace) -> list[str]:
     """Return the source as it was given on the command line, to be given again."""
-    names = ("html_field", "text_field", "url_field", "format")
-    given = [(f"--{name.replace('_', '-')}", getattr(options, name)) for name in names]
+    given = [(f"--{name.replace('_', '-')}", getattr(options, name)) for name in _FIELDS]
     settings = [("--set", setting) for setting in ([] if options.project is not None else options.set)]
     return [options.source, *(word for pair in (*given, *settings) if pair[1] for word in pair)]
 
 
 def pairs_from(options: Namespace, progress: Progress) -> Pairs:
     """Return the pairs of the source. Raises Failed if it has none."""
-    is_feed = bool(options.html_field or options.text_field)
-    for name in ("url_field", "format"):
-        if getattr(options, name) and not is_feed:
-            raise Refused(f"--{name.replace('_', '-')} needs --html-field or --text-field")
-    if is_feed:
-        found = _of_feed(options, progress)
+    if _has_pages(options):
+        found = _of_pages(options, progress)
     elif _is_store(options):
         found = _of_store(place_of(options.source, options), progress)
     else:
@@ -91,6 +81,27 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
             ' SIMHASH_RULE = "classic"'
         )
     return found
+
+
+_FIELDS = ("html_field", "text_field", "url_field", "time_field")
+
+
+def _has_pages(options: Namespace) -> bool:
+    """Tell whether the source has pages: a line of a report has a status."""
+    from scrapy_simhash.store.sqlite import is_database
+
+    if any(getattr(options, name) for name in _FIELDS):
+        return True
+    path = Path(options.source)
+    if options.source == STDIN or not path.is_file() or is_database(path):
+        return path.is_dir()
+    with opened(options.source) as given:
+        first = given.stream.readline(_LONGEST_LINE)
+    try:
+        line = json.loads(first)
+    except (ValueError, RecursionError):
+        return bool(first.strip()) and not first.lstrip().startswith(b"{")
+    return isinstance(line, dict) and "status" not in line
 
 
 def _is_store(options: Namespace) -> bool:
@@ -148,72 +159,51 @@ def _of_store(place: Place, progress: Progress) -> Pairs:
     return Pairs(place.shown, list(pairs.values()), rule.min_similarity, sampled)
 
 
-# --- Feeds.
+# --- Pages.
 
 
-def _of_feed(options: Namespace, progress: Progress) -> Pairs:
+def _of_pages(options: Namespace, progress: Progress) -> Pairs:
+    from scrapy_simhash.records import read
+
     config = config_of(given_settings(options), {}) if options.project is None else options.project.config
-    with opened(options.source) as given:
-        pages = _Pages(config, options)
-        lines = pages.lines(given, options, progress.counting("reading pages", given.share))
-        found = _sampled(given.name, pairs_of(lines), config.min_similarity)
-    return found
+    with closing(read([options.source], fields_of(options))) as records:
+        lines = _lines(records, config, progress.counting("reading pages", records.share))
+        return _sampled(options.source, pairs_of(lines), config.min_similarity)
 
 
-class _Pages:
-    """The pages of a feed, compared one after another as in a crawl."""
+def _lines(records: Records, config: Config, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+    """Yield for each page what the report of a crawl tells of it, as far as it tells of pairs."""
+    from scrapy_simhash.detector import NearDuplicateDetector
+    from scrapy_simhash.records import Record
 
-    def __init__(self, config: Config, options: Namespace) -> None:
-        from scrapy_simhash.detector import NearDuplicateDetector
+    detector, broken = NearDuplicateDetector(config), BrokenRecords()
+    for count, record in enumerate(records, 1):
+        tell(count)
+        if not isinstance(record, Record):
+            broken.note(record.place, record.reason)
+        elif record.is_text or not 0 < config.maxsize < len(record.page):
+            verdict, hints = _checked(record, detector)
+            miss = verdict.near_miss
+            yield {
+                "url": record.url,
+                **verdict.to_dict(),
+                "near_miss": miss and miss._asdict(),
+                "hints": hints,
+            }
+    broken.close()
+    if records.complaint:
+        raise Refused(records.complaint)
 
-        self._detector: NearDuplicateDetector = NearDuplicateDetector(config)
-        self._url = options.url_field or "url"
-        self._page = options.html_field or options.text_field
-        self._is_text = options.html_field is None
 
-    def lines(
-        self, given: Input, options: Namespace, tell: Callable[[int], None]
-    ) -> Iterator[dict[str, Any]]:
-        """Yield for each page what the report of a crawl tells of it, as far as it tells of pairs."""
-        has_fields = False
-        with closing(records(given, options.format or format_of(options.source))) as feed:
-            for count, record in enumerate(feed, 1):
-                tell(count)
-                if line := self._line(record):
-                    has_fields = True
-                    yield line
-        if not has_fields:
-            raise Refused(
-                f"no record of {given.name} has text in the fields {self._url!r} and {self._page!r}"
-            )
+def _checked(record: Record, detector: NearDuplicateDetector) -> tuple[Verdict, tuple[str, ...]]:
+    """Return the verdict on a page, and what speaks for it beside its text."""
+    from scrapy_simhash.hints import evidence, read_hints
+    from scrapy_simhash.page.text import parse
 
-    def _line(self, record: Record) -> dict[str, Any] | None:
-        url, page = record.fields.get(self._url), record.fields.get(self._page)
-        maxsize = self._detector.config.maxsize
-        if not (isinstance(url, str) and isinstance(page, str) and url and page):
-            return None
-        if maxsize and len(page) > maxsize:
-            return {"url": url}
-        verdict, hints = self._text(page, url) if self._is_text else self._html(page, url)
-        miss = verdict.near_miss
-        return {
-            "url": url,
-            **verdict.to_dict(),
-            "near_miss": miss and miss._asdict(),
-            "hints": hints,
-        }
-
-    def _text(self, page: str, url: str) -> tuple[Verdict, tuple[str, ...]]:
-        from scrapy_simhash.page.text import plain_text
-
-        reading = self._detector.fingerprinter.read_document(plain_text(page))
-        return self._detector.conclude(reading, url), ()
-
-    def _html(self, page: str, url: str) -> tuple[Verdict, tuple[str, ...]]:
-        from scrapy_simhash.hints import evidence, read_hints
-        from scrapy_simhash.page.text import parse
-
-        root = parse(page)
-        verdict = self._detector.conclude(self._detector.read(root, url), url)
-        other = verdict.duplicate_of or (verdict.near_miss and verdict.near_miss.url)
-        return verdict, evidence(read_hints(root, url), url, other) if other else ()
+    if record.is_text and isinstance(record.page, str):
+        return detector.conclude(detector.fingerprinter.read_text(record.page), record.url), ()
+    root = parse(record.page, record.content_type)
+    reading = detector.read(root, record.url, content_language=record.content_language)
+    verdict = detector.conclude(reading, record.url)
+    other = verdict.duplicate_of or (verdict.near_miss and verdict.near_miss.url)
+    return verdict, evidence(read_hints(root, record.url), record.url, other) if other else ()

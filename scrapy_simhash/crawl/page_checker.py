@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
@@ -21,6 +20,7 @@ from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -39,13 +39,6 @@ logger = logging.getLogger(__name__)
 #: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
 #: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
-#: How sitemaps and feeds begin, whatever their servers call them. Their URLs are no text to compare. (What comes
-#: before has one reading only, or a page of nothing else could hold up the crawl.)
-_FEED = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
-    re.DOTALL | re.IGNORECASE,
-)
-_FEED_HEAD = 2_000
 
 
 class Checked(NamedTuple):
@@ -86,7 +79,7 @@ class PageChecker:
         if not 200 <= response.status < 300:
             return Reason.STATUS
         body = response.body
-        if not isinstance(response, HtmlResponse) or _FEED.match(body, 0, _FEED_HEAD):
+        if not isinstance(response, HtmlResponse) or is_xml_feed(body):
             return Reason.NOT_HTML
         if not _INCOMPLETE.isdisjoint(response.flags):
             return Reason.TRUNCATED

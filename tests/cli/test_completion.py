@@ -25,10 +25,9 @@ import pty
 #: What is typed before the Tab, and what it is completed to. The folder has hashes.txt and news.sqlite.
 CASES: Mapping[str, Sequence[str]] = {
     "": list(COMMANDS),
-    "fi": ["find", "find-all", "find-clusters"],
+    "fi": ["find", "find-all", "find-clusters", "fingerprint"],
     "report --": ["--help", "--html", "--json", "--url"],
     "export --output=ne": ["--output=news.sqlite"],
-    "import news.sqlite --format ": ["csv", "json", "jsonlines"],
     "plan --index n": ["native"],
     "completion ": ["bash", "fish", "zsh"],
     "info ": ["hashes.txt", "news.sqlite"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,9 @@ def test_a_report_shows_the_rest_of_a_damaged_store(
 def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, capfd: Capture) -> None:
     link = tmp_path / "link.sqlite"
     link.symlink_to(link)
-    for command in (["info", str(link)], ["import", str(link), "--input", os.devnull]):
+    feed = tmp_path / "pages.jsonl"
+    feed.write_text('{"url": "https://example.com/", "text": "The ferry left its berth at noon."}\n', "utf-8")
+    for command in (["info", str(link)], ["import", str(link), "--input", str(feed)]):
         status, said, warned = run(capfd, *command)
         assert (status, said) in ((1, ""), (2, ""))
         assert warned.startswith("scrapy-simhash: ")

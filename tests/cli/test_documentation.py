@@ -17,7 +17,12 @@ from tests.docs.reader import DOCS, ROOT, blocks, sections
 REFERENCE = DOCS / "reference" / "command-line.rst"
 HOW_TO = DOCS / "how-to"
 #: Where the options stand that several commands have.
-COMMON = dict.fromkeys(("find", "find-all", "find-clusters"), "What the searches have in common")
+COMMON = {
+    **dict.fromkeys(("find", "find-all", "find-clusters"), "What the searches have in common"),
+    **dict.fromkeys(
+        ("dedup", "cluster", "against", "fingerprint"), "What the commands over many pages have in common"
+    ),
+}
 PROGRAMS = {"scrapy-simhash": "scrapy_simhash", "scrapy": "scrapy"}
 #: A Scrapy project with a spider that remembers.
 PROJECT = {

@@ -163,8 +163,9 @@ def test_a_wrong_first_line_makes_no_store(tmp_path: Path, capfd: Capture) -> No
     source.write_text(posting_line(POSTINGS[0]), "ascii")
     status, complaint = refused(capfd, "import", str(tmp_path / "new.sqlite"), "--input", str(source))
     assert status == 2
-    assert complaint.startswith(f"{source}:1: the line is not the first line of an export")
-    assert complaint.endswith("To import a feed of pages, use --html-field or --text-field")
+    assert complaint.startswith(
+        f"no record has the fields 'url' and one of html, text, body and content; {source}:1 has 'key', 'url', "
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["postings.jsonl"]
 
 

@@ -20,6 +20,7 @@ from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"
 META = {value for name, value in vars(names).items() if name.startswith("META_") and name != "META_OUT"}
+FIELDS = {value for name, value in vars(names).items() if name.startswith("FIELD_")}
 STATS = {value for name, value in vars(names).items() if name.startswith("STAT_")}
 #: How a page has fared that was seen before.
 FATES = {
@@ -140,7 +141,7 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     text = "\n".join(line for line in lines if "did you mean" not in line)
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
     assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS.union(*BY_REASON.values())
-    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | SQL | {CLOSE_REASON}
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | FIELDS | SQL | {CLOSE_REASON}
 
 
 def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:

@@ -26,7 +26,7 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
     if isinstance(html, etree.ElementBase):
         return html
     if isinstance(html, bytes):
-        _, html = html_to_unicode(content_type, html, auto_detect_fun=_guess)
+        html = decode_html(html, content_type)
     if isinstance(html, str):
         # A lone surrogate has no UTF-8 form; lxml takes bytes of a declared encoding only.
         body = html.strip().replace("\x00", "").encode("utf-8", "replace") or b"<html/>"
@@ -37,6 +37,11 @@ def parse(html: Html, content_type: str | None = None) -> etree._Element:
     if etree.iselement(html) and isinstance(html.tag, str):  # comments have a function for a tag
         return html
     raise TypeError(f"html must be str, bytes or an lxml element, got {type(html).__name__}")
+
+
+def decode_html(body: bytes, content_type: str | None = None) -> str:
+    """Return the text that *body* is, as parse() decodes it."""
+    return html_to_unicode(content_type, body, auto_detect_fun=_guess)[1]
 
 
 def _guess(body: bytes) -> str:

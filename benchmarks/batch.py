@@ -1,0 +1,264 @@
+"""Measure pages that are deduplicated from files: time, processes, memory, and what a second pass changes.
+
+    SIMHASH_EVAL_PACK=/path/to/pack:/path/to/another python benchmarks/batch.py      # --json for programs
+    python benchmarks/batch.py --only memory --records 100000
+
+* speed: ``--pages`` pages of each pack, of generated sites without one, are written to a gzipped WARC. *kernel* is
+  ``PageFingerprinter.read`` of each page in memory, *check* is ``NearDuplicateDetector.check``, *warc* is a whole run
+  over the file, *written* one that also writes a gzipped WARC of what is kept; all in one process, processor time a
+  page, median of the rounds. *of_kernel* and *of_check* are these times as a share of that of *warc*: 1 would be a
+  run that costs nothing beside.
+* processes: the same pages from memory, each ``--copies`` times with other URLs, in one process and in two; processor
+  time a page of the process that compares, and of those that read, less what starting them takes. *bound* is how many
+  times faster two processes can be on two free processors: one / max(parent, (parent + readers) / 2). *again* is the
+  share of pages that were read twice, since more was known of their sites.
+* memory: ``--records`` records of 2 kB of plain text, generated as they are read; bytes a record by which the process
+  has grown, and processor time a record.
+* quality: recall and precision over the labelled pairs of each pack, as ``benchmarks/clusters.py`` has them, of a run
+  that learns while it judges, and of one with a first pass: the first order of that file.
+
+Not measured: how long anything takes while others use the processors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from statistics import median
+from time import process_time
+from typing import Any
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.clusters import address, joined, read_pages
+from benchmarks.lib.memory import settled_bytes
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.processes import alone
+from benchmarks.lib.report import environment, opening, progress, share, table
+from benchmarks.lib.scores import score
+from benchmarks.lib.shared_text import sites
+from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.batch import Options, Run
+from scrapy_simhash.records import Broken, Record, open_writer, read
+
+PAGES = 1_500
+COPIES = 5
+RECORDS = 100_000
+ROUNDS = 3
+PARTS = ("speed", "processes", "memory", "quality")
+#: Words of a record of 2 kB.
+WORDS = 330
+
+
+def records_of(pack: Pack | None, number: int) -> list[Record]:
+    """Return *number* pages of *pack* in random order, of generated sites without one."""
+    if pack is None:
+        pages = [(page.url, page.html) for site in sites() for page in site.pages]
+        return [Record(url, html, str(at)) for at, (url, html) in enumerate(pages[:number])]
+    html = read_pages(pack)
+    ids = Random(0).sample(sorted(html), min(number, len(html)))
+    # Some URLs of the packs have no scheme, and a file keeps none of those.
+    urls = (address(pack.docs[id]) for id in ids)
+    named = (url if "://" in url else f"https://{url}" for url in urls)
+    return [Record(url, html[id], id, content_type="text/html") for id, url in zip(ids, named, strict=True)]
+
+
+def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
+    """Return the processor time of *work*, the median of the rounds."""
+    times = []
+    for _ in range(rounds):
+        since = process_time()
+        work()
+        times.append(process_time() - since)
+    return median(times)
+
+
+def speed(pack: Pack | None, number: int) -> dict[str, float]:
+    """Return microseconds a page, by what is done."""
+    records = records_of(pack, number)
+    fingerprinter = PageFingerprinter()
+
+    def check() -> None:
+        detector = NearDuplicateDetector()
+        for record in records:
+            detector.check(record.page, record.url, content_type=record.content_type)
+
+    def kernel() -> None:
+        for record in records:
+            fingerprinter.read(record.page, content_type=record.content_type)
+
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = Path(folder, "pages.warc.gz"), Path(folder, "out.warc.gz")
+        with open_writer(file) as writer:
+            for record in records:
+                writer.write(record)
+
+        def warc() -> None:
+            for _ in Run(lambda: read([file]), Options()).steps():
+                pass
+
+        def written() -> None:
+            with open_writer(out) as writer:
+                for step in Run(lambda: read([file]), Options()).steps():
+                    if isinstance(step.item, Record) and step.outcome.is_kept:
+                        writer.write(step.item)
+
+        kernel()
+        found = {work.__name__: seconds(work) / len(records) * 1e6 for work in (kernel, check, warc, written)}
+    return {
+        "pages": len(records),
+        **found,
+        "of_kernel": found["kernel"] / found["warc"],
+        "of_check": found["check"] / found["warc"],
+    }
+
+
+def _spent() -> tuple[float, float]:
+    """Return processor time of this process, and of those that it has started and that are over."""
+    own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime, others.ru_utime + others.ru_stime
+
+
+def processes(pack: Pack | None, number: int, copies: int) -> dict[str, float]:
+    """Return microseconds a page with one process and with two."""
+    pages = records_of(pack, number)
+    records = [replace(page, url=f"{page.url}-{copy}") for copy in range(copies) for page in pages]
+
+    def spent(of: Sequence[Record], number: int) -> tuple[float, float, int]:
+        before = _spent()
+        run = Run(lambda: iter(of), Options(processes=number))
+        for _ in run.steps():
+            pass
+        after = _spent()
+        return after[0] - before[0], after[1] - before[1], run.read_again
+
+    spent(pages[:200], 1)
+    one, _, _ = spent(records, 1)
+    start = spent(records[:1], 2)
+    parent, readers, again = spent(records, 2)
+    a_page = 1e6 / len(records)
+    parent, readers = parent - start[0], readers - start[1]
+    return {
+        "pages": len(records),
+        "one": one * a_page,
+        "parent": parent * a_page,
+        "readers": readers * a_page,
+        "bound": one / max(parent, (parent + readers) / 2),
+        "again": again / len(records),
+        "start_seconds": start[1],
+    }
+
+
+def texts(number: int) -> Iterator[Record | Broken]:
+    """Yield records of plain text, one in four the copy of another one with a word changed."""
+    random = Random(0)
+    words = ["".join(random.choices("abcdefghijklmnop", k=random.randint(2, 9))) for _ in range(5_000)]
+    words += ["the", "of", "and", "to", "in", "a"] * 300
+    latest: list[str] = []
+    for at in range(number):
+        if latest and random.random() < 0.25:
+            text = list(latest)
+            text[random.randrange(len(text))] = "other"
+        else:
+            text = latest = random.choices(words, k=WORDS)
+        yield Record(f"https://site{at % 5_000}.example/page/{at}", " ".join(text), str(at), is_text=True)
+
+
+def memory(number: int) -> dict[str, float]:
+    """Return bytes and microseconds a record."""
+    # What is imported and allocated once is not to be counted.
+    for _ in Run(lambda: texts(200), Options()).steps():
+        pass
+    generating = seconds(lambda: sum(1 for _ in texts(number)), 1)
+    before, since = settled_bytes(), process_time()
+    run = Run(lambda: texts(number), Options())
+    half = 0
+    for at, _ in enumerate(run.steps(), 1):
+        if at == number // 2:
+            half = settled_bytes()
+    took = process_time() - since - generating
+    whole = settled_bytes()
+    return {
+        "records": number,
+        "bytes_a_record": (whole - before) / number,
+        "bytes_a_record_of_the_second_half": (whole - half) / (number - number // 2),
+        "microseconds": took / number * 1e6,
+        "kept": run.counts.kept,
+    }
+
+
+def quality(pack: Pack) -> dict[str, dict[str, float | None]]:
+    """Return recall and precision of one pass and of two."""
+    html = read_pages(pack)
+    ids = Random(0).sample(sorted(html), len(html))
+    records = [Record(address(pack.docs[id]), html[id], id) for id in ids]
+    found = {}
+    for name, two_pass in (("one pass", False), ("two passes", True)):
+        run = Run(lambda: iter(records), Options(Config(), two_pass=two_pass))
+        clusters = {
+            step.item.place: step.verdict.cluster
+            for step in run.steps()
+            if step.verdict is not None and step.verdict.cluster is not None
+        }
+        scores = score(pack.pairs, joined(pack.pairs, clusters))
+        found[name] = {"recall": scores.recall, "precision": scores.precision, "kept": run.counts.kept}
+    return found
+
+
+def measure(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+    """Yield each part with its figures."""
+    packs: list[Pack | None] = [*Pack.locate_all()] or [None]
+    for part in options.only or PARTS:
+        for pack in packs if part != "memory" else [None]:
+            name = pack.name if pack is not None else "generated"
+            progress(f"{part} {name}")
+            if part == "speed":
+                yield f"speed {name}", alone(speed, pack, options.pages)
+            elif part == "processes":
+                yield f"processes {name}", processes(pack, options.pages, options.copies)
+            elif part == "memory":
+                yield "memory", alone(memory, options.records)
+            elif pack is not None:
+                yield f"quality {name}", quality(pack)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and write tables or JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated")
+    parser.add_argument("--pages", type=int, default=PAGES, help=f"pages of each source (default: {PAGES:,})")
+    parser.add_argument("--copies", type=int, default=COPIES, help=f"of each page (default: {COPIES})")
+    parser.add_argument("--records", type=int, default=RECORDS, help=f"of text (default: {RECORDS:,})")
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    options = parser.parse_args(arguments)
+    result = environment("batch", sys.argv[1:] if arguments is None else arguments)
+    figures = dict(measure(options))
+    if options.json:
+        print(json.dumps({**result, "figures": figures}, indent=2))
+        return 0
+    print(opening(result))
+    for name, values in figures.items():
+        print(f"\n{name}")
+        flat = values.items() if not name.startswith("quality") else _flat(values)
+        print(table(("figure", "value"), [(key, _shown(value)) for key, value in flat]))
+    return 0
+
+
+def _flat(values: dict[str, dict[str, Any]]) -> list[tuple[str, Any]]:
+    return [(f"{name}: {key}", value) for name, found in values.items() for key, value in found.items()]
+
+
+def _shown(value: float | None) -> str:
+    return share(value) if value is None or value < 2 else f"{value:,.0f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Write the fingerprints of pages."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from scrapy_simhash.batch import Run, Step
+from scrapy_simhash.cli.batches import add_inputs, config_for, options_of, reading, through
+from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.settings import add_settings
+from scrapy_simhash.fingerprinter import Reading
+
+EXAMPLE = """\
+$ scrapy-simhash fingerprint pages.jsonl
+{"url": "https://example.com/ferry", "fingerprint": ...
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which pages, and what is written of each."""
+    add_inputs(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="where to write the fingerprints (default: -, standard output)",
+    )
+    parser.add_argument(
+        "--hashes",
+        action="store_true",
+        help="write only the hash of each page that has one, a line each, as find-all and find-clusters read it",
+    )
+    add_settings(parser, "the default settings; in a Scrapy project, its settings")
+
+
+def run(options: Namespace) -> int:
+    """Write a line for each page, and return 0."""
+    what = options_of(options, config_for(options))
+    line = _hash if options.hashes else _line
+    with reading(options) as (inputs, broken), opened(options.output) as output:
+        batch = Run(inputs, what, tell=inputs.tell, only_reads=True)
+        output.write(map(line, through(batch, inputs, broken)))
+    return 0
+
+
+def _line(step: Step) -> str:
+    reading = _reading(step)
+    fingerprint = reading.fingerprint
+    facts = {
+        "url": step.page and step.page.url,
+        "fingerprint": fingerprint and fingerprint.hex,
+        "text_hash": None if reading.text_hash is None else f"{reading.text_hash:016x}",
+        "sketch": fingerprint.sketch.hex() if fingerprint is not None and fingerprint.sketch else None,
+    }
+    return json.dumps(facts) + "\n"
+
+
+def _hash(step: Step) -> str:
+    fingerprint = _reading(step).fingerprint
+    return "" if fingerprint is None else f"0x{fingerprint.hex}\n"
+
+
+def _reading(step: Step) -> Reading:
+    """Return what was read of a page, nothing of one that could not be read."""
+    return (step.read and step.read.reading) or Reading(None, None)

@@ -1,0 +1,85 @@
+"""gzip, zstd, bz2 and xz: told by the first bytes when read, by the ending of the name when written."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from scrapy_simhash.records import extras
+from scrapy_simhash.records.gzip_stream import GzipStream
+from scrapy_simhash.records.source import Source, guarded, source_of
+
+#: So many layers may lie in each other: more is made to be nothing but that.
+DEPTH = 3
+
+
+class Codec(NamedTuple):
+    """One way to compress."""
+
+    name: str
+    ending: str
+    magic: bytes
+    reader: Callable[[Any], Any]
+    """Takes what is compressed, and returns a stream."""
+    writer: Callable[[Any], Any]
+    """Takes where it is written."""
+
+
+def _opener(module: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    return lambda stream: module.open(stream, "rb"), lambda stream: module.open(stream, "wb")
+
+
+def _zstd_writer(stream: Any) -> Any:
+    zstd = extras.zstd()
+    # With a check sum, or damage is not seen.
+    return zstd.open(stream, "wb", options={zstd.CompressionParameter.checksum_flag: 1})
+
+
+CODECS = (
+    Codec(
+        "gzip",
+        ".gz",
+        b"\x1f\x8b\x08",
+        GzipStream,
+        # Without a time, so that the same records are the same bytes.
+        lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
+    ),
+    Codec(
+        "zstd",
+        ".zst",
+        b"\x28\xb5\x2f\xfd",
+        lambda stream: extras.zstd().open(stream, "rb"),
+        _zstd_writer,
+    ),
+    Codec("bz2", ".bz2", b"BZh", *_opener(bz2)),
+    Codec("xz", ".xz", b"\xfd7zXZ\x00", *_opener(lzma)),
+)
+
+
+def decompressed(source: Source) -> Source:
+    """Return what *source* is when all compression is taken off; itself if there is none.
+
+    Raises BrokenStream where its beginning cannot be decompressed, and KindError if an extra is missing.
+    """
+    for _ in range(DEPTH):
+        codec = next((codec for codec in CODECS if source.head.startswith(codec.magic)), None)
+        if codec is None:
+            break
+        parts = source.origin.parts
+        if parts and parts[-1].lower().endswith(codec.ending):
+            parts = (*parts[:-1], parts[-1][: -len(codec.ending)])
+        stream = guarded(codec.reader(source.stream), codec.name)
+        source = source_of(source.name, stream, source.origin._replace(parts=parts))
+    return source
+
+
+def codec_of(name: str) -> Codec | None:
+    """Return how a file that is called *name* is compressed, None if it is not.
+
+    >>> codec_of("pages.jsonl.GZ").name, codec_of("pages.jsonl")
+    ('gzip', None)
+    """
+    return next((codec for codec in CODECS if name.lower().endswith(codec.ending)), None)

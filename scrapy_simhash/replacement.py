@@ -1,0 +1,79 @@
+"""Replacement: a file that appears whole or not at all.
+
+It is written beside its place, as ``.<random>.writing``, and takes that place in one step of the file system when all
+of it is on the disk. Until then the old file stands as it was, and an error or an interrupt removes the new one.
+What is no file, as a pipe, a terminal or /dev/null, is written as it comes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import RawIOBase
+from pathlib import Path
+from typing import cast
+
+from scrapy_simhash.exceptions import FileError
+from scrapy_simhash.failing import failing
+
+
+@contextmanager
+def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBase]:
+    """Yield a new file, without a buffer, that takes the place of *path* at the end, unless something is raised.
+
+    Raises an error of *kind*, before anything is written, if it cannot be opened, or if it cannot be finished.
+    """
+    place = Path(path)
+    with failing(f"write {path}", kind):
+        is_device = place.exists() and not place.is_file()
+        device = place.open("wb", buffering=0) if is_device else None
+    if device is not None:
+        with device:
+            yield cast(RawIOBase, device)
+        return
+    target, unfinished = _beside(place)
+    try:
+        with failing(f"write {path}", kind):
+            raw = unfinished.open("xb", buffering=0)
+        with raw:
+            yield cast(RawIOBase, raw)
+            with failing(f"write {path}", kind):
+                os.fsync(raw.fileno())
+        with failing(f"write {path}", kind):
+            if target.exists():
+                shutil.copymode(target, unfinished)
+            unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def new_folder(path: str) -> Iterator[Path]:
+    """Yield a new folder that becomes *path* at the end, unless something is raised.
+
+    A folder with something in it is never replaced: FileError.
+    """
+    target, unfinished = _beside(Path(path))
+    try:
+        with failing(f"write {path}"):
+            if target.exists() and (not target.is_dir() or any(target.iterdir())):
+                raise FileError(f"cannot write {path}: there is something already, give a new folder")
+            unfinished.mkdir()
+        yield unfinished
+        with failing(f"write {path}"):
+            if target.exists():
+                target.rmdir()
+            unfinished.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            shutil.rmtree(unfinished)
+        raise
+
+
+def _beside(place: Path) -> tuple[Path, Path]:
+    """Return what is replaced, which is what a link leads to, and the name of what replaces it."""
+    target = Path(os.path.realpath(place))
+    return target, target.with_name(f".{os.urandom(8).hex()}.writing")

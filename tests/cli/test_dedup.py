@@ -1,0 +1,247 @@
+"""dedup, cluster, fingerprint and against as they are called: what they write, what is left when they end early."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.records import Broken
+from tests.batch.pages import records_of
+from tests.batch.test_run import OTHER, STORY, record
+from tests.crawls.harness import ROOT
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def write_pages(path: Path, number: int, seed: int = 0) -> Path:
+    lines = [
+        "broken"
+        if isinstance(each, Broken)
+        else json.dumps({"url": each.url, "html": each.page, "place": each.place})
+        for each in records_of(number, seed, broken=0.01)
+    ]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.jsonl"
+    records = [record("a", STORY), record("b", STORY), record("c", OTHER), record("c", OTHER)]
+    lines = [
+        json.dumps({"url": each.url, "html": each.page, "id": number}) for number, each in enumerate(records)
+    ]
+    path.write_text("\n".join([lines[0], "oops", *lines[1:]]) + "\n", "utf-8")
+    return path
+
+
+def test_unique_pages_are_written_as_they_came_and_the_rest_is_counted(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out, clusters, broken = (tmp_path / name for name in ("out.jsonl", "clusters.jsonl", "broken.jsonl"))
+    arguments = ["dedup", str(small), "-o", str(out), "--clusters", str(clusters), "--broken", str(broken)]
+    assert main(arguments) == 0
+    given = small.read_text("utf-8").splitlines()
+    assert out.read_text("utf-8").splitlines() == [given[0], given[3]]
+    (cluster,) = lines_of(clusters)
+    assert cluster == {
+        "cluster": 0,
+        "preferred": "https://example.com/a",
+        "members": ["https://example.com/a", "https://example.com/b"],
+    }
+    assert lines_of(broken) == [{"place": f"{small}:2", "reason": "not JSON"}]
+    shown = capfd.readouterr()
+    assert shown.out == "records: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n"
+    assert shown.err == f"warning: {small}:2: not JSON\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "broken.jsonl",
+        "clusters.jsonl",
+        "out.jsonl",
+        "small.jsonl",
+    ]
+
+
+def test_all_pages_are_written_with_their_verdicts(small: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert main(["dedup", str(small), "--mark", "-o", str(out)]) == 0
+    marked = [
+        (line["id"], line["simhash_kept"], line["simhash_status"], line["simhash_reason"])
+        for line in lines_of(out)
+    ]
+    assert marked == [
+        (0, True, "new", None),
+        (1, False, "near_duplicate", None),
+        (2, True, "new", None),
+        (3, False, "revisit", "unchanged"),
+    ]
+
+
+def test_the_counts_are_json_and_pages_go_to_standard_output(
+    small: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["dedup", str(small), "--json"]) == 0
+    facts = json.loads(capfd.readouterr().out)
+    assert facts["records"] == 5
+    assert facts["passed_over"] == 0
+    assert main(["dedup", str(small), "-o", "-"]) == 0
+    shown = capfd.readouterr()
+    assert [json.loads(line)["id"] for line in shown.out.splitlines()] == [0, 2]
+    assert shown.err.endswith("records: 5, kept: 2, near-duplicates: 1, repeated: 1, broken: 1\n")
+
+
+def run_alone(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy_simhash", *arguments],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # So that an interrupt is none of the tests'.
+        start_new_session=True,
+    )
+
+
+def stopped_in_the_middle(
+    process: subprocess.Popen[str], journal: Path, size: int, number: int
+) -> tuple[int, str]:
+    """Send a signal when the journal has more bytes than that; return the exit status and what was told."""
+    while not (journal.exists() and journal.stat().st_size > size):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.002)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=60)
+    return process.returncode, told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no SIGKILL")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--protect"],
+        pytest.param(
+            ["--processes", "2", "--keep", "longest"],
+            marks=pytest.mark.slow("the same in two processes, which are started three times"),
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_run_that_is_killed_or_interrupted_goes_on_and_writes_the_same(
+    arguments: Sequence[str], tmp_path: Path
+) -> None:
+    write_pages(tmp_path / "pages.jsonl", 1_500)
+    journal = tmp_path / "out.jsonl.journal"
+    command = ["dedup", "pages.jsonl", "-o", "out.jsonl", "--clusters", "clusters.jsonl", *arguments]
+    status, _ = stopped_in_the_middle(run_alone(tmp_path, *command), journal, 60_000, signal.SIGKILL)
+    assert status == -signal.SIGKILL
+    status, told = stopped_in_the_middle(run_alone(tmp_path, *command), journal, 250_000, signal.SIGINT)
+    assert status == 130
+    assert "the same command goes on from there" in told
+    assert "Traceback" not in told
+    assert not (tmp_path / "out.jsonl").exists()
+    out, told = run_alone(tmp_path, *command).communicate()
+    assert "going on where an interrupted run stopped" in told
+    written = (tmp_path / "out.jsonl").read_bytes(), (tmp_path / "clusters.jsonl").read_bytes()
+    assert not journal.exists()
+    again, _ = run_alone(tmp_path, *command, "--processes", "1").communicate()
+    assert again == out
+    assert ((tmp_path / "out.jsonl").read_bytes(), (tmp_path / "clusters.jsonl").read_bytes()) == written
+
+
+def test_what_another_run_has_left_is_refused_until_it_is_to_begin_anew(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    journal = tmp_path / "out.jsonl.journal"
+    journal.write_bytes(b'{"scheme": "another"}\n')
+    arguments = ["dedup", str(small), "-o", str(tmp_path / "out.jsonl")]
+    assert main(arguments) == 2
+    assert "to begin anew, use --restart" in capfd.readouterr().err
+    assert journal.exists()
+    assert main([*arguments, "--restart"]) == 0
+    assert not journal.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["dedup", "nowhere.jsonl"], 1, "cannot read nowhere.jsonl"),
+        (["dedup", "{small}", "--mark"], 2, "--mark needs --output"),
+        (["dedup", "-", "--two-pass"], 2, "give a file instead of standard input"),
+        (["dedup", "-", "-"], 2, "standard input can be read once only"),
+        (["dedup", "{small}", "--processes", "0"], 2, "--processes must be 1 or more"),
+        (["dedup", "{small}", "--html-field", "nothing"], 2, "and 'nothing'; "),
+        (["cluster", "{program}"], 2, "unknown kind of file; pages are read from"),
+        (["against", "nowhere.sqlite", "{small}"], 1, "no such store"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_sentence(
+    arguments: Sequence[str],
+    status: int,
+    message: str,
+    small: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF\x00\x01\x02" * 100)
+    assert main([each.format(small=small, program=program) for each in arguments]) == status
+    assert message in capfd.readouterr().err
+
+
+def test_a_missing_extra_is_named(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    for module in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert main(["dedup", str(small), "-o", str(tmp_path / "out.parquet")]) == 2
+    assert "pip install 'scrapy-simhash[parquet]'" in capfd.readouterr().err
+
+
+def test_fingerprints_are_those_of_python_and_what_searches_read(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fingerprinter = PageFingerprinter()
+    out, hashes = tmp_path / "fingerprints.jsonl", tmp_path / "hashes.txt"
+    assert main(["fingerprint", str(small), "-o", str(out)]) == 0
+    assert main(["fingerprint", str(small), "-o", str(hashes), "--hashes", "--processes", "2"]) == 0
+    given = [json.loads(line) for line in small.read_text("utf-8").splitlines() if line != "oops"]
+    expected = [fingerprinter.from_html(page["html"]) for page in given]
+    assert [line["fingerprint"] for line in lines_of(out)] == [each and each.hex for each in expected]
+    assert [line["sketch"] for line in lines_of(out)] == [each and each.sketch.hex() for each in expected]
+    assert hashes.read_text("ascii").splitlines() == [f"0x{each.hex}" for each in expected if each]
+    capfd.readouterr()
+    assert main(["find-clusters", "--input", str(hashes)]) == 0
+
+
+def test_pages_are_compared_with_a_store_that_stays_as_it_was(
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "store.sqlite"
+    clean = tmp_path / "clean.jsonl"
+    given = [line for line in small.read_text("utf-8").splitlines() if line != "oops"]
+    clean.write_text(given[0] + "\n", "utf-8")
+    assert main(["import", str(store), "--input", str(clean)]) == 0
+    capfd.readouterr()
+    for processes in ("1", "2"):
+        assert main(["against", str(store), str(small), "--processes", processes]) == 0
+        found = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+        assert [(each["simhash_status"], each.get("simhash_duplicate_of")) for each in found] == [
+            ("revisit", None),
+            ("near_duplicate", "https://example.com/a"),
+            ("new", None),
+            ("new", None),
+        ]
+    assert main(["info", str(store), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["pages"] == 1
