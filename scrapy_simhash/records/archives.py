@@ -34,7 +34,8 @@ def zip_members(source: Source) -> Iterator[Member | Broken]:
         raise BrokenStream(f"the zip archive is damaged: {error}") from None
     for info in infos:
         name = f"{source.name}!{info.filename}"
-        if info.is_dir():
+        # A hostile name is empty.
+        if not info.filename or info.is_dir():
             continue
         try:
             stream = archive.open(info)

@@ -325,6 +325,12 @@ def test_an_encrypted_member_is_broken(tmp_path: Path) -> None:
     assert reason.startswith("!a.html cannot be unpacked: ")
 
 
+def test_a_member_without_a_name_is_none(tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "pages.zip", {"a": FERRY, "b.html": FERRY})
+    path.write_bytes(path.read_bytes().replace(b"a", b"\x00", 3))
+    assert all(isinstance(one, Broken | Record) for one in found(path))
+
+
 @pytest.mark.parametrize("name", ["page.html", "page.html.gz", "page.zip", "page.tar"])
 def test_a_page_that_is_too_large_or_becomes_so_is_not_read_to_its_end(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

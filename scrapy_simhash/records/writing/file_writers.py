@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import zipfile
 from collections.abc import Set
 from contextlib import suppress
@@ -22,7 +23,8 @@ from scrapy_simhash.records.writing.writer import Marks, Values, bytes_of
 MARKS = "verdicts.jsonl"
 #: Bytes of a name that every system takes, with room for a number.
 _LONGEST = 200
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+#: What no system takes in a name, and what Windows does not; wget writes it so, too.
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]' if sys.platform == "win32" else r"[\x00-\x1f\x7f]")
 
 
 class _Names:
@@ -139,7 +141,7 @@ def _of_url(url: str) -> str:
 
 
 def _safe(part: str) -> str:
-    part = _CONTROL.sub("_", part).replace("\\", "_").rstrip(" .") or "_"
+    part = _FORBIDDEN.sub("_", part).replace("\\", "_").rstrip(" .") or "_"
     if len(part.encode("utf-8", "replace")) <= _LONGEST:
         return part
     return f"{part[:60]}-{_digest(part)}"
