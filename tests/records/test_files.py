@@ -195,12 +195,14 @@ def test_compressed_data_that_is_cut_or_damaged_is_broken_and_what_came_before_i
     codec: Codec, tmp_path: Path
 ) -> None:
     noise = Random(3)
-    lines = b"".join(LINE[:-3] + noise.randbytes(30).hex().encode() + b'"}\n' for _ in range(14_000))
+    # bz2 has blocks of 900 kB, of which the first one is to be whole.
+    number = 14_000 if codec.name == "bz2" else 3_000
+    lines = b"".join(LINE[:-3] + noise.randbytes(30).hex().encode() + b'"}\n' for _ in range(number))
     whole = packed(codec, lines)
     path = tmp_path / "lines.jsonl"
     path.write_bytes(whole[: len(whole) * 2 // 3])
     records = found(path)
-    assert len(records) > 1_000
+    assert len(records) > 500
     assert [one for one in records if isinstance(one, Broken)] == [
         Broken(str(path), f"the {codec.name} data ends too early")
     ]
@@ -370,7 +372,7 @@ def test_a_pipe_is_told_by_content_too(tmp_path: Path) -> None:
 def test_the_share_that_was_read_grows_to_one(tmp_path: Path) -> None:
     for number in range(3):
         tree(tmp_path / "pages", {f"{number}/{at}.html": FERRY for at in range(5)})
-    (tmp_path / "lines.jsonl").write_bytes(LINE * 9_000)
+    (tmp_path / "lines.jsonl").write_bytes(LINE * 3_000)
     for inputs in ([tmp_path / "lines.jsonl"] * 2, [tmp_path / "pages"], [tmp_path]):
         records = read(inputs)
         shares = [records.share() for _ in records]

@@ -306,7 +306,7 @@ def test_a_folder_with_something_in_it_is_not_replaced(tmp_path: Path) -> None:
 def test_what_is_raised_on_the_way_leaves_nothing(ending: str, tmp_path: Path) -> None:
     def half() -> None:
         with open_writer(f"{tmp_path}/out{ending}") as writer:
-            writer.write(Record(URL, LONG, "made:1"))
+            writer.write(Record(URL, FERRY * 1_000, "made:1"))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
