@@ -30,7 +30,15 @@ def run_with(
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"protect": True}, {"two_pass": True}, {"keep": "preferred"}, {"two_pass": True, "processes": 2}],
+    [
+        {},
+        {"protect": True},
+        {"two_pass": True},
+        {"keep": "preferred"},
+        pytest.param(
+            {"two_pass": True, "processes": 2}, marks=pytest.mark.slow("starts processes three times")
+        ),
+    ],
     ids=str,
 )
 def test_a_run_goes_on_from_any_byte(

@@ -23,6 +23,7 @@ def test_no_process_is_left_when_nobody_reads_on() -> None:
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.slow("starts processes, as the test before it does")
 def test_no_process_is_left_when_the_records_fail() -> None:
     def failing() -> Iterator[Record | Broken]:
         yield from records_of(100)

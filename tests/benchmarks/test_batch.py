@@ -8,6 +8,7 @@ from benchmarks import batch
 from benchmarks.lib.pack import VARIABLE
 
 
+@pytest.mark.slow("starts processes several times")
 def test_each_part_has_its_figures(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
