@@ -18,6 +18,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.records import Broken
 from tests.batch.pages import records_of
 from tests.batch.test_run import OTHER, STORY, record
+from tests.cli.conftest import Places
 from tests.crawls.harness import ROOT
 
 
@@ -226,16 +227,16 @@ def test_fingerprints_are_those_of_python_and_what_searches_read(
 
 
 def test_pages_are_compared_with_a_store_that_stays_as_it_was(
-    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], places: Places
 ) -> None:
-    store = tmp_path / "store.sqlite"
+    store = places.new()
     clean = tmp_path / "clean.jsonl"
     given = [line for line in small.read_text("utf-8").splitlines() if line != "oops"]
     clean.write_text(given[0] + "\n", "utf-8")
-    assert main(["import", str(store), "--input", str(clean)]) == 0
+    assert main(["import", store, "--input", str(clean)]) == 0
     capfd.readouterr()
     for processes in ("1", "2"):
-        assert main(["against", str(store), str(small), "--processes", processes]) == 0
+        assert main(["against", store, str(small), "--processes", processes]) == 0
         found = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
         assert [(each["simhash_status"], each.get("simhash_duplicate_of")) for each in found] == [
             ("revisit", None),
@@ -243,5 +244,5 @@ def test_pages_are_compared_with_a_store_that_stays_as_it_was(
             ("new", None),
             ("new", None),
         ]
-    assert main(["info", str(store), "--json"]) == 0
+    assert main(["info", store, "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["pages"] == 1
