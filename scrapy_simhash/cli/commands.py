@@ -34,7 +34,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "info": "show the pages, clusters, settings and runs of a store",
         "profile": "show, export, import or pin what a store knows about sites",
         "export": "write a store as lines of text",
-        "import": "add an export, or the pages of a feed, to a store",
+        "import": "add an export, or pages of any kind of input, to a store",
         "merge": "merge stores and exports into one store",
     },
     "shell": {
