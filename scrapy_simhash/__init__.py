@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
+    from scrapy_simhash.crawl.url_rule_guard import RequestSkipped
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.display import to_dicts
     from scrapy_simhash.exceptions import (
@@ -52,6 +53,7 @@ _HOMES = {
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
+    "RequestSkipped": "crawl.url_rule_guard",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",
@@ -85,6 +87,7 @@ __all__ = [
     "PageFingerprinter",
     "Reason",
     "RecordDamaged",
+    "RequestSkipped",
     "SettingError",
     "SimhashDownloaderMiddleware",
     "SimhashError",

@@ -42,6 +42,8 @@ SCHEME_SETTINGS = ("shingle_size", "mask_digits")
 ITEM_ACTIONS = ("mark", "drop")
 #: Actions for a flood: many URLs of a host that return the same page.
 FLOOD_ACTIONS = ("report", "stop_pattern", "close_spider")
+#: What is done with URL rules: which differences of URLs have no effect on the page.
+URL_RULES = ("off", "observe", "skip")
 #: Log levels for dropped items.
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 #: Built-in stores.
@@ -63,6 +65,7 @@ _CHOICES = {
     "item_action": ITEM_ACTIONS,
     "item_log_level": LOG_LEVELS,
     "flood_action": FLOOD_ACTIONS,
+    "url_rules": URL_RULES,
 }
 
 
@@ -116,6 +119,9 @@ class Config:
     flood_size: int = 100
     flood_action: str = "report"
     flood_probe: bool = False
+    url_rules: str = "observe"
+    url_rules_pin: tuple[str, ...] = ()
+    url_rules_forbid: tuple[str, ...] = ()
     report: str | None = None
     live: str | None = None
     store: str | None = None

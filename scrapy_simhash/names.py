@@ -10,6 +10,8 @@ META_ENABLED = "simhash"
 META_ACTION = "simhash_action"
 META_REVISIT_ACTION = "simhash_revisit_action"
 
+META_URL_RULES = "simhash_url_rules"
+
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_STATUS = "simhash_status"
 META_REASON = "simhash_reason"
@@ -28,6 +30,7 @@ META_PREFERRED = "simhash_preferred"
 META_BY_LEARNING = "simhash_by_learning"
 META_DONE = "simhash_done"
 META_EXEMPTION = "simhash_exemption"
+META_WAITED = "simhash_waited"
 META_OUT = frozenset(
     (
         META_STATUS,
@@ -47,6 +50,7 @@ META_OUT = frozenset(
         META_BY_LEARNING,
         META_DONE,
         META_EXEMPTION,
+        META_WAITED,
     )
 )
 
@@ -79,6 +83,10 @@ STAT_PREFERRED_LATER = "simhash/preferred_later"
 STAT_FLOODS = "simhash/flood"  # /<kind>
 STAT_REFUSED = "simhash/requests_refused"
 STAT_NOT_FOUND = "simhash/not_found"
+STAT_URL_RULES_SKIPPED = "simhash/url_rules/skipped"
+STAT_URL_RULES_WOULD_SKIP = "simhash/url_rules/would_skip"
+STAT_URL_RULES_GIVEN_UP = "simhash/url_rules/given_up"
+STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"
 STAT_REPORT_ERRORS = "simhash/report_errors"
 STAT_HOSTS_KNOWN = "simhash/site/hosts_known"
 STAT_OWN_PARTS = "simhash/site/own_parts"

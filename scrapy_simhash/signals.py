@@ -18,3 +18,7 @@ near_duplicate_item_found = object()
 #: The crawl ends, and this cluster had copies in it. Sent once per cluster, with the arguments ``cluster`` (a
 #: :class:`~scrapy_simhash.clusters.Cluster`) and ``spider``.
 cluster_closed = object()
+
+#: A request is not sent, since by URL rules its page has been fetched under another URL. Sent once per such request,
+#: with the arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.
+request_skipped = object()

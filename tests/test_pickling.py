@@ -393,7 +393,13 @@ def test_every_public_name_is_tested_here_or_belongs_to_a_crawl() -> None:
     of_crawls = {
         *("Addon", "SimhashDownloaderMiddleware", "SimhashSpiderMiddleware", "SimhashItemPipeline"),
         # raised and caught within a crawl
-        *("NearDuplicate", "NearDuplicateItem", "NearDuplicatePageItem", "UnchangedPageItem"),
+        *(
+            "NearDuplicate",
+            "NearDuplicateItem",
+            "NearDuplicatePageItem",
+            "RequestSkipped",
+            "UnchangedPageItem",
+        ),
     }
     rest = {*scrapy_simhash.__all__} - {type(value).__name__ for value in tested}
     assert rest == {*of_crawls, "hamming_distance", "to_dicts", "dedup", "cluster"}

@@ -21,7 +21,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "compare": "show what two pages have in common, and the verdict on them",
     },
     "crawls": {
-        "report": "show the pages of a crawl's report or of a store, or explain one of them",
+        "report": "show what a crawl found, or explain the verdict on a page",
         "tune": "choose a threshold by pairs of a crawl that you judge",
     },
     "hashes": {
@@ -33,6 +33,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "stores": {
         "info": "show the pages, clusters, settings and runs of a store",
         "profile": "show, export, import or pin what a store knows about sites",
+        "rules": "show, export or import the URL rules of a store",
         "export": "write a store as lines of text",
         "import": "add an export, or pages of any kind of input, to a store",
         "merge": "merge stores and exports into one store",

@@ -14,7 +14,7 @@ from typing import Any
 from scrapy_simhash.cli.explanation import shown
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.places import add_place, place_of
-from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of
+from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of, profiles_in
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.site.profile import LEAST_SUBJECTS
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
         if host is None:
             hosts: list[dict[str, Any]] = []
             tell = progress.counting("reading hosts")
-            for name, data in sites.sites():
+            for name, data in profiles_in(sites):
                 hosts.append(_host(name, profile_of(name, data, place)))
                 tell(len(hosts))
             facts: dict[str, Any] = {"hosts": hosts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 
 from scrapy_simhash.cli import output, profile_file
 from scrapy_simhash.cli.explanation import shown
@@ -11,6 +12,7 @@ from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import Place
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store import KeepsSites, Store
+from scrapy_simhash.url_rules import site_at
 
 #: What a run is called in which a profile was changed.
 DOING = "profile"
@@ -21,6 +23,11 @@ def keeper(store: Store, place: Place) -> KeepsSites:
     if not isinstance(store, KeepsSites):
         raise Refused(f"{place.shown} keeps no site profiles: stores in an SQLite file and in Redis do")
     return store
+
+
+def profiles_in(store: KeepsSites) -> Iterator[tuple[str, bytes]]:
+    """Yield the hosts with their profiles; what a store keeps of URL rules is left out."""
+    return ((host, data) for host, data in store.sites() if site_at(host) is None)
 
 
 def profile_of(host: str, data: bytes, place: Place) -> SiteProfile:

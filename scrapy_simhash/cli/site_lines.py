@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scrapy_simhash.cli import profile_file
+from scrapy_simhash.cli.profile_change import profiles_in
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store import KeepsSites, Store
 
@@ -25,7 +26,7 @@ class Site(NamedTuple):
 def sites_of(store: Store) -> Iterator[Site]:
     """Yield the profiles of *store*, if it keeps any. A damaged one is left out: it is learned anew."""
     if isinstance(store, KeepsSites):
-        for host, data in store.sites():
+        for host, data in profiles_in(store):
             with suppress(ValueError):
                 yield Site(host, SiteProfile.from_bytes(data))
 

@@ -83,6 +83,8 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
     return found
 
 
+#: Endings of JSON Lines, as Scrapy has them: with no line of JSON in it, such a file is a damaged report.
+_LINES = (".jsonl", ".jl", ".jsonlines", ".ndjson")
 _FIELDS = ("html_field", "text_field", "url_field", "time_field")
 
 
@@ -100,7 +102,7 @@ def _has_pages(options: Namespace) -> bool:
     try:
         line = json.loads(first)
     except (ValueError, RecursionError):
-        return bool(first.strip()) and not first.lstrip().startswith(b"{")
+        return bool(first.strip()) and path.suffix.lower() not in _LINES
     return isinstance(line, dict) and "status" not in line
 
 

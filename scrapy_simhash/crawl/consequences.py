@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import IgnoreRequest
+
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.advice import advice_of
@@ -19,6 +21,7 @@ from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
+from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.policy import Case, Decision, Exemption, Policy, is_done
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.live_view import LiveView
+    from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.page.text import Document
 
@@ -62,6 +66,7 @@ class Consequences:
         self._live = _live_view(crawler, config, is_crawl)
         self._fingerprinter = fingerprinter
         self._floods = FloodGuard(crawler, config, fingerprinter)
+        self._url_rules = UrlRuleGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
         self._has_told_of_start = False
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
@@ -89,6 +94,7 @@ class Consequences:
         try:
             self._make_known(verdict, decision, canonical, url, request, response)
             self._floods.note_verdict(verdict, reading, request, response)
+            self._url_rules.note_verdict(verdict, request, response)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
             # The spider middleware does what the meta says.
@@ -96,9 +102,25 @@ class Consequences:
                 return _NOTHING
         return decision
 
-    def refuses(self, request: Request) -> bool:
-        """Tell whether *request* is not to be sent, since it would bring back the page of a flood."""
-        return self._floods.refuses(request)
+    def screen(self, request: Request) -> Request | None:
+        """Return None for a request that is to be sent now, and the same request for later for one that has to wait.
+
+        Raises IgnoreRequest for one that is not to be sent: it would bring back the page of a flood, or one that has
+        been fetched under another URL.
+        """
+        if self._floods.refuses(request):
+            raise IgnoreRequest(f"{request.url} matches a URL pattern that SIMHASH_FLOOD_ACTION has stopped")
+        return self._url_rules.screen(request) if self._url_rules.may_skip else None
+
+    def keep_in(self, session: StoreSession) -> None:
+        """Keep what is learned about URLs in the store of *session*."""
+        if session.remembers:
+            self._url_rules.keep_in(session.detector.store)
+            session.last_steps.append(self._url_rules.keep)
+
+    def outcome_lost(self, request: Request) -> None:
+        """Note that what was made of the answer to *request* is lost."""
+        self._url_rules.forget(request)
 
     def spider_opened(self, spider: Spider) -> None:
         """Begin the report and the live view."""
@@ -110,6 +132,7 @@ class Consequences:
     def spider_closed(self, spider: Spider) -> None:
         """Tell of the clusters, and end the report and the live view."""
         self._clusters.spider_closed(spider)
+        self._url_rules.spider_closed()
         if self._report is not None:
             self._report.close()
         if self._live is not None:

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import NotConfigured
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
@@ -55,11 +55,12 @@ class SimhashDownloaderMiddleware:
         self._consequences = Consequences(crawler, fingerprinter, self._is_crawl)
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
+        self._consequences.keep_in(self._session)
         self._slow_pages = SlowPages(crawler)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        if self.config.flood_action == "stop_pattern":
+        if self.config.flood_action == "stop_pattern" or self.config.url_rules == "skip":
             # Scrapy calls it for every request if it is there.
-            self.process_request = self._refuse_stopped
+            self.process_request = self._screen
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -75,10 +76,12 @@ class SimhashDownloaderMiddleware:
         return middleware
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
-    def _refuse_stopped(self, request: Request, spider: Spider | None = None) -> None:
-        """Raise IgnoreRequest for URLs that ``SIMHASH_FLOOD_ACTION`` has stopped; the errback, if any, gets it."""
-        if self._consequences.refuses(request):
-            raise IgnoreRequest(f"{request.url} matches a URL pattern that SIMHASH_FLOOD_ACTION has stopped")
+    def _screen(self, request: Request, spider: Spider | None = None) -> Request | None:
+        """Raise IgnoreRequest for a request that is not to be sent, which the errback, if any, gets.
+
+        Return a request that is to be sent later; Scrapy puts it back into the queue.
+        """
+        return self._consequences.screen(request)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -147,6 +150,7 @@ class SimhashDownloaderMiddleware:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
         if response is not None and response.request is not None:
             self._session.unsettle(self._checker.key_of(response.request))
+            self._consequences.outcome_lost(response.request)
 
     def _warn_of_idle_settings(self, spider: Spider) -> None:
         """Warn of settings that have no effect because of other settings."""

@@ -13,7 +13,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy_simhash import names
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.html import tree_of
-from scrapy_simhash.crawl.probe import NotFoundPages
+from scrapy_simhash.crawl.probe import HINT_NOT_FOUND, NotFoundPages
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.floods.kinds import kind_by_urls, kind_of
@@ -46,8 +46,6 @@ CLOSE_REASON = "simhash_flood"
 MOST_REDIRECTS = 20_000
 #: Bytes of a page up to which its text is read again, to tell what kind of page a flood sends.
 LARGEST_TOLD = 256 * 1024
-#: What the verdict on a page that is not there has among its hints.
-HINT_NOT_FOUND = "not_found"
 
 
 class FloodGuard:
@@ -142,7 +140,7 @@ class FloodGuard:
         if self._watch is None or not self._watch.has_stopped:
             return False
         try:
-            if not _may_be_refused(request) or not self._watch.is_stopped(request.url):
+            if not may_be_refused(request) or not self._watch.is_stopped(request.url):
                 return False
         except Exception:
             self._give_up(request)
@@ -261,7 +259,8 @@ class FloodGuard:
         self._warn_once.tell("Error while checking %(about)s for floods: the page is kept, uncounted", page)
 
 
-def _may_be_refused(request: Request) -> bool:
+def may_be_refused(request: Request) -> bool:
+    """Tell whether *request* may be refused at all: not if the spider began with it, or has opted out."""
     meta = request.meta
     return (
         request.method == "GET"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: What the verdict on a page that is not there has among its hints.
+HINT_NOT_FOUND = "not_found"
 #: Hosts that are asked; the pages of any more are checked as without.
 MOST_HOSTS = 1_000
 #: Bytes of an answer beyond which nothing is learned from it: no such page is that large, and it is read in the loop.

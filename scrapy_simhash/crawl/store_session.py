@@ -62,6 +62,8 @@ class StoreSession:
         self.is_redis = kind_of_store(config, crawler.settings) == "redis"
         #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = self.is_redis and config.revisit_live > 0
+        #: What is to be done before the store is closed.
+        self.last_steps: list[Callable[[], Awaitable[None]]] = []
         self._telling: asyncio.Task[None] | None = None
         self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
@@ -138,6 +140,8 @@ class StoreSession:
         store = self.detector.store
         end: Callable[[], Awaitable[None] | None] = partial(store.close, self._close_reason)
         try:
+            for step in self.last_steps:
+                await step()
             await self.detector.flush_async()
         except StoreError as error:
             logger.warning(

@@ -54,7 +54,7 @@ def patterns(url: str) -> tuple[str, ...]:
     found = []
     if winding := _winding(path.split("/")):
         found.append(winding)
-    path = _NUMBERED.sub(_shape_of_match, path)
+    path = path_shape(path)
     if query:
         parameters = sorted({parameter.partition("=")[::2] for parameter in query.split("&")})
         values = "&".join(f"{_shape(name)}={_shape(value)}" for name, value in parameters)
@@ -69,6 +69,15 @@ def patterns(url: str) -> tuple[str, ...]:
     if "/" in folder and not folder.endswith("/"):
         found.append(f"{folder}/*")
     return tuple([pattern for pattern in found if len(pattern) <= LONGEST])
+
+
+def path_shape(path: str) -> str:
+    """Return *path* with its numbers and its opaque names left open, as in the patterns of its URL.
+
+    >>> path_shape("/calendar/2024/05"), path_shape("/news/the-ferry")
+    ('/calendar/{number}/{number}', '/news/the-ferry')
+    """
+    return _NUMBERED.sub(_shape_of_match, path)
 
 
 def grows(pattern: str) -> bool:

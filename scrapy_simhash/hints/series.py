@@ -70,11 +70,20 @@ def _without_pages(key: str) -> tuple[str, list[str]]:
     numbers: list[str] = []
     for parameter in parts.query.split("&"):
         name, _, value = parameter.partition("=")
-        is_page = name.lower().translate(_NO_MARKS) in _PAGE_PARAMETERS and _PAGE_NUMBER.fullmatch(value)
+        is_page = counts_pages(name) and _PAGE_NUMBER.fullmatch(value)
         (numbers if is_page else kept).append(parameter)
     numbers += _PAGE_IN_PATH.findall(parts.path)
     path = trimmed(_PAGE_IN_PATH.sub("", parts.path))
     return f"{parts.netloc}{path}?{'&'.join(kept)}".removesuffix("?"), numbers
+
+
+def counts_pages(parameter: str) -> bool:
+    """Tell whether *parameter*, a name, counts the pages of listings, or how many entries come before.
+
+    >>> counts_pages("Page-No"), counts_pages("sort")
+    (True, False)
+    """
+    return parameter.lower().translate(_NO_MARKS) in _PAGE_PARAMETERS
 
 
 def _without_time(key: str) -> str:

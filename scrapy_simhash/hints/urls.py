@@ -57,7 +57,9 @@ def url_key(url: str) -> str:
     netloc = f"{user}@{host}" if user else host
     if port is not None and port not in _DEFAULT_PORTS:
         netloc = f"{netloc}:{port}"
-    query = "&".join(part for part in parts.query.split("&") if part and not _is_tracking(part))
+    query = "&".join(
+        part for part in parts.query.split("&") if part and not is_tracking(part.partition("=")[0])
+    )
     key = f"http://{netloc}{trimmed(_SESSION.sub('', parts.path))}"
     return f"{key}?{query}" if query else key
 
@@ -86,6 +88,11 @@ def _bare(host: str) -> str:
     return host[start:]
 
 
-def _is_tracking(parameter: str) -> bool:
-    name = parameter.partition("=")[0].lower()
+def is_tracking(parameter: str) -> bool:
+    """Tell whether *parameter*, a name, says who came from where or in which session, and never what is shown.
+
+    >>> is_tracking("utm_source"), is_tracking("sid")
+    (True, False)
+    """
+    name = parameter.lower()
     return name in _TRACKING or name.startswith(_TRACKING_PREFIX)

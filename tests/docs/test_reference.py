@@ -119,6 +119,7 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
         scrapy_simhash.NearDuplicate,
         scrapy_simhash.NearDuplicateItem,
         scrapy_simhash.NearDuplicatePageItem,
+        scrapy_simhash.RequestSkipped,
         scrapy_simhash.UnchangedPageItem,
     ]
     assert sorted(drawn) == sorted(error.__name__ for error in [*errors, *raised])

@@ -1,0 +1,297 @@
+"""Replay crawls of sites with duplicates under many URLs, and count what URL rules save, and what they lose.
+
+    python benchmarks/url_rules.py                       # a table; --json for programs
+    python benchmarks/url_rules.py --only manual "session on every link"
+
+The sites are the trees of real pages that ``SIMHASH_EVAL_PACK`` names, and the example site, each with parameters
+that are put on its links: session ids, tracking, the order of a list. Nothing is sent: what a server would answer is
+known, and so is which URLs are one page. Every URL is asked for once, as with a duplicate filter, the latest found
+first, as in Scrapy, and at most ``--most`` times as many as there are pages: a site with a new session id in every
+link has no end without rules.
+
+For each site the table has the pages; the requests without rules and with them; the share of duplicate fetches that
+was avoided; the pages that were skipped and never fetched; the rules, and which of them take out what has an effect;
+the microseconds of a URL, whether it was sent or skipped, looks at pages included; and the bytes of the rules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any, NamedTuple
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
+
+from magazine.site import build_site
+
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.report import environment, opening, table
+from scrapy_simhash import NearDuplicateDetector
+from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
+from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.page.text import parse
+from scrapy_simhash.url_rules import UrlRules
+from scrapy_simhash.url_rules.cut_url import cut
+
+#: Parameters that the generators put on links, and that have no effect.
+IDLE = frozenset(("sid", "ts", "utm_source", "utm_medium", "sort"))
+ORDERS = ("price", "name", "new", "old")
+
+
+class Tree(NamedTuple):
+    """Pages of one site, by path."""
+
+    name: str
+    origin: str
+    seeds: list[str]
+    pages: dict[str, bytes]
+
+
+class Marked(NamedTuple):
+    """A way to put parameters on links."""
+
+    name: str
+    mark: Callable[[str, Random], str]
+
+
+def _plain(url: str, random: Random) -> str:
+    return url
+
+
+def _with(url: str, *parameters: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{'&'.join(parameters)}" if parameters else url
+
+
+def _kept_session(url: str, random: Random) -> str:
+    return _with(url, f"sid={random.randrange(5):08x}")
+
+
+def _fresh_session(url: str, random: Random) -> str:
+    return _with(url, f"sid={random.getrandbits(64):016x}")
+
+
+def _tracking(url: str, random: Random) -> str:
+    if random.random() < 0.5:
+        return url
+    return _with(
+        url, f"utm_source={random.choice(('mail', 'feed', 'ad'))}", f"utm_medium=m{random.randrange(3)}"
+    )
+
+
+def _everything(url: str, random: Random) -> str:
+    url = _tracking(_fresh_session(url, random), random)
+    return _with(url, f"sort={random.choice(ORDERS)}") if random.random() < 0.3 else url
+
+
+def _two_fresh(url: str, random: Random) -> str:
+    return _with(url, f"sid={random.getrandbits(64):016x}", f"ts={random.getrandbits(40)}")
+
+
+MARKS = (
+    Marked("as it is", _plain),
+    Marked("session kept by five visitors", _kept_session),
+    Marked("session on every link", _fresh_session),
+    Marked("tracking", _tracking),
+    Marked("session and time on every link", _two_fresh),
+    Marked("session, tracking, order", _everything),
+)
+
+
+def trees() -> Iterator[Tree]:
+    """Yield the example site, and the trees of the packs."""
+    site = build_site()
+    pages = {
+        address.key: page.body()
+        for address, page in site.items()
+        if page.status == 200 and page.is_html and ":" not in address.key
+    }
+    yield Tree("example", "http://127.0.0.1:8000", ["/"], pages)
+    for pack in Pack.locate_all():
+        yield from _trees_of(pack.folder)
+
+
+def _trees_of(folder: Path) -> Iterator[Tree]:
+    import tarfile
+
+    seeds_file = folder / "site_seeds.json"
+    if not seeds_file.exists():
+        return
+    pages: dict[str, dict[str, bytes]] = {}
+    with tarfile.open(folder / "site.tar.xz", "r:xz") as tar:
+        for member in tar:
+            if (file := tar.extractfile(member)) is not None:
+                _, host, path = member.name.split("/", 2)
+                pages.setdefault(host, {})[f"/{path}"] = file.read()
+    for host, facts in json.loads(seeds_file.read_text()).items():
+        seeds = [urlsplit(seed).path if "://" in seed else f"/{seed.lstrip('/')}" for seed in facts["seeds"]]
+        yield Tree(host, f"http://{host}", seeds, pages[host])
+
+
+class Server:
+    """Answers URLs of a tree, whatever idle parameters they have."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.detector = NearDuplicateDetector()
+
+    def page_of(self, url: str) -> str | None:
+        """Return which page is at *url*, None if there is none."""
+        parts = urlsplit(url)
+        query = "&".join(p for p in parts.query.split("&") if p and p.partition("=")[0] not in IDLE)
+        path = f"{parts.path}?{query}" if query else parts.path
+        if path in self.tree.pages:
+            return path
+        if path.endswith("/") and f"{path}index.html" in self.tree.pages:
+            return f"{path}index.html"
+        return None
+
+    def root(self, page: str) -> Any:
+        """Return the tree of a page."""
+        return self.read(page)[0]
+
+    @cache  # noqa: B019 - one server a tree
+    def read(self, page: str) -> tuple[Any, Reading, list[str]]:
+        """Return tree, reading and links of a page: those to pages of the tree, without the fragments."""
+        root = parse(self.tree.pages[page])
+        url = self.tree.origin + page
+        reading = self.detector.read(root, url)
+        found = [urldefrag(urljoin(url, link.get("href") or "")).url for link in root.iter("a")]
+        return (
+            root,
+            reading,
+            [link for link in found if link.startswith(f"{self.tree.origin}/") and self.page_of(link)],
+        )
+
+
+def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> dict[str, Any]:
+    """Crawl the tree of *server*, and return what came of it."""
+    random = Random(7)
+    detector = NearDuplicateDetector(fingerprinter=server.detector.fingerprinter)
+    rules, looks = UrlRules(), PageLooks(detector.fingerprinter)
+    tree = server.tree
+    queue = [tree.origin + seed for seed in reversed(tree.seeds)]
+    starts, seen, fetched, waited = set(queue), set(queue), set(), set()
+    skipped: set[str] = set()
+    requests, asked, spent = 0, 0, 0.0
+    while queue and requests < most * len(tree.pages):
+        url = queue.pop()
+        page = server.page_of(url)
+        if page is None:
+            continue
+        if with_rules and url not in starts:
+            begun = perf_counter()
+            skip = rules.would_skip(url)
+            asked += 1
+            spent += perf_counter() - begun
+            if skip is not None:
+                skipped.add(page)
+                continue
+            if url not in waited and rules.of(url).should_wait(url):
+                waited.add(url)
+                queue.insert(0, url)
+                continue
+        requests += 1
+        fetched.add(page)
+        _, reading, links = server.read(page)
+        verdict = detector.conclude(reading, url)
+        if with_rules:
+            begun = perf_counter()
+            rules.learn(url, evidence_of(verdict, 200) or 0, looks.at(verdict, partial(server.root, page)))
+            spent += perf_counter() - begun
+        for link in links:
+            link = marked.mark(link, random)
+            if link not in seen:
+                seen.add(link)
+                queue.append(link)
+    host = rules.of(f"{tree.origin}/")
+    return {
+        "requests": requests,
+        "pages": fetched,
+        "lost": len(skipped - fetched),
+        "rules": host.in_force,
+        "checks": host.checks,
+        "microseconds": round(1e6 * spent / max(1, asked), 1),
+        "bytes": host.weight,
+    }
+
+
+def is_wrong(rule: str, server: Server, pages: set[str]) -> bool:
+    """Tell whether *rule* makes one URL of two that are different pages."""
+    from scrapy_simhash.url_rules.hypotheses import hypothesis_of
+
+    hypothesis, about = hypothesis_of(rule)
+    found: dict[str, bytes] = {}
+    for page in pages:
+        parts = cut(server.tree.origin + page)
+        if parts is None:
+            continue
+        shorter = str(hypothesis.without(parts, about))
+        if found.setdefault(shorter, server.tree.pages[page]) != server.tree.pages[page]:
+            return True
+    return False
+
+
+def measure(server: Server, marked: Marked, most: int) -> dict[str, Any]:
+    """Return the figures of one site with one kind of marks."""
+    plain = replay(server, marked, with_rules=False, most=most)
+    ruled = replay(server, marked, with_rules=True, most=most)
+    unique = plain["pages"] | ruled["pages"]
+    copies = plain["requests"] - len(plain["pages"])
+    left = ruled["requests"] - len(ruled["pages"])
+    return {
+        "site": server.tree.name,
+        "marks": marked.name,
+        "pages": len(unique),
+        "requests_without": plain["requests"],
+        "requests": ruled["requests"],
+        "avoided": round(1 - left / copies, 3) if copies else None,
+        "lost": ruled["lost"],
+        "checks": ruled["checks"],
+        "rules": ruled["rules"],
+        "wrong_rules": [rule for rule in ruled["rules"] if is_wrong(rule, server, unique)],
+        "microseconds": ruled["microseconds"],
+        "bytes": ruled["bytes"],
+    }
+
+
+COLUMNS = (
+    *("site", "marks", "pages", "requests_without", "requests", "avoided", "lost", "rules", "wrong_rules"),
+    *("microseconds", "bytes"),
+)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", nargs="*", help="sites or marks whose names contain one of these")
+    parser.add_argument("--most", type=int, default=10)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found = []
+    for tree in trees():
+        server = Server(tree)
+        for marked in MARKS:
+            if options.only and not any(word in f"{tree.name} {marked.name}" for word in options.only):
+                continue
+            found.append(measure(server, marked, options.most))
+            if not options.json:
+                print(found[-1], file=sys.stderr)
+    result = {**environment("benchmarks/url_rules.py", sys.argv[1:]), "found": found}
+    if options.json:
+        print(json.dumps(result, indent=2))
+        return
+    print(opening(result))
+    print(table(COLUMNS, [[str(row[name]) for name in COLUMNS] for row in found]))
+
+
+if __name__ == "__main__":
+    main()

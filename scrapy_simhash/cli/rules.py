@@ -1,0 +1,209 @@
+"""Show the URL rules of a store, as a table, as JSON, as settings, or in the form that duplicate-url-discarder reads.
+
+Or import such JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scrapy_simhash.cli.explanation import shown
+from scrapy_simhash.cli.failures import Failed, Refused, failing
+from scrapy_simhash.cli.input import opened
+from scrapy_simhash.cli.places import Place, add_place, place_of
+from scrapy_simhash.cli.profile_change import keeper
+from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.store import KeepsSites
+from scrapy_simhash.times import parsed as parsed_time
+from scrapy_simhash.times import written
+from scrapy_simhash.url_rules import Evidence, HostRules, KeptRules, place_of_site, prior, site_at, site_of
+
+EXAMPLE = """\
+$ scrapy-simhash rules news.sqlite
+host  rule  pairs  different  clusters  loss at most  saved  since  in force
+"""
+
+#: What a run is called in which rules were imported.
+DOING = "rules"
+KIND = "scrapy-simhash url rules"
+VERSION = 1
+MOST_BYTES = 10_000_000
+_HEADS = ("host", "rule", "pairs", "different", "clusters", "loss at most", "saved", "since", "in force")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add which store, which host, and in what form."""
+    add_place(parser)
+    parser.add_argument("host", metavar="HOST", nargs="?", help="only the rules of this host")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="write a JSON object, which --import takes")
+    form.add_argument(
+        "--settings", action="store_true", help="write the rules in force as SIMHASH_URL_RULES_PIN"
+    )
+    form.add_argument(
+        "--discarder",
+        action="store_true",
+        help="write the parameters without effect as a rule file of duplicate-url-discarder",
+    )
+    form.add_argument(
+        "--import", dest="import_", metavar="FILE", help="add exported rules (-: standard input)"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print the rules of a store, or import some, and return 0."""
+    place = place_of(options.place, options)
+    site = options.host and site_of(f"http://{options.host.lower()}")
+    if options.import_ is not None:
+        _import(place, site, options)
+        return 0
+    with Progress(sys.stderr) as progress, place.reading() as store:
+        hosts: list[dict[str, Any]] = []
+        tell = progress.counting("reading hosts")
+        for name, data in _kept(keeper(store, place), site):
+            hosts.append(_facts(name, data, place))
+            tell(len(hosts))
+    if site is not None and not hosts:
+        raise Failed(f"{place.shown} has no URL rules of {shown(site)}; without HOST, all hosts are listed")
+    if options.json:
+        text = json.dumps({"kind": KIND, "version": VERSION, "hosts": hosts}, indent=2)
+    elif options.settings:
+        text = f"SIMHASH_URL_RULES_PIN = {json.dumps(_pins(hosts), indent=4)}"
+    elif options.discarder:
+        text = json.dumps(list(_discarded(hosts)), indent=2)
+    else:
+        text = "\n".join(_table(hosts))
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    return 0
+
+
+def _kept(store: KeepsSites, site: str | None) -> Iterator[tuple[str, bytes]]:
+    if site is not None:
+        data = store.load_site(place_of_site(site))
+        if data is not None:
+            yield site, data
+        return
+    for name, data in store.sites():
+        if (found := site_at(name)) is not None:
+            yield found, data
+
+
+def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
+    """Return what is known of the rules of *site*; of rules without any equal pair nothing is told."""
+    host = _joined(site, data, place).host
+    evidence = sorted(host.evidence.items(), key=lambda item: (-item[1].stage, -item[1].same, item[0]))
+    return {
+        "host": site,
+        "rules": [
+            {
+                "rule": rule,
+                "in_force": rule in host.in_force,
+                "stage": found.stage,
+                "pairs": found.same,
+                "different": found.different,
+                "clusters": found.counted_clusters,
+                "loss": round(found.loss, 4),
+                "saved": found.skipped,
+                "since": written(found.since) if found.since else None,
+            }
+            for rule, found in evidence
+            if found.same
+        ],
+    }
+
+
+def _joined(site: str, data: bytes | None, place: Place) -> KeptRules:
+    """Return what the store has of *site*. Raises Failed if it is damaged."""
+    kept = KeptRules(HostRules())
+    try:
+        kept.join(data, 0)
+    except ValueError as error:
+        raise Failed(f"{place.shown}: the URL rules of {shown(site)} are damaged: {error}") from error
+    return kept
+
+
+def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    rows = [
+        (
+            shown(host["host"]),
+            shown(rule["rule"]),
+            f"{rule['pairs']:,}",
+            f"{rule['different']:,}",
+            f"{rule['clusters']}{'+' if rule['clusters'] == len(Evidence().clusters) else ''}",
+            f"{100 * rule['loss']:.1f} %",
+            f"{rule['saved']:,}",
+            rule["since"] or "-",
+            f"stage {rule['stage']}" if rule["in_force"] else "no",
+        )
+        for host in hosts
+        for rule in host["rules"]
+    ]
+    widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
+    for row in (_HEADS, *rows):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _pins(hosts: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [f"{host['host']}: {rule['rule']}" for host in hosts for rule in host["rules"] if rule["in_force"]]
+
+
+def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rules that duplicate-url-discarder can have: those that are about parameters."""
+    for host in hosts:
+        names = [
+            name
+            for rule in host["rules"]
+            if rule["in_force"] and rule["rule"].startswith("parameter ")
+            for name in rule["rule"].removeprefix("parameter ").split(",")
+        ]
+        if names:
+            yield {
+                "order": 100,
+                "processor": "queryRemoval",
+                "urlPattern": {"include": [host["host"]]},
+                "args": sorted(set(names)),
+            }
+
+
+def _import(place: Place, site: str | None, options: Namespace) -> None:
+    """Add the rules of a file to a store, in a run of its own."""
+    with opened(options.import_) as given, failing(f"read {given.source}"):
+        found = dict(_read(given.stream.read(MOST_BYTES + 1), given.name, site))
+    header = place.header() or (options.project and options.project.header_for(place))
+    if header is None:
+        # Says why, if it cannot be opened.
+        with place.reading() as store:
+            header = store.header
+    with place.claiming(header, DOING) as store:
+        sites = keeper(store, place)
+        for name, rules in found.items():
+            kept = _joined(name, sites.load_site(place_of_site(name)), place)
+            for rule, evidence in rules.items():
+                # The same pairs again are no more evidence.
+                mine = kept.host.evidence.get(rule)
+                if mine is None or mine.same < evidence.same:
+                    kept.host.evidence[rule] = evidence
+            sites.keep_sites([(place_of_site(name), kept.to_bytes())])
+
+
+def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, dict[str, Evidence]]]:
+    """Yield the hosts of an export with their rules. Raises Refused for anything else."""
+    try:
+        facts = json.loads(data)
+        if facts["kind"] != KIND or facts["version"] != VERSION:
+            raise ValueError(f'it has no "kind": "{KIND}" with "version": {VERSION}')
+        for each in facts["hosts"]:
+            rules = {}
+            for rule in each["rules"]:
+                since = parsed_time(rule["since"]) if rule["since"] else 0
+                numbers = [rule["pairs"], rule["different"], rule["clusters"], 0, since, 0]
+                rules[rule["rule"]] = Evidence.from_list(numbers, prior=prior(rule["rule"]))
+            if site in (None, each["host"]):
+                yield each["host"], rules
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Refused(f"{name} has no URL rules as rules --json writes them: {error}") from error

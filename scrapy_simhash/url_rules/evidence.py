@@ -1,0 +1,268 @@
+"""Evidence: how often URLs that differ in one part had the same page, and what follows from it."""
+
+from __future__ import annotations
+
+from array import array
+from functools import lru_cache
+from math import comb
+from typing import NamedTuple
+
+#: Lower bounds of the share of equal pages, with 95 % confidence, from which on more of a rule's URLs are skipped.
+BOUNDS = (0.90, 0.95, 0.98)
+#: Clusters in which there must have been equal pages.
+LEAST_CLUSTERS = 10
+#: Pairs of one cluster that count: a page that is linked everywhere tells nothing about the others.
+MOST_OF_CLUSTER = 6
+#: Slots of a ring.
+SLOTS = 64
+#: URLs in a ring under which one cluster came, beyond which it tells nothing: a login wall, a soft 404, empty months.
+MOST_UNDER = 3
+#: Pairs after which half of all counts are forgotten.
+HALF_LIFE = 512
+#: Wrong pages after which a rule is given up; the first one lowers its stage.
+MOST_WRONG = 2
+#: Right pages after which a wrong one is forgiven.
+FORGIVEN_AFTER = 149
+_LOW = (1 << 32) - 1
+
+
+def lower_bound(same: int, different: int) -> float:
+    """Return the share of equal pairs that is exceeded with 95 % confidence (Clopper and Pearson 1934).
+
+    >>> [round(lower_bound(pairs, 0), 3) for pairs in (29, 59, 149)]
+    [0.902, 0.95, 0.98]
+    >>> round(lower_bound(46, 1), 2)
+    0.9
+    """
+    if not same:
+        return 0.0
+    if not different:
+        return float(0.05 ** (1 / same))
+    return _bound_with_errors(same, different)
+
+
+@lru_cache(maxsize=1_000)
+def _bound_with_errors(same: int, different: int) -> float:
+    pairs, low, high = same + different, 0.0, 1.0
+    while high - low > 1e-4:
+        share = (low + high) / 2
+        chance = sum(
+            comb(pairs, errors) * (1 - share) ** errors * share ** (pairs - errors)
+            for errors in range(different + 1)
+        )
+        low, high = (share, high) if chance < 0.05 else (low, share)
+    return low
+
+
+class Entry(NamedTuple):
+    """What a ring has of the latest URL without one part."""
+
+    content: int
+    value: int
+    """Hash of what the part was."""
+    links: int
+    """Hash of what its links say, 0 if nobody looked."""
+
+
+class Ring:
+    """The latest URLs without one part: of each its hash, the page that came, and what the part was. At most 1.8 KiB.
+
+    A slot is found by the hash, so a newer URL may take the place of any older one.
+    """
+
+    __slots__ = ("_filled", "_slots", "_values")
+
+    def __init__(self) -> None:
+        self._slots = array("Q", bytes(8 * 3 * 4))
+        self._values = array("L")
+        self._filled = 0
+
+    def __len__(self) -> int:
+        """Return how many slots there are: 4 to 64."""
+        return len(self._slots) // 3
+
+    def find(self, key: int) -> Entry | None:
+        """Return what is known of the URL with the hash *key*, None if it is not here."""
+        at = 3 * (key % len(self))
+        slots = self._slots
+        if slots[at] != key:
+            return None
+        packed = slots[at + 1]
+        return Entry(packed >> 32, packed & _LOW, slots[at + 2])
+
+    def put(self, key: int, entry: Entry) -> None:
+        """Keep a URL."""
+        if 2 * self._filled >= len(self) < SLOTS:
+            self._grow()
+        at = 3 * (key % len(self))
+        slots = self._slots
+        self._filled += not slots[at]
+        slots[at], slots[at + 1], slots[at + 2] = key, entry.content << 32 | entry.value, entry.links
+
+    def note(self, value: int) -> None:
+        """Take note of the hash of a value."""
+        values = self._values
+        if len(values) >= SLOTS:
+            del values[: SLOTS // 2]
+        values.append(value)
+
+    def emptied(self) -> Ring:
+        """Return a ring without URLs that knows the same values."""
+        ring = Ring()
+        ring._values = self._values
+        return ring
+
+    def times_under(self, content: int) -> int:
+        """Return under how many of these URLs *content* came."""
+        return sum(packed >> 32 == content for packed in self._slots[1::3])
+
+    @property
+    def has_several_values(self) -> bool:
+        """Whether there was more than one value."""
+        values = self._values
+        return len(values) > 1 and values.count(values[-1]) < len(values)
+
+    @property
+    def values_are_fresh(self) -> bool:
+        """Whether nearly every URL has a value of its own, as with session ids."""
+        return len(self._values) >= 16 and len(set(self._values)) >= 0.9 * len(self._values)
+
+    def _grow(self) -> None:
+        former = self._slots
+        self._slots = array("Q", bytes(16 * len(former)))
+        self._filled = 0
+        for at in range(0, len(former), 3):
+            if former[at]:
+                to = 3 * (former[at] % len(self))
+                self._filled += not self._slots[to]
+                self._slots[to : to + 3] = former[at : at + 3]
+
+
+class Evidence:
+    """Pairs of pages for and against one rule."""
+
+    __slots__ = (
+        *(
+            "_stage",
+            "clusters",
+            "different",
+            "lowered",
+            "prior",
+            "right",
+            "same",
+            "since",
+            "skipped",
+            "wrong",
+        ),
+    )
+
+    def __init__(self, *, prior: int = 0) -> None:
+        """*prior* is how many equal pairs it counts for that the rule is known from other sites."""
+        self.prior = prior
+        self.same = 0
+        self.different = 0
+        #: Of the clusters, by their hash, how often each had equal pages.
+        self.clusters = bytearray(32)
+        self.wrong = 0
+        self.right = 0
+        self.lowered = 0
+        #: When it was first in force, in seconds of Unix time; 0 for never.
+        self.since = 0
+        #: Requests that were skipped, or would have been.
+        self.skipped = 0
+        self._stage = 0
+
+    @property
+    def stage(self) -> int:
+        """How far the rule is believed: 0 for not at all, up to 3."""
+        return self._stage
+
+    @property
+    def counted_clusters(self) -> int:
+        """In how many clusters there were equal pages, at least; at most 32."""
+        return len(self.clusters) - self.clusters.count(0)
+
+    @property
+    def loss(self) -> float:
+        """The share of pages that may be lost, with 95 % confidence; without any different pair 3 / pairs."""
+        return 1.0 - lower_bound(self.same, self.different)
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it is surely no rule."""
+        return self.different >= 4 and self.different * 4 > self.same
+
+    def has_enough_of(self, content: int) -> bool:
+        """Tell whether one more equal pair of *content* would not count."""
+        return self.clusters[content % 32] >= MOST_OF_CLUSTER
+
+    def add(self, content: int, is_same: bool) -> None:
+        """Count a pair of pages."""
+        if is_same:
+            if self.has_enough_of(content):
+                return
+            self.clusters[content % 32] += 1
+            self.same += 1
+        else:
+            self.different += 1
+        if self.same + self.different >= HALF_LIFE:
+            self.same //= 2
+            self.different //= 2
+        if self.counted_clusters == 32 and min(self.clusters) >= MOST_OF_CLUSTER:
+            # All have told what they may: from now on they may tell it again.
+            self.clusters = bytearray([1] * 32)
+        self._find_stage()
+
+    def answer(self, content: int, is_right: bool) -> bool:
+        """Count a page that the rule in force knew beforehand, and return whether the rule is given up."""
+        self.add(content, is_right)
+        if is_right:
+            self.right += 1
+            if self.right >= FORGIVEN_AFTER:
+                self.right = self.wrong = self.lowered = 0
+        else:
+            self.right = 0
+            self.wrong += 1
+            self.lowered += 1
+        self._find_stage()
+        if self.wrong < MOST_WRONG:
+            return False
+        # It has to be earned again, with its errors among the counts.
+        self.same, self.clusters = 0, bytearray(32)
+        self.wrong = self.lowered = self.right = 0
+        self._stage = 0
+        return True
+
+    def _find_stage(self) -> None:
+        if self.counted_clusters < LEAST_CLUSTERS:
+            self._stage = 0
+            return
+        bound = lower_bound(self.same + self.prior, self.different)
+        self._stage = max(0, sum(bound >= least for least in BOUNDS) - self.lowered)
+
+    def add_since(self, shared: list[int] | None, other: Evidence) -> None:
+        """Add what *other* has counted since to_list() of it was *shared*, None for never."""
+        same, different, _, wrong, _, skipped = shared or [0] * 6
+        self.same = max(0, self.same + other.same - same)
+        self.different = max(0, self.different + other.different - different)
+        self.clusters = bytearray(map(max, self.clusters, other.clusters))
+        self.wrong = self.lowered = max(0, self.wrong + other.wrong - wrong)
+        self.since = min(filter(None, (self.since, other.since)), default=0)
+        self.skipped += other.skipped - skipped
+        self._find_stage()
+
+    def to_list(self) -> list[int]:
+        """Return what outlives the crawl."""
+        return [self.same, self.different, self.counted_clusters, self.wrong, self.since, self.skipped]
+
+    @classmethod
+    def from_list(cls, kept: list[int], *, prior: int = 0) -> Evidence:
+        """Return what to_list() gave. Raises ValueError for anything else."""
+        if len(kept) != 6 or not all(isinstance(number, int) and number >= 0 for number in kept):
+            raise ValueError(f"evidence must be six numbers, got {kept}")
+        evidence = cls(prior=prior)
+        evidence.same, evidence.different, clusters, evidence.wrong, evidence.since, evidence.skipped = kept
+        evidence.lowered = evidence.wrong
+        evidence.clusters = bytearray([1] * min(clusters, 32) + [0] * (32 - min(clusters, 32)))
+        evidence._find_stage()
+        return evidence

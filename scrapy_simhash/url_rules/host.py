@@ -1,0 +1,350 @@
+"""HostRules: what was learned about the URLs of one host, and which of them need not be requested."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from scrapy_simhash.url_rules.cut_url import CutUrl, cut
+from scrapy_simhash.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
+from scrapy_simhash.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
+from scrapy_simhash.url_rules.trials import Looks, Trials
+
+#: The content of a page that was fetched and is no evidence: a short one, one that is not HTML.
+FETCHED = 0
+#: In place of the content of a page that is not there, and how often that must be so to be believed.
+MISSING, MOST_MISSED = -1, 3
+#: Fetched pages that are kept with their URLs, to be known again when a rule comes or goes.
+MOST_URLS = 1_000
+#: Fetched pages that are known by the hash of their URL without what has no effect; beyond it, all but the latest go.
+MOST_KNOWN = 100_000
+#: Rules in force on a host at most: the ones that were believed first.
+MOST_IN_FORCE = 8
+#: Of the requests that rules of each stage match, one in so many is sent all the same.
+SENT_AT = (1, 3, 10)
+#: At the last stage at most one in so many requests is such a check, and one for each doubling of matches.
+EXPLORED = 20
+#: How often a page is requested under different URLs by rules of the other stages, and while a rule is doubted.
+MOST_FETCHED = (0, 4, 2)
+MOST_DOUBTED = 20
+#: How often a page has come under fresh URLs before more of these have to wait, while nothing is known yet.
+SOON_ENOUGH = 3
+#: What things weigh, in bytes, for the bound over all hosts.
+_KNOWN, _URL = 110, 250
+_WORD = (1 << 32) - 1
+#: Where what is known of a page has the uses that it was fetched for, 16 bits, and the values that rules took out.
+_USES, _VALUES = 40, 56
+_NEVER = 1 << 62
+
+
+class Skip(NamedTuple):
+    """Why a request need not be sent."""
+
+    rules: tuple[str, ...]
+    key: int
+    """The page that has been fetched."""
+
+
+class _Rule(NamedTuple):
+    """A rule in force."""
+
+    text: str
+    hypothesis: Hypothesis
+    about: str
+    evidence: Evidence
+
+
+class _Reduced(NamedTuple):
+    """A URL without what has no effect."""
+
+    url: CutUrl
+    group: str
+    """That of the whole URL."""
+    key: int
+    values: int
+    """16 bits for each rule in force: a hash of what it took out, 0 for nothing."""
+    stage: int
+    """The lowest of the rules that took something out; 0 if none did."""
+
+
+class HostRules:
+    """The rules of one host. Knows no Scrapy, and no other host."""
+
+    __slots__ = (
+        *("_believed", "_came", "_explored", "_in_force", "_known", "_matched", "_missed"),
+        *("_trials", "_urls", "_weight", "checks", "evidence", "forbidden", "pages", "pinned"),
+        *("requests", "skipped"),
+    )
+
+    def __init__(
+        self, *, pinned: frozenset[str] = frozenset(), forbidden: frozenset[str] = frozenset()
+    ) -> None:
+        """*pinned* rules are always in force, *forbidden* ones never."""
+        #: Pages that were learned from, and requests that were sent although they need not be.
+        self.pages = 0
+        self.checks = 0
+        #: Requests that were sent to the host, where that is known.
+        self.requests = 0
+        #: Requests that were skipped, or would have been.
+        self.skipped = 0
+        self._matched = self._explored = 0
+        self._trials = Trials()
+        #: For and against each rule, on the whole host.
+        self.evidence = self._trials.evidence
+        self._weight = 1_200
+        #: Rules that are always in force.
+        self.pinned = pinned
+        #: Rules that are never in force.
+        self.forbidden = forbidden
+        self._in_force: list[_Rule] = []
+        self._believed: list[str] = []
+        #: By hash of the reduced URL: values, uses, content, and how often it was fetched.
+        self._known: dict[int, int] = {}
+        #: By hash of a URL without its fresh parameters: how often its page came.
+        self._came: dict[int, int] = {}
+        self._missed: dict[int, int] = {}
+        self._urls: deque[tuple[str, int, int]] | tuple[()] = ()
+        self.find_rules(0)
+
+    @property
+    def in_force(self) -> list[str]:
+        """The rules by which requests are skipped, or would be."""
+        return [rule.text for rule in self._in_force]
+
+    def learn(self, url: str, content: int, look: Looks, now: int, use: int = 1) -> list[str]:
+        """Learn from the page that came at *url*, and return the rules that were given up by that.
+
+        *content* says what the page is: equal for near-duplicates, 32 bits; `FETCHED` for a page that is no evidence,
+        and `MISSING` for one that is not there. *look* is called if it matters what kind
+        of page it is. *now* is in seconds of Unix time. *use* says what
+        the page is for, one of 16 bits: one that was fetched for another use is not skipped. Some 15 µs.
+        """
+        parts = cut(url)
+        if parts is None:
+            return []
+        self.pages += 1
+        reduced = self._reduce(parts)
+        if parts.query and (key := self._trials.without_fresh(reduced.url, reduced.group)) is not None:
+            _increase(self._came, key)
+        if content <= FETCHED:
+            self._trials.note(reduced.url, reduced.group)
+            if content == MISSING:
+                _increase(self._missed, reduced.key)
+            if content == FETCHED or self._missed[reduced.key] >= MOST_MISSED:
+                self._remember(url, reduced, FETCHED, use)
+            return []
+        packed = self._known.get(reduced.key)
+        believed = [rule for rule in self._in_force if self._stage_in(reduced.group, rule)]
+        if packed is not None and reduced.values and packed >> _VALUES != reduced.values:
+            is_right = _content(packed) == content
+            if not is_right and self._is_everywhere(content):
+                return []
+            self._count_skipped(packed, reduced)
+            if _content(packed) != FETCHED:
+                self._answer(reduced, packed, content, is_right)
+        self._trials.compare(reduced.url, reduced.group, content, look, self._content_of)
+        self._remember(url, reduced, content, use)
+        # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
+        given_up = [rule.text for rule in believed if not self._stage_in(reduced.group, rule)]
+        if self._has_changed():
+            self.find_rules(now)
+        return given_up
+
+    def would_skip(self, url: str, use: int = 1) -> Skip | None:
+        """Return why the request of *url* need not be sent; None if it is to be sent, perhaps to check a rule."""
+        parts = cut(url) if self._in_force else None
+        if parts is None:
+            self.requests += 1
+            return None
+        reduced = self._reduce(parts)
+        packed = self._known.get(reduced.key)
+        is_fetched = packed is not None and bool(packed >> _USES & use)
+        if packed is None or not is_fetched or not reduced.values or packed >> _VALUES == reduced.values:
+            self.requests += 1
+            return None
+        if not self._skips_now(packed, reduced):
+            self.requests += 1
+            self.checks += 1
+            return None
+        rules = self._applied(reduced.values, packed >> _VALUES)
+        for rule in rules:
+            rule.evidence.skipped += 1
+        self.skipped += 1
+        return Skip(tuple(rule.text for rule in rules), reduced.key)
+
+    def should_wait(self, url: str) -> bool:
+        """Tell whether other requests are to be sent before that of *url*, as its page has come several times.
+
+        So a page that has a fresh session id in each link does not keep a crawl at itself until enough is known.
+        """
+        parts = cut(url)
+        if parts is None or not parts.query:
+            return False
+        reduced = self._reduce(parts)
+        key = self._trials.without_fresh(reduced.url, reduced.group)
+        return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
+
+    def forget(self, url: str) -> None:
+        """Forget that the page at *url* was fetched: what was made of it is lost."""
+        parts = cut(url)
+        if parts is not None:
+            self._known.pop(self._reduce(parts).key, None)
+            self._urls = deque((entry for entry in self._urls if entry[0] != url), MOST_URLS)
+
+    def find_rules(self, now: int) -> None:
+        """Find which rules are in force, and know the fetched pages by them."""
+        self._in_force = []
+        for text in self._chosen(now):
+            hypothesis, about = hypothesis_of(text)
+            evidence = self.evidence.setdefault(text, Evidence())
+            evidence.since = evidence.since or now
+            self._in_force.append(_Rule(text, hypothesis, about, evidence))
+        # What is under test was compared with other rules in force.
+        self._trials.begin_again()
+        self._weight -= len(self._known) * _KNOWN
+        self._known.clear()
+        for url, content, use in self._urls:
+            if parts := cut(url):
+                self._know(self._reduce(parts), content, use)
+
+    @property
+    def weight(self) -> int:
+        """Bytes that all of it takes, about."""
+        return self._weight + self._trials.weight
+
+    @property
+    def trials(self) -> Trials:
+        """The rules under test, in each group of URLs."""
+        return self._trials
+
+    def _chosen(self, now: int) -> list[str]:
+        """Return the rules that are to be in force."""
+        self._believed = [rule for rule, evidence in self.evidence.items() if evidence.stage]
+        believed = list(self._believed)
+        # Those that were believed first stay first, so that nothing changes without need.
+        believed.sort(
+            key=lambda rule: (self.evidence[rule].since or now or _NEVER, -self.evidence[rule].same)
+        )
+        chosen = dict.fromkeys([*sorted(self.pinned), *believed])
+        return [
+            rule for rule in chosen if rule not in self.forbidden and not covers(rule, chosen.keys() - {rule})
+        ][:MOST_IN_FORCE]
+
+    def _reduce(self, url: CutUrl) -> _Reduced:
+        if not self._in_force:
+            return _Reduced(url, url.group, hash(url), 0, 0)
+        group, values, stage = url.group, 0, 0
+        for index, rule in enumerate(self._in_force):
+            shorter = rule.hypothesis.without(url, rule.about)
+            if shorter == url:
+                continue
+            believed = self._stage_in(group, rule)
+            if believed:
+                values |= (1 + _difference(url, shorter) % 65_535) << 16 * index
+                stage = min(stage or believed, believed)
+                url = shorter
+        return _Reduced(url, group, hash(url), values, stage)
+
+    def _stage_in(self, group: str, rule: _Rule) -> int:
+        if rule.text in self.pinned:
+            return len(BOUNDS)
+        trial = self._trials.get(group, rule.text)
+        own = trial.evidence if trial is not None else None
+        stage = rule.evidence.stage
+        return min(own.stage, stage) if own is not None and own.different else stage
+
+    def _applied(self, values: int, others: int) -> list[_Rule]:
+        """Return the rules that took different things out of two URLs."""
+        differing = values ^ others
+        return [rule for index, rule in enumerate(self._in_force) if differing >> 16 * index & 65_535]
+
+    def _skips_now(self, packed: int, reduced: _Reduced) -> bool:
+        """Tell whether a request that rules match is skipped, and not sent to check them; to be asked once."""
+        self._matched += 1
+        rules, fetched, stage = self._applied(reduced.values, packed >> _VALUES), packed & 255, reduced.stage
+        if all(rule.text in self.pinned for rule in rules):
+            return True
+        if any(rule.evidence.wrong for rule in rules):
+            # One was wrong: whether it was by chance is to be known at once.
+            return fetched >= MOST_DOUBTED
+        if stage == len(BOUNDS):
+            if (self._explored - self._matched.bit_length()) * EXPLORED >= self.requests:
+                return True
+            self._explored += 1
+            return False
+        return fetched >= MOST_FETCHED[stage] or self._matched % SENT_AT[stage] != 0
+
+    def _count_skipped(self, packed: int, reduced: _Reduced) -> None:
+        """Count what would have been skipped, but was sent, as nobody asked."""
+        if self.requests:
+            return
+        if self._skips_now(packed, reduced):
+            self.skipped += 1
+            for rule in self._applied(reduced.values, packed >> _VALUES):
+                rule.evidence.skipped += 1
+
+    def _answer(self, reduced: _Reduced, packed: int, content: int, is_right: bool) -> None:
+        for rule in self._applied(reduced.values, packed >> _VALUES):
+            if rule.text in self.pinned:
+                continue
+            trial = self._trials.get(reduced.group, rule.text)
+            if trial is not None and trial.evidence is not None:
+                trial.evidence.add(content, is_right)
+            if rule.evidence.answer(content, is_right):
+                self._trials.forget(rule.text)
+
+    def _content_of(self, url: CutUrl) -> int:
+        """Return the content of the page at *url*, 0 if none is known that is evidence."""
+        return _content(self._known.get(hash(url), 0))
+
+    def _remember(self, url: str, reduced: _Reduced, content: int, use: int) -> None:
+        # Where no two pages were compared yet, no rule can come soon.
+        if self.evidence:
+            if not isinstance(self._urls, deque):
+                self._urls = deque(maxlen=MOST_URLS)
+            if len(self._urls) < MOST_URLS:
+                self._weight += _URL
+            self._urls.append((url, content, use))
+        self._know(reduced, content, use)
+
+    def _know(self, reduced: _Reduced, content: int, use: int) -> None:
+        packed = self._known.get(reduced.key)
+        if packed is None:
+            self._weight += _KNOWN
+            if len(self._known) >= MOST_KNOWN:
+                kept = list(self._known.items())[MOST_KNOWN // 2 :]
+                self._weight -= (len(self._known) - len(kept)) * _KNOWN
+                self._known = dict(kept)
+            self._known[reduced.key] = reduced.values << _VALUES | use << _USES | content << 8 | 1
+        elif packed & 255 < 255 or not packed >> _USES & use:
+            packed -= packed & 255 == 255
+            self._known[reduced.key] = (packed | use << _USES) + 1
+
+    def _is_everywhere(self, content: int) -> bool:
+        """Tell whether several of the latest URLs had this page, as with a login wall: it says nothing."""
+        latest = list(self._urls)[-64:]
+        return sum(other == content for _, other, _ in latest) > MOST_UNDER
+
+    def _has_changed(self) -> bool:
+        """Tell whether other rules are believed than those in force."""
+        believed = [rule for rule, evidence in self.evidence.items() if evidence.stage]
+        return believed != self._believed
+
+
+def _increase(counts: dict[int, int], key: int) -> None:
+    """Count *key*. A count that is forgotten begins anew."""
+    if len(counts) >= MOST_URLS:
+        counts.clear()
+    counts[key] = counts.get(key, 0) + 1
+
+
+def _content(packed: int) -> int:
+    return packed >> 8 & _WORD
+
+
+def _difference(url: CutUrl, shorter: CutUrl) -> int:
+    """Return a hash of what was taken out of a URL."""
+    if url.query != shorter.query:
+        kept = set(shorter.query)
+        return hash(tuple([part for part in url.query if part not in kept]) or url.query)
+    return hash((url.scheme, url.host, url.path))

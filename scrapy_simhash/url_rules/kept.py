@@ -1,0 +1,98 @@
+"""Kept rules: what was learned about a host as bytes, and how they are joined with what others have learned."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from zlib import compress, decompress
+from zlib import error as ZlibError
+
+from scrapy_simhash.url_rules.evidence import Evidence
+from scrapy_simhash.url_rules.host import HostRules
+from scrapy_simhash.url_rules.hypotheses import hypothesis_of, prior
+
+#: Of the bytes. Who does not know it learns anew.
+VERSION = 1
+#: Before the name of a site, where a store keeps its rules beside the profiles of hosts: no host has a space.
+_BEFORE = "url-rules "
+
+
+def place_of_site(site: str) -> str:
+    """Return under which name a store keeps the rules of *site*.
+
+    >>> place_of_site("example.com"), site_at(place_of_site("example.com")), site_at("example.com")
+    ('url-rules example.com', 'example.com', None)
+    """
+    return _BEFORE + site
+
+
+def site_at(place: str) -> str | None:
+    """Return the site of which rules are kept under the name *place*, None if it is something else."""
+    return place.removeprefix(_BEFORE) if place.startswith(_BEFORE) else None
+
+
+class KeptRules:
+    """What one host's rules have in common with what is kept of them."""
+
+    def __init__(self, host: HostRules) -> None:
+        self.host = host
+        self._shared: dict[str, list[int]] = {}
+        #: Of the bytes that were last read or written, where a store has versions.
+        self.version = b""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to keep."""
+        return any(
+            evidence.to_list() != self._shared.get(rule) for rule, evidence in self.host.evidence.items()
+        )
+
+    def join(self, data: bytes | None, now: int) -> None:
+        """Join what is kept, whoever wrote it, with what was learned since; None if nothing is kept.
+
+        Raises ValueError for what is no such data.
+        """
+        if data is None:
+            self._shared = {}
+            return
+        kept = parsed(data)
+        host = self.host
+        for rule, numbers in kept["rules"].items():
+            theirs, mine = Evidence.from_list(numbers, prior=prior(rule)), host.evidence.get(rule)
+            if mine is not None:
+                theirs.add_since(self._shared.get(rule), mine)
+            host.evidence[rule] = theirs
+        for rule, groups in kept["wrong"].items():
+            for group, numbers in groups.items():
+                if host.trials.get(group, rule) is None:
+                    host.trials.put(rule, group, Evidence.from_list(numbers, prior=prior(rule)))
+        self._shared = {rule: list(numbers) for rule, numbers in kept["rules"].items()}
+        host.find_rules(now)
+
+    def to_bytes(self) -> bytes:
+        """Return all of it, as it is to be kept."""
+        host = self.host
+        self._shared = {rule: evidence.to_list() for rule, evidence in host.evidence.items()}
+        kept = {
+            "version": VERSION,
+            "rules": self._shared,
+            "wrong": {
+                rule: {group: evidence.to_list() for group, evidence in groups.items()}
+                for rule, groups in host.trials.wrong_groups().items()
+            },
+        }
+        return compress(json.dumps(kept, separators=(",", ":")).encode())
+
+
+def parsed(data: bytes) -> dict[str, Any]:
+    """Return what to_bytes() gave, checked. Raises ValueError for anything else."""
+    try:
+        kept = json.loads(decompress(data))
+        if kept["version"] != VERSION:
+            raise ValueError(f"URL rules of version {kept['version']}, this release knows version {VERSION}")
+        for rule, numbers in [*kept["rules"].items(), *((rule, [0] * 6) for rule in kept["wrong"])]:
+            hypothesis_of(rule)
+            Evidence.from_list(numbers)
+    except (ZlibError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"damaged URL rules: {error}") from error
+    return dict(kept)

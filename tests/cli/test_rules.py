@@ -1,0 +1,134 @@
+"""scrapy-simhash rules, on the store of a crawl that has learned some."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import Config
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.url_rules import Look, RuleKeeper, UrlRules, place_of_site
+
+Capture = pytest.CaptureFixture[str]
+HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"
+
+
+def plain(any_variant: bool) -> Look:
+    return Look()
+
+
+def learn(rules: UrlRules, host: str, visits: int) -> None:
+    for visit in range(visits):
+        rules.learn(f"https://{host}/story/{visit % 30}?sid={visit}", 1 + visit % 30, plain)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store with the rules of two hosts, one of them not believed yet."""
+    path = tmp_path / "pages.sqlite"
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        keeper = RuleKeeper(kept)
+        rules = UrlRules(keeper=keeper)
+        learn(rules, "example.com", 300)
+        learn(rules, "other.example", 60)
+        keeper.keep()
+    return str(path)
+
+
+def told(capfd: Capture, *arguments: str, status: int = 0) -> str:
+    assert main(["rules", *arguments]) == status
+    said = capfd.readouterr()
+    return said.err if status else said.out
+
+
+def test_rules_are_listed_with_their_evidence(store: str, capfd: Capture) -> None:
+    heads, first, *rest = told(capfd, store).splitlines()
+    assert heads.split() == HEADS.split()
+    assert first.startswith("example.com    parameter sid")
+    assert first.endswith("stage 3")
+    assert any(line.startswith("other.example") and line.endswith("no") for line in rest)
+    assert "other.example" not in told(capfd, store, "www.EXAMPLE.com")
+
+
+def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(store: str, capfd: Capture) -> None:
+    assert told(capfd, store, "--settings") == (
+        'SIMHASH_URL_RULES_PIN = [\n    "example.com: parameter sid"\n]\n'
+    )
+    assert json.loads(told(capfd, store, "--discarder")) == [
+        {
+            "order": 100,
+            "processor": "queryRemoval",
+            "urlPattern": {"include": ["example.com"]},
+            "args": ["sid"],
+        }
+    ]
+
+
+def test_exported_rules_are_the_same_in_another_store_however_often_they_are_imported(
+    store: str, tmp_path: Path, capfd: Capture
+) -> None:
+    exported = told(capfd, store, "example.com", "--json")
+    file, other = tmp_path / "rules.json", tmp_path / "other.sqlite"
+    file.write_text(exported)
+    SqliteStore(other, header_for(Config())).close()
+    for _ in range(2):
+        told(capfd, str(other), "--import", str(file))
+        found = json.loads(told(capfd, str(other), "--json"))
+        (host,), (rule, *_) = found["hosts"], json.loads(exported)["hosts"][0]["rules"]
+        same = host["rules"][0]
+        assert {name: same[name] for name in ("rule", "stage", "pairs")} == {
+            name: rule[name] for name in ("rule", "stage", "pairs")
+        }
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "no JSON", '{"kind": "scrapy-simhash url rules", "version": 2}', "[]"]
+)
+def test_what_is_no_export_is_refused(text: str, store: str, tmp_path: Path, capfd: Capture) -> None:
+    file = tmp_path / "wrong.json"
+    file.write_text(text)
+    assert "has no URL rules" in told(capfd, store, "--import", str(file), status=2)
+
+
+def test_what_is_not_there_or_damaged_is_a_failure(store: str, capfd: Capture) -> None:
+    assert "has no URL rules of nobody.example" in told(capfd, store, "nobody.example", status=1)
+    with closing(SqliteStore(store, header_for(Config()))) as kept:
+        kept.keep_sites([(place_of_site("example.com"), b"damaged")])
+    assert "are damaged" in told(capfd, store, status=1)
+
+
+def test_profiles_and_rules_do_not_mix(store: str, capfd: Capture) -> None:
+    assert main(["profile", store]) == 0
+    assert capfd.readouterr().out.splitlines()[1:] == []
+    assert main(["info", store, "--check"]) == 0
+    assert capfd.readouterr().out.splitlines()[-1].split() == ["damaged", "records", "0"]
+
+
+def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, capfd: Capture) -> None:
+    async def crawl() -> list[int]:
+        pairs = []
+        stores = [RedisStore(redis.url, "rules", header_for(Config())) for _ in range(2)]
+        keepers = [RuleKeeper(store) for store in stores]
+        crawls = [UrlRules(keeper=keeper) for keeper in keepers]
+        for _ in range(2):
+            for rules, keeper in zip(crawls, keepers, strict=True):
+                learn(rules, "example.com", 90)
+                await keeper.exchange(1)
+                pairs.append(rules.of("https://example.com/").evidence["parameter sid"].same)
+        for store in stores:
+            await store.close()
+        return pairs
+
+    pairs = asyncio.run(crawl())
+    # Each has what the other had, once.
+    assert pairs == sorted(pairs)
+    assert pairs[1] == 2 * pairs[0]
+    assert "parameter sid" in told(capfd, f"{redis.url}#rules")

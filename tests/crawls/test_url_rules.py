@@ -1,0 +1,149 @@
+"""URL rules in real crawls: what is skipped, what is not, and what is sent after all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
+from tests.crawls.shop_site import USEFUL, shop, stories
+
+SKIP = {"SIMHASH_URL_RULES": "skip"}
+#: Where a test fails, a shop with fresh links shall not go on for ever.
+NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 2_000}
+VISITOR = "url_rules_spiders.Visitor"
+
+
+def rule_lines(crawl: Crawl) -> list[str]:
+    return [line for line in crawl.log("INFO") if "URL rules: " in line]
+
+
+@pytest.mark.slow("two crawls of a shop of 500 pages, until they end")
+def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_path: Path) -> None:
+    settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_DIR": str(tmp_path)}
+    with shop() as (site, routes):
+        ended = crawl_one(VISITOR, settings, urls=[site.url()])
+        assert ended.complaints == []
+        assert ended.stats["finish_reason"] == "finished"
+        fetched = {page for page in routes.pages if not page.startswith("/print/")}
+        assert len(fetched) == USEFUL
+        # With three sort orders for each list and a print view for each thing.
+        assert sum(routes.pages.values()) <= 800
+        assert ended.stat("url_rules/skipped") == len(ended.notes) > 1_000
+        assert ended.stats["visitor/RequestSkipped"] == len(ended.notes)
+        (line,) = rule_lines(ended)
+        assert "without effect on 127.0.0.1: parameter sid" in line
+        assert line.endswith("were skipped")
+        # The next crawl knows the rules, and fetches the pages anew.
+        routes.pages.clear()
+        again = crawl_one(VISITOR, settings, urls=[site.url()])
+        assert {page for page in routes.pages if not page.startswith("/print/")} == fetched
+        assert sum(routes.pages.values()) <= 600
+    assert again.complaints == []
+
+
+@pytest.mark.slow("two crawls of two hundred pages")
+@pytest.mark.parametrize("mode", ["off", "observe"])
+def test_nothing_is_skipped_unless_it_is_asked_for(mode: str) -> None:
+    with stories(60, turn=60) as (site, routes):
+        ended = crawl_one(VISITOR, {"SIMHASH_URL_RULES": mode}, urls=[site.url("/list/0")])
+        assert len(routes.sent) == 3 * 60
+    assert ended.complaints == []
+    assert ended.notes == []
+    assert ended.stat("new") == 60 + 6
+    if mode == "off":
+        assert rule_lines(ended) == []
+        assert not [name for name in ended.stats if "url_rules" in name]
+    else:
+        (line,) = rule_lines(ended)
+        assert "without effect on 127.0.0.1: parameter id (" in line
+        assert line.endswith("SIMHASH_URL_RULES = 'skip' would have saved them")
+        assert 0 < ended.stat("url_rules/would_skip") < 120
+
+
+def test_a_rule_that_stops_holding_is_given_up_and_what_it_skipped_is_sent_after_all() -> None:
+    with stories(150, turn=90) as (site, routes):
+        ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
+        assert set(routes.sent) == routes.names
+        wrong = [note for note in ended.notes if int(urlsplit(note["url"]).path.rpartition("/")[2]) >= 90]
+        assert wrong, "otherwise the test is void"
+        assert ended.stat("url_rules/given_up") == 1
+        assert ended.stat("url_rules/sent_after_all") == len(ended.notes)
+        # What is sent after all comes in turn, the wrong ones among it.
+        assert len(wrong) <= 40
+    assert ended.complaints == []
+    assert any("the rule is given up" in line for line in ended.log("INFO"))
+
+
+@pytest.mark.slow("a crawl of three hundred pages")
+def test_a_rule_that_stops_holding_at_the_very_end_is_found_by_the_last_check() -> None:
+    with stories(90, turn=88) as (site, routes):
+        ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
+        assert set(routes.sent) == routes.names
+        assert any("/story/88" in note["url"] for note in ended.notes), "otherwise the test is void"
+    assert ended.complaints == []
+
+
+@pytest.mark.slow("two sites of a hundred pages")
+def test_one_host_tells_nothing_about_another() -> None:
+    with stories(100, turn=100) as (trained, _), stories(60, turn=0) as (other, routes):
+        urls = [trained.url("/list/0"), other.url("/list/0", host="localhost")]
+        ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER}, urls=urls)
+        assert set(routes.sent) == routes.names
+    assert ended.stat("url_rules/skipped") > 0
+    assert ended.complaints == []
+
+
+@pytest.mark.slow("two crawls of two hundred pages")
+@pytest.mark.parametrize("exempt", ["dont_filter", "meta"])
+def test_requests_can_be_exempted(exempt: str) -> None:
+    with stories(60, turn=60) as (site, routes):
+        ended = crawl_one("url_rules_spiders.Insistent", SKIP, urls=[site.url("/list/0")], exempt=exempt)
+        assert len(routes.sent) == 3 * 60
+    assert ended.notes == []
+    assert ended.complaints == []
+
+
+@pytest.mark.slow("a crawl of two hundred pages")
+def test_each_callback_gets_each_page() -> None:
+    with stories(60, turn=60) as (site, _):
+        ended = crawl_one("url_rules_spiders.Doubter", {**SKIP, **IN_ORDER}, urls=[site.url("/list/0")])
+    numbers = {path.partition("?")[0] for path in (item["path"] for item in ended.items if "by" in item)}
+    assert len(numbers) == 60
+    assert ended.stat("url_rules/skipped") > 0
+    assert ended.complaints == []
+
+
+@pytest.mark.slow("two crawls")
+def test_a_rule_can_be_pinned_and_forbidden() -> None:
+    with stories(20, turn=20) as (site, routes):
+        pinned = {**SKIP, **IN_ORDER, "SIMHASH_URL_RULES_PIN": ["127.0.0.1: parameter id"]}
+        crawl_one(VISITOR, pinned, urls=[site.url("/list/0")])
+        assert len(routes.sent) == 20
+    with stories(60, turn=60) as (site, routes):
+        crawl_one(VISITOR, {**SKIP, "SIMHASH_URL_RULES_FORBID": "parameter id"}, urls=[site.url("/list/0")])
+        assert len(routes.sent) == 3 * 60
+
+
+@pytest.mark.parametrize("setting", ["SIMHASH_URL_RULES_PIN", "SIMHASH_URL_RULES_FORBID"])
+def test_text_that_is_no_rule_stops_the_crawl(setting: str) -> None:
+    ended = crawl_one(VISITOR, {setting: ["sid"]}, urls=[])
+    assert ended.error is not None
+    assert f"{setting}: not a URL rule: 'sid'" in ended.error
+
+
+@pytest.mark.slow("two crawls of two hundred pages")
+def test_rules_outlive_the_crawl_in_a_file(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {**SKIP, **IN_ORDER, "SIMHASH_DIR": str(tmp_path)}
+    with stories(60, turn=60) as (site, routes):
+        crawl_one(VISITOR, settings, urls=[site.url("/list/0")])
+        first = len(routes.sent)
+        routes.sent.clear()
+        again = crawl_one(VISITOR, settings, urls=[site.url("/list/0")])
+        # All pages again, and fewer copies.
+        assert set(routes.sent) == routes.names
+        assert len(routes.sent) < first
+    assert again.complaints == []

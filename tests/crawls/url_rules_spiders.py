@@ -1,0 +1,70 @@
+"""The spiders of the tests about URL rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy_simhash.signals import request_skipped
+from tests.crawls.spiders import Follower, path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+
+class Visitor(Follower):
+    """Follows all links, notes the requests that were skipped, and has an errback."""
+
+    name = "visitor"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Visitor:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.note_skipped, signal=request_skipped)
+        return spider
+
+    def note_skipped(self, request: Request, rules: tuple[str, ...]) -> None:
+        received = self.crawler.stats.get_value("response_received_count")
+        self.notes.append({"url": path_of(request.url), "rules": list(rules), "received": received})
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            yield found if isinstance(found, dict) else found.replace(errback=self.fail)
+
+    def fail(self, failure: Any) -> None:
+        self.crawler.stats.inc_value(f"visitor/{failure.type.__name__}")
+
+
+class Doubter(Visitor):
+    """Has another callback for each third value of ``id``."""
+
+    name = "doubter"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            is_other = not isinstance(found, dict) and found.url.endswith("id=2")
+            yield found.replace(callback=self.parse_other) if is_other else found
+
+    def parse_other(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url), "by": "other"}
+
+
+class Insistent(Visitor):
+    """Asks for pages whatever is known, in one way or another."""
+
+    name = "insistent"
+
+    def __init__(self, exempt: str, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.exempt = exempt
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            if isinstance(found, dict):
+                yield found
+            elif self.exempt == "meta":
+                yield found.replace(meta={**found.meta, "simhash_url_rules": False})
+            else:
+                yield found.replace(dont_filter=True)
