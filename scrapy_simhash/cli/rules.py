@@ -24,7 +24,8 @@ from scrapy_simhash.url_rules import Evidence, HostRules, KeptRules, place_of_si
 
 EXAMPLE = """\
 $ scrapy-simhash rules news.sqlite
-host  rule  pairs  different  clusters  loss at most  saved  since  in force
+host         rule           pairs  different  clusters  loss at most  saved  ...
+example.com  parameter sid  174    0          29        1.7 %         ...
 """
 
 #: What a run is called in which rules were imported.

@@ -11,6 +11,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.commands import COMMANDS, command_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.url_rules import Look, RuleKeeper, UrlRules
 
 FERRY = "The last wooden ferry on the river left its berth at noon, and half the town came down to the quay to see"
 PILOT = "Nobody knows the sandbanks as the night pilot does, who has brought four thousand ships past them and never"
@@ -69,3 +70,13 @@ def write_example_files(folder: Path) -> None:
             for url, text in TEXTS.items():
                 detector.check(html(text), url)
             detector.flush()
+            keeper = RuleKeeper(store)
+            rules = UrlRules(keeper=keeper)
+            for visit in range(300):
+                rules.learn(
+                    f"https://example.com/{visit % 30}?sid={visit}",
+                    visit % 30,
+                    lambda _: Look(),
+                    1_790_000_000,
+                )
+            keeper.keep()
