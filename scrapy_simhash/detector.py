@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, cast
 from scrapy_simhash.across_scopes import AcrossScopes
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.site import SiteProfiles, profiles_with
 from scrapy_simhash.store import AsyncStore, Claim, Explains, Header, MemoryStore, Posting, Store, Visit
+from scrapy_simhash.values import require
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
@@ -312,7 +313,17 @@ NOTHING_SAID = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
 
 
 def header_for(config: Config) -> Header:
-    """Return the header of a store for fingerprints that are made and compared by *config*."""
+    """Return the header of a store for fingerprints that are made and compared by *config*.
+
+    Raises SettingError for a scheme that there is not, and for one of 128 bits, which no store takes.
+    """
+    scheme = scheme_of(config)
+    require(
+        scheme is None or scheme.width <= Fingerprint.width,
+        "scheme",
+        "must make fingerprints of at most 64 bits here",
+        config.scheme,
+    )
     return Header.of(config, scheme_name(config))
 
 

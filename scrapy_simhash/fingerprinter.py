@@ -16,6 +16,7 @@ from scrapy_simhash.page.fingerprint import (
     UNKNOWN,
     WHOLE,
     Fingerprint,
+    LongFingerprint,
     OwnPart,
     digest,
     fold,
@@ -28,7 +29,6 @@ from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pie
 from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
-from scrapy_simhash.values import require
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -67,7 +67,7 @@ class Vote(NamedTuple):
     feature: str
     """As it stands in the text; 16 hexadecimal digits for one that is nothing but bits."""
     digest: bytes
-    """Its hash: 8 bytes, big endian."""
+    """Its hash: 8 bytes, or 16 for 128 bits, big endian."""
     weight: int
 
 
@@ -103,7 +103,7 @@ class PageFingerprinter:
         self.config = config if scheme is None else replace(config, scheme=scheme)
         self.rule = rule_of(self.config)
         # None for the default one, which needs none of the code of the others.
-        self._scheme = _scheme_of(self.config)
+        self._scheme = scheme_of(self.config)
         # Both ways give the same bits; None is the pure one.
         self._compiled = compiled_reader()
         self._settings = FoldSettings(
@@ -120,7 +120,7 @@ class PageFingerprinter:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._compiled = compiled_reader()
-        self._scheme = _scheme_of(self.config)
+        self._scheme = scheme_of(self.config)
 
     @property
     def scheme(self) -> str:
@@ -282,7 +282,8 @@ class PageFingerprinter:
     ) -> Fingerprint | None:
         """Return the fingerprint of a page by *scheme*, None with fewer than ``min_shingles`` distinct features."""
         weights = self._weights_by(scheme, document, root, url)
-        return Fingerprint(scheme.fold(weights), len(weights)) if weights else None
+        kind = LongFingerprint if scheme.width > Fingerprint.width else Fingerprint
+        return kind(scheme.fold(weights), len(weights)) if weights else None
 
     def _weights_by(
         self, scheme: Scheme, document: Document, root: etree._Element | None, url: str
@@ -305,7 +306,7 @@ class PageFingerprinter:
         return [
             Vote(
                 feature if isinstance(feature, str) else f"{feature:016x}",
-                scheme.bits_of(feature).to_bytes(8, "big"),
+                scheme.bits_of(feature).to_bytes(max(8, scheme.width // 8), "big"),
                 weight,
             )
             for feature, weight in self._weights_by(scheme, document, root, url).items()
@@ -330,20 +331,18 @@ def scheme_name(config: Config) -> str:
 
     Raises SettingError for a scheme that there is not.
     """
-    scheme = _scheme_of(config)
+    scheme = scheme_of(config)
     return SCHEME if scheme is None else f"{config.scheme}-{scheme.version}"
 
 
-def _scheme_of(config: Config) -> Scheme | None:
+def scheme_of(config: Config) -> Scheme | None:
     """Return the scheme of *config*, None for the default one."""
     if config.scheme == SCHEMES[0]:
         return None
     # Imported late: the default scheme needs none of this.
     from scrapy_simhash.schemes import scheme_named
 
-    scheme = scheme_named(config.scheme)
-    require(scheme.width <= 64, "scheme", "must make fingerprints of at most 64 bits here", config.scheme)
-    return scheme
+    return scheme_named(config.scheme)
 
 
 def _reading(document: Document, fingerprint: Fingerprint | None) -> Reading:

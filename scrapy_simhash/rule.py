@@ -266,7 +266,7 @@ class ClassicRule(Rule):
     def similarity(self, a: Fingerprint, b: Fingerprint) -> float | None:
         """Return 1 minus the share of differing bits; None if they are not near-duplicates."""
         distance = hamming_distance(a.value, b.value)
-        return _by_bits(distance) if distance <= self.max_distance else None
+        return 1 - distance / a.width if distance <= self.max_distance else None
 
     def __str__(self) -> str:
         """Return the rule as the log shows it."""
@@ -304,7 +304,3 @@ def _native_look(min_similarity: float, reach: int) -> SecondLook | None:
         functions["decide"], functions["threshold"], min_similarity, reach, PART
     )
     return look
-
-
-def _by_bits(distance: int) -> float:
-    return 1 - distance / 64

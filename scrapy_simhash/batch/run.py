@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 
 from scrapy_simhash.batch.journal import Entry, Journal, digest_of
@@ -93,10 +94,10 @@ class Run:
         self._tell = tell
         config = options.config
         self._reader = PageReader(config, with_canonical=options.asks_for_canonical)
-        self._judge = judge or Judge(config)
+        # Pages that are only read may have fingerprints that no store takes.
+        self._judge = None if only_reads else judge or Judge(config)
         self._sites: BatchSites | None = None
-        self._only_reads = only_reads
-        if self._judge.sites is not None and not only_reads:
+        if self._judge is not None and self._judge.sites is not None:
             self._sites = BatchSites(self._judge.sites, learns=judge is None)
         self._ledger: Ledger | None = None
         if options.with_clusters or options.keep != "first":
@@ -157,8 +158,8 @@ class Run:
         else:
             return
         steps: Iterator[Step] = readers().read(waiting, self._sites)
-        if part == _JUDGED and not self._only_reads:
-            steps = map(self._with_verdict, steps)
+        if part == _JUDGED and self._judge is not None:
+            steps = map(partial(_with_verdict, self._judge), steps)
             if self._options.protect:
                 steps = readers().rule(steps)
         for step in steps:
@@ -167,17 +168,13 @@ class Run:
                 journal.add(Entry(part, digest_of(step.page), step.read or Read(None), *ruling))
             yield step
 
-    def _with_verdict(self, step: Step) -> Step:
-        self._judge.judge(step)
-        return step
-
     def _replayed(self, step: Step, entry: Entry) -> Step:
         if step.page is None:
             return step
         step.read = entry.read
         if self._sites is not None:
             self._sites.learn(step.page.url, entry.read.reading)
-        if entry.part == _JUDGED:
+        if entry.part == _JUDGED and self._judge is not None:
             self._judge.judge(step)
             if self._options.protect and step.fate is Fate.COPY:
                 step.take(Ruling(entry.is_kept, entry.exemption, entry.fault))
@@ -202,3 +199,8 @@ class Run:
                     step.fate = Fate.COPY if fates[number] == 1 else Fate.KEPT
             self._tell("writing", number + 1)
             yield step
+
+
+def _with_verdict(judge: Judge, step: Step) -> Step:
+    judge.judge(step)
+    return step

@@ -145,7 +145,7 @@ def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
     if one is None or other is None:
         return
     is_near = rule.similarity(one, other) is not None
-    nearest = rule.nearest(one, [other.compared_bytes()])
+    nearest = rule.nearest(one, [other.compared_bytes()]) if rule.compares_sketches else None
     for name in rule_fields(type(rule)):
         present = getattr(rule, name)
         values: Iterable[float] = sorted(DISTANCES.get(name, ()), key=lambda value: abs(value - present))
@@ -164,6 +164,8 @@ def _changes(rule: Rule, a: Page, b: Page) -> Iterator[dict[str, Any]]:
 
 def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
     """Tell whether all the text of two pages makes them near-duplicates, whatever is known about their site."""
+    if not rule.compares_sketches:
+        return rule.similarity(one, other) is not None
     return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))
 
 
@@ -200,10 +202,15 @@ def _differing_bits(a: Page, b: Page) -> Iterator[dict[str, Any]]:
     shares = []
     for page in (a, b):
         total = sum(vote.weight for vote in page.votes)
-        votes = leads((vote.digest, vote.weight) for vote in page.votes)
-        shares.append([lead / total for lead in votes])
+        shares.append([lead / total for lead in _leads(page.votes)])
     one, other = a.reading.fingerprint, b.reading.fingerprint
     differing = one.value ^ other.value if one and other else 0
-    bits = [bit for bit in range(64) if differing >> bit & 1]
+    bits = [bit for bit in range(len(shares[0])) if differing >> bit & 1]
     for bit in sorted(bits, key=lambda bit: min(abs(share[bit]) for share in shares)):
         yield {"bit": bit, "leads": [round(share[bit], 4) for share in shares]}
+
+
+def _leads(votes: Sequence[Vote]) -> Iterator[int]:
+    """Yield for every bit, the lowest first, by how much it is outweighed: see `leads`, which takes 64 at a time."""
+    for end in range(len(votes[0].digest), 0, -8):
+        yield from leads((vote.digest[end - 8 : end], vote.weight) for vote in votes)

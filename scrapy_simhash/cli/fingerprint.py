@@ -32,6 +32,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="write only the hash of each page that has one, a line each, as find-all and find-clusters read it",
     )
+    parser.add_argument(
+        "--scheme",
+        metavar="NAME",
+        dest="set",
+        action="append",
+        default=[],
+        type="SIMHASH_SCHEME={}".format,
+        help="make the fingerprints by this scheme, as --set SIMHASH_SCHEME=NAME does",
+    )
     add_settings(parser, "the default settings; in a Scrapy project, its settings")
 
 

@@ -38,7 +38,7 @@ class Scheme:
     ties: Ties = "mask"
     """What a bit becomes for which as much weight is as against: ``mask`` takes that of fixed, even bits."""
     width: int = 64
-    """Bits of a fingerprint: 32, 64 or 128. Crawls and stores take no more than 64."""
+    """Bits of a fingerprint: 32, 64 or 128. Crawls, stores and indexes take no more than 64."""
 
     def __post_init__(self) -> None:
         if self.width not in WIDTHS:

@@ -74,10 +74,18 @@ def test_the_verdict_and_its_figures_are_those_of_the_library(
     assert said.startswith("near-duplicates: " if found["is_near_duplicate"] else "not near-duplicates: ")
 
 
-def test_a_differing_bit_is_told_by_the_votes_of_the_scheme(tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.schemes.own.LONG", 32)])
+def test_a_differing_bit_is_told_by_the_votes_of_the_scheme(
+    scheme: str, digits: int, tmp_path: Path, capsys: Capture
+) -> None:
     a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", f"{FIRST} Fog came in.")
-    found = facts(capsys, a, b, "-s", "SIMHASH_SCHEME=moz")
+    found = facts(capsys, a, b, "-s", f"SIMHASH_SCHEME={scheme}")
+    assert [len(page["fingerprint"]) for page in found["pages"]] == [digits, digits]
     values = [int(page["fingerprint"], 16) for page in found["pages"]]
+    assert found["distance"] == len(found["differing_bits"]) == (values[0] ^ values[1]).bit_count()
+    assert found["is_near_duplicate"] is found["is_near_by_text"] is (found["distance"] <= 3)
+    [changed] = found["changed_by"]
+    assert changed["setting"] == "SIMHASH_MAX_DISTANCE"
     assert found["differing_bits"]
     for differing in found["differing_bits"]:
         # A tied bit is 0.

@@ -226,6 +226,22 @@ def test_fingerprints_are_those_of_python_and_what_searches_read(
     assert main(["find-clusters", "--input", str(hashes)]) == 0
 
 
+@pytest.mark.parametrize("scheme", ["moz", "tests.schemes.own.LONG"])
+def test_fingerprints_are_made_by_any_scheme(
+    scheme: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fingerprinter = PageFingerprinter(scheme=scheme)
+    given = [json.loads(line) for line in small.read_text("utf-8").splitlines() if line != "oops"]
+    expected = [fingerprinter.from_html(page["html"]) for page in given]
+    for option in (["--scheme", scheme], ["--set", f"SIMHASH_SCHEME={scheme}"]):
+        out = tmp_path / "fingerprints.jsonl"
+        assert main(["fingerprint", str(small), "-o", str(out), *option]) == 0
+        assert [line["fingerprint"] for line in lines_of(out)] == [each and each.hex for each in expected]
+    is_long = scheme.endswith("LONG")
+    assert main(["dedup", str(small), "--set", f"SIMHASH_SCHEME={scheme}"]) == 2 * is_long
+    assert ("must make fingerprints of at most 64 bits" in capfd.readouterr().err) is is_long
+
+
 def test_pages_are_compared_with_a_store_that_stays_as_it_was(
     small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], places: Places
 ) -> None:

@@ -3,4 +3,4 @@
 from scrapy_simhash.schemes import XXH3_LONG, Links, Scheme, Words
 
 BY_LINKS = Scheme({Links(): 1, Words(): 0.5}, version=3)
-TOO_WIDE = Scheme({Words(): 1}, feature_hash=XXH3_LONG, width=128)
+LONG = Scheme({Words(): 1}, feature_hash=XXH3_LONG, ties="zero", width=128)

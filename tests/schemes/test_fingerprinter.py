@@ -22,6 +22,7 @@ from scrapy_simhash import (
 from scrapy_simhash.cli.postings import header_line, parsed_header
 from scrapy_simhash.config import SCHEMES, unused_settings
 from scrapy_simhash.detector import header_for
+from scrapy_simhash.page.fingerprint import LongFingerprint
 from scrapy_simhash.rule import ClassicRule
 from scrapy_simhash.schemes import SCHEMES as BUILT_IN
 from scrapy_simhash.schemes import Page
@@ -29,9 +30,10 @@ from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.golden.texts import TEXTS
 from tests.schemes.golden import STORY, committed
-from tests.schemes.own import BY_LINKS, TOO_WIDE
+from tests.schemes.own import BY_LINKS, LONG
 
 OWN = "tests.schemes.own.BY_LINKS"
+LONG_PATH = "tests.schemes.own.LONG"
 OTHERS = SCHEMES[1:]
 
 
@@ -106,10 +108,22 @@ def test_a_scheme_of_ones_own_reads_the_tree_and_the_url() -> None:
 
 def test_fingerprints_of_more_than_64_bits_are_for_no_crawl() -> None:
     with pytest.raises(SettingError, match="SIMHASH_SCHEME must make fingerprints of at most 64 bits"):
-        PageFingerprinter(scheme="tests.schemes.own.TOO_WIDE")
-    value = TOO_WIDE.value(Page(PageFingerprinter().extract(STORY)))
-    assert value is not None
-    assert value.bit_length() > 64
+        NearDuplicateDetector(Config(scheme=LONG_PATH))
+
+
+def test_fingerprints_of_128_bits_are_compared_by_all_of_them() -> None:
+    fingerprinter = PageFingerprinter(Config(scheme=LONG_PATH, max_distance=3))
+    one = fingerprinter.from_html(STORY)
+    assert one is not None
+    value = LONG.value(Page(fingerprinter.extract(STORY)))
+    assert (one.value, one.hex) == (value, f"{value:032x}")
+    assert pickle.loads(pickle.dumps(one)) == one
+    for bits, is_near in ((1 << 127 | 1 << 64 | 1, True), (1 << 127 | 7 << 100, False)):
+        other = LongFingerprint(one.value ^ bits)
+        assert fingerprinter.is_near_duplicate(one, other) is is_near
+    assert fingerprinter.rule.similarity(one, LongFingerprint(one.value ^ 1)) == 127 / 128
+    with pytest.raises(OverflowError):
+        one.compared_bytes()
 
 
 # --- Settings.
@@ -181,7 +195,7 @@ def test_a_store_of_another_scheme_is_refused_in_one_sentence(tmp_path: Path) ->
 
 
 def test_a_fingerprinter_can_be_pickled_whatever_its_scheme() -> None:
-    for name in [*SCHEMES, OWN]:
+    for name in [*SCHEMES, OWN, LONG_PATH]:
         fingerprinter = PageFingerprinter(scheme=name)
         other = pickle.loads(pickle.dumps(fingerprinter))
         assert other.scheme == fingerprinter.scheme

@@ -26,7 +26,7 @@ from scrapy_simhash.page.fingerprint.sketch import (
     sketch,
     subject_number,
 )
-from scrapy_simhash.page.fingerprint.value import Fingerprint, compared_values
+from scrapy_simhash.page.fingerprint.value import Fingerprint, LongFingerprint, compared_values
 
 __all__ = [
     "DOUBTFUL",
@@ -40,6 +40,7 @@ __all__ = [
     "UNKNOWN",
     "WHOLE",
     "Fingerprint",
+    "LongFingerprint",
     "OwnPart",
     "are_different",
     "compared_values",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from struct import Struct, error
+from typing import ClassVar
 
 from scrapy_simhash.page.fingerprint.own_part import is_own_part, own_value
 from scrapy_simhash.page.fingerprint.sketch import SKETCH_BYTES
@@ -23,6 +24,9 @@ class Fingerprint:
     120
     """
 
+    width: ClassVar[int] = 64
+    """Bits of a value."""
+
     value: int
     """0 to 2**64 - 1."""
     features: int = field(default=0, compare=False)
@@ -34,8 +38,8 @@ class Fingerprint:
     bytes; empty when nothing was learned."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.value < 1 << 64:
-            raise ValueError(f"value must be in 0 .. 2**64 - 1, got {self.value}")
+        if not 0 <= self.value < 1 << self.width:
+            raise ValueError(f"value must be in 0 .. 2**{self.width} - 1, got {self.value}")
         if len(self.sketch) not in (0, SKETCH_BYTES):
             raise ValueError(f"sketch must be empty or {SKETCH_BYTES} bytes long, got {len(self.sketch)}")
         if self.own and not is_own_part(self.own):
@@ -46,8 +50,8 @@ class Fingerprint:
 
     @property
     def hex(self) -> str:
-        """The value as 16 hexadecimal digits, most significant first."""
-        return f"{self.value:016x}"
+        """The value as hexadecimal digits, 16 for 64 bits, most significant first."""
+        return f"{self.value:0{self.width // 4}x}"
 
     def to_bytes(self) -> bytes:
         """Return value (8 bytes), number of features (4), both big endian, and the sketch: 12 or 140 bytes."""
@@ -77,6 +81,17 @@ class Fingerprint:
             raise ValueError(f"no fingerprint has {len(data)} bytes")
         own = _VALUE_BYTES + SKETCH_BYTES
         return cls(int.from_bytes(data[:_VALUE_BYTES], "big"), 0, data[_VALUE_BYTES:own], data[own:])
+
+
+@dataclass(frozen=True, slots=True)
+class LongFingerprint(Fingerprint):
+    """A simhash of 128 bits, to be compared with others: no store or index takes it, and it has no form in bytes.
+
+    >>> LongFingerprint(2**64).hex
+    '00000000000000010000000000000000'
+    """
+
+    width: ClassVar[int] = 128
 
 
 def compared_values(data: bytes) -> tuple[int, ...]:
