@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import lzma
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -39,14 +38,7 @@ def _zstd_writer(stream: Any) -> Any:
 
 
 CODECS = (
-    Codec(
-        "gzip",
-        ".gz",
-        b"\x1f\x8b\x08",
-        GzipStream,
-        # Without a time, so that the same records are the same bytes.
-        lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
-    ),
+    Codec("gzip", ".gz", b"\x1f\x8b\x08", GzipStream, extras.gzip_writer),
     Codec(
         "zstd",
         ".zst",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gzip import GzipFile
 from importlib import import_module
 from typing import Any
 
@@ -29,6 +30,22 @@ def inflater() -> Any:
         return import_module("isal.isal_zlib").decompressobj
     except ImportError:
         return import_module("zlib").decompressobj
+
+
+def gzip_writer(stream: Any) -> Any:
+    """Return what compresses into *stream*: isal, if it is there, takes a tenth to a fourth of the time of zlib.
+
+    Both without a time, so that the same records are the same bytes; those of the two differ.
+    """
+    try:
+        return import_module("isal.igzip").IGzipFile("", "wb", _ISAL_LEVEL, stream, mtime=0)
+    except ImportError:
+        return GzipFile("", "wb", _ZLIB_LEVEL, stream, mtime=0)
+
+
+#: Half the time of the usual level 6 or less; pages become a tenth and a seventh larger.
+_ZLIB_LEVEL = 3
+_ISAL_LEVEL = 2
 
 
 def _first(what: str, extra: str, *modules: str) -> Any:

@@ -8,6 +8,7 @@ from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from random import Random
+from types import ModuleType
 
 import pytest
 
@@ -230,14 +231,26 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         found(tmp_path / "pages")
 
 
-def test_gzip_is_read_the_same_with_and_without_isal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_is_read_and_written_with_and_without_isal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "lines.gz"
-    path.write_bytes(packed(CODECS[0], LINE) * 3)
+    with_isal = packed(CODECS[0], LINE) * 3
+    path.write_bytes(with_isal)
     fast = pages(path)
-    monkeypatch.setattr(
-        extras, "import_module", lambda name: import_module(name.replace("isal.isal_zlib", "zlib"))
-    )
+
+    def without_isal(name: str) -> ModuleType:
+        if name == "isal.igzip":
+            raise ImportError(name)
+        return import_module(name.replace("isal.isal_zlib", "zlib"))
+
+    monkeypatch.setattr(extras, "import_module", without_isal)
     assert pages(path) == fast
+    without = packed(CODECS[0], LINE)
+    # No time is in them: the same bytes always.
+    assert with_isal[4:8] == without[4:8] == bytes(4)
+    path.write_bytes(without)
+    assert pages(path) == fast[:1]
 
 
 # --- Archives.
