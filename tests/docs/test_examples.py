@@ -61,7 +61,10 @@ def test_there_are_examples_of_each_kind() -> None:
 
 
 @pytest.mark.parametrize("page", sorted({block.page for block in TRIED}), ids=lambda page: page.stem)
-def test_what_a_page_types_at_the_prompt_gives_what_it_shows(page: Path) -> None:
+def test_what_a_page_types_at_the_prompt_gives_what_it_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     namespace: dict[str, Any] = {}
     failures: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
