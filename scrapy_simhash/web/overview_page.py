@@ -46,7 +46,7 @@ def overview_lines(facts: Mapping[str, Any]) -> Iterator[str]:
             yield from write(facts)
             yield "</section>"
     else:
-        yield "<p>There is no page yet.</p>" if is_live else "<p>There is no page in it.</p>"
+        yield "<p>There is no page yet.</p>" if is_live else "<p>There are no pages in it.</p>"
     yield "</div>"
     yield f"<script>{asset('overview.js')}</script>"
     yield "</body>\n</html>"

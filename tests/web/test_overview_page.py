@@ -212,7 +212,7 @@ def test_a_store_says_what_it_does_not_keep(reader: Reader, tmp_path: Path) -> N
 
 def test_an_empty_report_is_a_page_that_says_so(reader: Reader, tmp_path: Path) -> None:
     reader.open(str(written(tmp_path, iter(()))))
-    assert "There is no page in it." in reader.page.text_content("body")
+    assert "There are no pages in it." in reader.page.text_content("body")
     assert reader.wrong() == []
 
 
@@ -230,7 +230,7 @@ REFUSED = [
         "items.jsonl",
         b'{"title": "a"}\n',
         2,
-        "{path}:1: not a line of a report, like all other lines of this file",
+        "{path}:1: not a report written with SIMHASH_REPORT: no line can be read",
     ),
     ("folder", "folder", 1, "cannot read {path}: Is a directory"),
 ]
