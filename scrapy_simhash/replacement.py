@@ -60,7 +60,7 @@ def new_folder(path: str) -> Iterator[Path]:
     try:
         with failing(f"write {path}"):
             if target.exists() and (not target.is_dir() or any(target.iterdir())):
-                raise FileError(f"cannot write {path}: there is something already, give a new folder")
+                raise FileError(f"cannot write {path}: it exists and is not empty, give a new folder")
             unfinished.mkdir()
         yield unfinished
         with failing(f"write {path}"):

@@ -6,12 +6,13 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
 
 from scrapy_simhash.batch import JournalMismatch, Options, RecordsChanged, Run, Step, WorkerDied
 from scrapy_simhash.cli.failures import Failed, Refused
 from scrapy_simhash.cli.fields import BrokenRecords, add_fields, fields_of
 from scrapy_simhash.cli.input import STDIN
-from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.output import STDOUT, opened
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
 from scrapy_simhash.config import Config
@@ -121,6 +122,7 @@ class Inputs:
 @contextmanager
 def reading(options: Namespace) -> Iterator[tuple[Inputs, BrokenRecords]]:
     """Open inputs, and what is told about them. What goes wrong in a batch ends the command in a sentence."""
+    _check_outputs(options)
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(sys.stderr, is_early=True))
         try:
@@ -136,6 +138,31 @@ def reading(options: Namespace) -> Iterator[tuple[Inputs, BrokenRecords]]:
             raise Refused(f"{error}; to begin anew, use --restart") from error
         except (RecordsChanged, WorkerDied) as error:
             raise Failed(str(error)) from error
+
+
+def _check_outputs(options: Namespace) -> None:
+    """Raise Refused for a file that would take the place of an input, of another output, or lie among the inputs."""
+    inputs = {Path(name).resolve(): name for name in options.inputs if name != STDIN}
+    taken: dict[Path, str] = {}
+    for option in ("output", "clusters", "broken"):
+        name = getattr(options, option, None)
+        if name in (None, STDOUT):
+            continue
+        path = Path(name).resolve()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            continue  # A pipe or /dev/null replaces nothing.
+        if path in inputs:
+            raise Refused(f"--{option} {name} is an input, and would replace it: give another name")
+        for folder in path.parents:
+            if folder in inputs:
+                raise Refused(
+                    f"--{option} {name} is in {inputs[folder]}, and would be read as an input: give another place"
+                )
+        if path in taken:
+            raise Refused(f"--{taken[path]} and --{option} are the same file, {name}")
+        if path.is_dir() and any(path.iterdir()):
+            raise Failed(f"cannot write {name}: it exists and is not empty, give a new folder")
+        taken[path] = option
 
 
 def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:

@@ -134,7 +134,7 @@ class Lines:
                     self.bad_lines.append(number)
         if self.bad and not count:
             raise Refused(
-                f"{self.name}:{self.bad_lines[0]}: not a line of a report, like all other lines of this file"
+                f"{self.name}:{self.bad_lines[0]}: not a report written with SIMHASH_REPORT: no line can be read"
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scrapy_simhash.web.frame import shown
+from scrapy_simhash.web.sections import counted
 
 #: Pairs of URLs after which a parameter is worth a sentence.
 _PAIRS = 5
@@ -39,8 +40,8 @@ def _parameters(facts: Mapping[str, Any]) -> Iterator[str]:
 def _floods(facts: Mapping[str, Any]) -> Iterator[str]:
     for flood in facts["floods"][:_MOST]:
         yield (
-            f"{flood['pages']:,} URLs on <bdi>{shown(flood['host'])}</bdi> returned one page, most of them like"
-            f" <code>{shown(flood['pattern'])}</code>. It may be a page to log in, an error page or a trap."
+            f"{flood['pages']:,} URLs on <bdi>{shown(flood['host'])}</bdi> returned the same page, most of them like"
+            f" <code>{shown(flood['pattern'])}</code>. It may be a login page, an error page or a spider trap."
             ' <a href="#floods">Examples</a>'
         )
 
@@ -52,7 +53,7 @@ def _cluster(facts: Mapping[str, Any]) -> Iterator[str]:
     largest = facts["largest_clusters"][0]
     if largest["pages"] >= _MANY and largest["pages"] - 1 > _LARGE * repeats:
         yield (
-            f"One cluster has {(largest['pages'] - 1) / repeats:.0%} of all pages that repeat another one: those like"
+            f"One cluster has {(largest['pages'] - 1) / repeats:.0%} of all near-duplicates: pages like"
             f' <bdi>{shown(largest["first"])}</bdi>. <a href="#clusters">Look at it</a>'
         )
 
@@ -63,6 +64,7 @@ def _near_misses(facts: Mapping[str, Any]) -> Iterator[str]:
         return
     most = near[-1]
     yield (
-        "The nearest misses would be near-duplicates with a <code>SIMHASH_MIN_SIMILARITY</code> of"
-        f' {most["from"]:.2f} (now new: {most["near_misses"]:,}). <a href="#similarity">Are they the same page?</a>'
+        f"{counted(most['near_misses'], 'new page')} would be near-duplicates with a"
+        f" <code>SIMHASH_MIN_SIMILARITY</code> of {most['from']:.2f}."
+        ' <a href="#similarity">Are they the same page?</a>'
     )

@@ -46,7 +46,7 @@ def overview_lines(facts: Mapping[str, Any]) -> Iterator[str]:
             yield from write(facts)
             yield "</section>"
     else:
-        yield "<p>There is no page yet.</p>" if is_live else "<p>There is no page in it.</p>"
+        yield "<p>There is no page yet.</p>" if is_live else "<p>There are no pages in it.</p>"
     yield "</div>"
     yield f"<script>{asset('overview.js')}</script>"
     yield "</body>\n</html>"
@@ -115,7 +115,7 @@ def _tiles(facts: Mapping[str, Any]) -> Iterator[str]:
     tiles = [
         ("Pages", f"{pages:,}", "", "time"),
         ("New", f"{status.get('new', 0):,}", f"{status.get('new', 0) / pages:.0%}", "time"),
-        ("Repeat another page", f"{repeats:,}", f"{repeats / pages:.0%}", "clusters"),
+        ("Near-duplicates", f"{repeats:,}", f"{repeats / pages:.0%}", "clusters"),
     ]
     if saved["identical"]:
         tiles.append(
@@ -126,7 +126,7 @@ def _tiles(facts: Mapping[str, Any]) -> Iterator[str]:
         tiles.append(("Floods", f"{len(facts['floods']):,}", "", "floods"))
     dropped = sum(count for action, count in facts["action"].items() if action != "mark")
     if facts["action"]:
-        tiles.append(("Dropped or in part", f"{dropped:,}", f"{dropped / pages:.0%}", "actions"))
+        tiles.append(("Dropped, or in part", f"{dropped:,}", f"{dropped / pages:.0%}", "actions"))
     yield '<ul class="tiles">'
     for name, figure, share, target in tiles:
         more = f" <small>{share}</small>" if share else ""

@@ -55,13 +55,13 @@ def time(facts: Mapping[str, Any]) -> Iterator[str]:
         Bar(
             (bar["start"] - first) / width,
             [("new", bar["new"]), ("repeats", bar["near_duplicates"]), ("other", bar["other"])],
-            f"{moment(bar['start'])}: {bar['new']:,} new, {bar['near_duplicates']:,} repeat another page,"
+            f"{moment(bar['start'])}: {bar['new']:,} new, {bar['near_duplicates']:,} near-duplicates,"
             f" {bar['other']:,} others",
             f"t{number}",
         )
         for number, bar in enumerate(given)
     ]
-    yield _legend(("new", "new"), ("repeats", "repeat another page"), ("other", "others"))
+    yield _legend(("new", "new"), ("repeats", "near-duplicates"), ("other", "others"))
     most = max(_total(bar) for bar in given)
     # A single bar as wide as the page would say nothing.
     yield f'<figure class="chart" style="max-width: max(16rem, {places * _WIDEST}%)">'
@@ -89,7 +89,7 @@ def time(facts: Mapping[str, Any]) -> Iterator[str]:
     )
     yield from _folded(
         "The same as a table, with an example of each bar",
-        ("from (UTC)", "new", "repeat", "others", "example"),
+        ("from (UTC)", "new", "near-duplicates", "others", "example"),
         rows,
     )
 
@@ -104,8 +104,8 @@ def patterns(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield which URL patterns have the most pages that repeat another one."""
     yield "<h2>URL patterns</h2>"
     yield (
-        '<p class="lede">Numbers and names that differ from page to page are left open. A pattern of which nearly all'
-        " pages repeat another one can often be left out of the crawl.</p>"
+        '<p class="lede">A pattern of which nearly all pages are near-duplicates can often be left out of the'
+        " crawl.</p>"
     )
     yield from _shares(
         facts["url_patterns"],
@@ -122,8 +122,9 @@ def parameters(facts: Mapping[str, Any]) -> Iterator[str]:
         yield '<p class="none">No two URLs differ in one parameter only.</p>'
         return
     yield (
-        '<p class="lede">URLs that differ in one parameter only: was it the same page? A parameter that changes'
-        " nothing can be removed before the request, as w3lib's <code>url_query_cleaner</code> does.</p>"
+        '<p class="lede">URLs that differ in one parameter only: was it the same page? With'
+        ' <code>SIMHASH_URL_RULES = "skip"</code> a crawl learns which parameters change nothing, and saves such'
+        " requests.</p>"
     )
     rows = (
         (
@@ -142,19 +143,19 @@ def parameters(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def similarity(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield how alike the pages are that were compared."""
-    yield "<h2>How alike they are</h2>"
+    yield "<h2>Similarity</h2>"
     found = facts["similarity"]
     if not found["bins"]:
         yield f'<p class="none">{_no_similarity(facts)}</p>'
         return
     yield (
-        '<p class="lede">Each pair stands at the greatest <code>SIMHASH_MIN_SIMILARITY</code> by which the two pages'
-        f" are near-duplicates. Identical texts are left out: {found['identical']:,}."
+        '<p class="lede">Pairs of pages by their threshold, the greatest <code>SIMHASH_MIN_SIMILARITY</code> with'
+        f" which they are near-duplicates. Identical texts are left out: {found['identical']:,}."
         " Look at the pairs next to the place where the colours meet; <code>scrapy-simhash tune</code> turns your"
         " answers into a setting.</p>"
     )
     yield _legend(
-        ("repeats", "near-duplicates"), ("missed", "near misses: new pages, and the most alike page")
+        ("repeats", "near-duplicates"), ("missed", "near misses: new pages, with the most similar page")
     )
     given = found["bins"]
     made = [
@@ -238,9 +239,9 @@ def actions(facts: Mapping[str, Any]) -> Iterator[str]:
         ("drop_links", f"the links of {counted(count, 'page')}", f"{lost}{lost_new}"),
         ("drop_page", f"the callback of {counted(count, 'page')}, so items and links", f"{lost}{lost_new}"),
     )
-    yield "<h3>If all pages that repeat another one were treated alike</h3>"
+    yield "<h3>If all near-duplicates had the same action</h3>"
     yield from table(
-        ("SIMHASH_ACTION", "drops", "responses that only such pages led to"),
+        ("SIMHASH_ACTION", "drops", "responses that only such pages linked to"),
         ((None, (f"<code>{action}</code>", drops, more)) for action, drops, more in every),
     )
     yield (
@@ -320,7 +321,7 @@ def _shares(found: Mapping[str, Any], name: str, told: Any, prefix: str) -> Iter
         )
         for number, row in enumerate(given)
     )
-    yield from table((name, "pages", "repeat", "share", "example"), rows, shows=10)
+    yield from table((name, "pages", "near-duplicates", "share", "example"), rows, shows=10)
     if found["count"] > len(given):
         yield f"<p><small>Shown: {len(given):,} of {found['count']:,}, those with most such pages.</small></p>"
 

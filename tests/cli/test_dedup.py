@@ -183,6 +183,10 @@ def test_what_another_run_has_left_is_refused_until_it_is_to_begin_anew(
         (["dedup", "-", "-"], 2, "standard input can be read once only"),
         (["dedup", "{small}", "--processes", "0"], 2, "--processes must be 1 or more"),
         (["dedup", "{small}", "--html-field", "nothing"], 2, "and 'nothing'; "),
+        (["dedup", "{small}", "-o", "{small}"], 2, "small.jsonl is an input, and would replace it"),
+        (["cluster", "{folder}", "-o", "{folder}/a/out"], 2, "would be read as an input"),
+        (["dedup", "{small}", "-o", "x", "--broken", "x"], 2, "--output and --broken are the same file, x"),
+        (["dedup", "{small}", "-o", "{folder}"], 1, "it exists and is not empty, give a new folder"),
         (["cluster", "{program}"], 2, "unknown kind of file; pages are read from"),
         (["against", "nowhere.sqlite", "{small}"], 1, "no such store"),
     ],
@@ -197,7 +201,9 @@ def test_what_cannot_be_done_is_told_in_a_sentence(
 ) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF\x00\x01\x02" * 100)
-    assert main([each.format(small=small, program=program) for each in arguments]) == status
+    folder = tmp_path / "folder"
+    (folder / "a").mkdir(parents=True)
+    assert main([each.format(small=small, program=program, folder=folder) for each in arguments]) == status
     assert message in capfd.readouterr().err
 
 

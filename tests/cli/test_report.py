@@ -214,7 +214,7 @@ def test_a_file_without_any_line_of_a_report_is_refused(tmp_path: Path, capsys: 
     path = str(tmp_path / "items.jsonl")
     assert refused(capsys, path) == (
         2,
-        f"{path}:2: not a line of a report, like all other lines of this file",
+        f"{path}:2: not a report written with SIMHASH_REPORT: no line can be read",
     )
 
 

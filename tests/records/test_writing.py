@@ -293,7 +293,7 @@ def test_a_folder_with_something_in_it_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     write(f"{tmp_path}/out/", [page(URL)])
     with pytest.raises(
-        FileError, match=r"^cannot write .*out/: there is something already, give a new folder$"
+        FileError, match=r"^cannot write .*out/: it exists and is not empty, give a new folder$"
     ):
         write(f"{tmp_path}/out/", [page(f"{URL}/2")])
     assert [one.page for one in again(tmp_path / "out")] == [b"\xef\xbb\xbf<p>" + URL.encode()]

@@ -104,7 +104,7 @@ def test_what_stands_out_is_said_in_sentences(reader: Reader, report: Path) -> N
     reader.open(str(report))
     told = reader.page.text_content("#findings")
     assert "session on example.com changes nothing: in 100 of 100 cases" in told
-    assert "123 URLs on example.com returned one page" in told
+    assert "123 URLs on example.com returned the same page" in told
 
 
 def test_search_and_keys_work(reader: Reader, report: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_store_says_what_it_does_not_keep(reader: Reader, tmp_path: Path) -> N
     assert main(["report", str(tmp_path / "pages.sqlite"), "--html", str(out)]) == 0
     reader.open(str(out))
     told = reader.page.text_content(".tiles").split()
-    assert told == "Pages3 New1 33% Repeat another page2 67% Clusters1".split()
+    assert told == "Pages3 New1 33% Near-duplicates2 67% Clusters1".split()
     for section in ("similarity", "actions", "exemptions"):
         assert "A store does not keep this" in reader.page.text_content(f"#{section}"), section
     row = reader.page.locator("#clusters-table > tbody > tr")
@@ -212,7 +212,7 @@ def test_a_store_says_what_it_does_not_keep(reader: Reader, tmp_path: Path) -> N
 
 def test_an_empty_report_is_a_page_that_says_so(reader: Reader, tmp_path: Path) -> None:
     reader.open(str(written(tmp_path, iter(()))))
-    assert "There is no page in it." in reader.page.text_content("body")
+    assert "There are no pages in it." in reader.page.text_content("body")
     assert reader.wrong() == []
 
 
@@ -230,7 +230,7 @@ REFUSED = [
         "items.jsonl",
         b'{"title": "a"}\n',
         2,
-        "{path}:1: not a line of a report, like all other lines of this file",
+        "{path}:1: not a report written with SIMHASH_REPORT: no line can be read",
     ),
     ("folder", "folder", 1, "cannot read {path}: Is a directory"),
 ]
