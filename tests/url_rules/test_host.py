@@ -180,8 +180,23 @@ def test_missing_pages_are_believed_after_some_visits() -> None:
         learn(host, [(f"/gone?sid={visit}", MISSING)])
     assert not is_skipped(host, "/gone?sid=9")
     learn(host, [("/gone?sid=2", MISSING), ("/short?sid=1", FETCHED)])
+    # Where no page was evidence, some more are asked for.
+    assert not is_skipped(host, "/gone?sid=9")
+    learn(host, [(f"/gone?sid={visit}", MISSING) for visit in range(3, 9)])
+    learn(host, [(f"/short?sid={visit}", FETCHED) for visit in range(6)])
     assert is_skipped(host, "/gone?sid=9")
     assert is_skipped(host, "/short?sid=9")
+    learn(host, [("/p/short?sid=1", FETCHED)])
+    assert is_skipped(host, "/p/short?sid=9")
+
+
+def test_pages_that_are_there_after_all_are_held_against_a_rule() -> None:
+    host = HostRules()
+    learn(host, visits("/p/{page}?id={visit}"))
+    learn(host, [(f"/short?id={visit}", FETCHED) for visit in range(6)])
+    assert learn(host, [("/short?id=7", 501)]) == []
+    assert host.is_doubted
+    assert learn(host, [("/short?id=8", 502)]) == ["parameter id"]
 
 
 def test_rules_can_be_pinned_and_forbidden() -> None:
