@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, Look, UrlRules, choice
+from scrapy_simhash.url_rules.trials import MOST_LOOKS, PAGES_A_LOOK
 
 SITE = "https://example.com"
 
@@ -100,6 +101,20 @@ def test_pages_alike_for_other_reasons_are_no_evidence() -> None:
     for path, content in visits("/p/{page}?size={round}"):
         host.learn(SITE + path, content, lambda any_variant: Look(is_barred=not any_variant), 1)
     assert host.in_force == []
+
+
+def test_looks_at_pages_are_bounded() -> None:
+    host, looks = HostRules(), 0
+
+    def look(any_variant: bool) -> Look:
+        nonlocal looks
+        looks += 1
+        return Look(is_barred=True)
+
+    for number in range(4_000):
+        host.learn(f"{SITE}/p/{number}", number + 1, look, 1)
+        host.learn(f"{SITE}/p/{number}/", number + 1, look, 1)
+    assert looks == MOST_LOOKS + 8_000 // PAGES_A_LOOK
 
 
 def test_listings_with_other_links_are_different_pages() -> None:
