@@ -10,7 +10,7 @@ from scrapy_simhash.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
 from scrapy_simhash.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
 from scrapy_simhash.url_rules.trials import Looks, Trials
 
-#: The content of a page that was fetched and is no evidence: a short one, one that is not HTML.
+#: The content of a page that was fetched and is no evidence: a short one, one that is too large.
 FETCHED = 0
 #: In place of the content of a page that is not there, and how often that must be so to be believed.
 MISSING, MOST_MISSED = -1, 3
