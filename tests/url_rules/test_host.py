@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, Look, UrlRules, choice
+from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, KeptRules, Look, UrlRules, choice
 from scrapy_simhash.url_rules.trials import MOST_LOOKS, PAGES_A_LOOK
 
 SITE = "https://example.com"
@@ -232,3 +232,14 @@ def test_hosts_do_not_learn_from_each_other_and_memory_is_bounded() -> None:
     assert len(rules.hosts) <= 10_000
     assert rules.weight <= 36_000_000
     assert not rules.of("https://h10499.example/").in_force
+
+
+def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here() -> None:
+    proved, host = HostRules(), HostRules()
+    learn(proved, visits("/p/{page}?sid={visit}"))
+    KeptRules(host).join(KeptRules(proved).to_bytes(), 1)
+    assert host.in_force == ["parameter sid"]
+    assert not is_skipped(host, "/p/3?sid=new")
+    learn(host, [("/p/3?sid=1", 4)])
+    assert any(host.would_skip(f"{SITE}/p/3?sid=x{number}") for number in range(20))
+    assert not is_skipped(host, "/p/4?sid=new")
