@@ -205,7 +205,9 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
         verdict = detector.conclude(reading, url)
         if with_rules:
             begun = perf_counter()
-            rules.learn(url, evidence_of(verdict, 200) or 0, looks.at(verdict, partial(server.root, page)))
+            rules.learn(
+                url, evidence_of(verdict, 200, b"") or 0, looks.at(verdict, partial(server.root, page))
+            )
             spent += perf_counter() - begun
         for link in links:
             link = marked.mark(link, random)

@@ -123,16 +123,17 @@ class Consequences:
         self._url_rules.forget(request)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Begin the report and the live view."""
+        """Begin the report and the live view, and read what an earlier run of the crawl has skipped."""
+        self._url_rules.spider_opened(spider)
         if self._report is not None:
             self._report.begin()
         if self._live is not None:
             self._live.begin(spider)
 
-    def spider_closed(self, spider: Spider) -> None:
+    def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of the clusters, and end the report and the live view."""
         self._clusters.spider_closed(spider)
-        self._url_rules.spider_closed()
+        self._url_rules.spider_closed(spider, reason)
         if self._report is not None:
             self._report.close()
         if self._live is not None:

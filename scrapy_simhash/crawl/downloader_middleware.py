@@ -131,7 +131,7 @@ class SimhashDownloaderMiddleware:
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
-        self._consequences.spider_closed(spider)
+        self._consequences.spider_closed(spider, reason)
         if self.detector.sites is not None and (known := self.detector.sites.known):
             self._stats.set_value(names.STAT_HOSTS_KNOWN, known)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)

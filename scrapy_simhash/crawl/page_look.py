@@ -45,6 +45,8 @@ class PageLooks:
         The text of a listing is often the same while its links are not, so what its links say counts. A translation
         is no evidence, nor is a variant of a product, but with *any_variant*.
         """
+        if verdict.reason is Reason.NOT_HTML:
+            return _PLAIN
         if "hreflang" in verdict.hints:
             return _BARRED
         key = verdict.cluster, any_variant
@@ -60,14 +62,17 @@ class PageLooks:
         return seen
 
 
-def evidence_of(verdict: Verdict, status: int) -> int | None:
-    """Return what the page with *verdict* and HTTP *status* is, as URL rules learn it.
+def evidence_of(verdict: Verdict, status: int, body: bytes) -> int | None:
+    """Return what the page with *verdict*, HTTP *status* and *body* is, as URL rules learn it.
 
-    That is its cluster; `FETCHED` if it is no evidence, `MISSING` if it is not there. None for a page that says
-    nothing, and that has to be fetched again: it came with an error, is not complete, or has no verdict.
+    That is its cluster; a hash of its bytes if it is not HTML; `FETCHED` if it is no evidence, `MISSING` if it is not
+    there. None for a page that says nothing, and that has to be fetched again: it came with an error, is not
+    complete, or has no verdict.
     """
     if status in _GONE or HINT_NOT_FOUND in verdict.hints:
         return MISSING
+    if verdict.reason is Reason.NOT_HTML and body:
+        return 1 + crc32(body) % _MOST_CLUSTER
     if verdict.cluster is None or verdict.reason is Reason.SHORT_TEXT:
         return FETCHED if verdict.reason in _FETCHED else None
     return 1 + verdict.cluster % _MOST_CLUSTER

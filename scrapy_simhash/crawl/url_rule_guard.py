@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict, deque
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.flood_guard import may_be_refused
 from scrapy_simhash.crawl.html import tree_of
+from scrapy_simhash.crawl.kept_requests import KeptRequests
 from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
@@ -26,7 +29,7 @@ from scrapy_simhash.url_rules import EXPLORED, RuleKeeper, UrlRules, choice, sit
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -37,16 +40,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Skipped requests that are sent after all if their rule is given up: of a host, and in all.
-MOST_KEPT, MOST_KEPT_IN_ALL = 1_000, 20_000
-#: Skipped requests of a host that are sent at the end at most, the latest among them.
-MOST_AT_END = 20
+#: Skipped requests of a host that are sent at the end at most, the latest among them; and how often, while a rule is
+#: doubted.
+MOST_AT_END, MOST_ENDS = 20, 8
 #: Uses of pages that are told apart.
 MOST_USES = 16
 #: Pages after which the store is told what was learned: a kill loses no more than that.
 KEPT_EVERY = 500
 #: Hosts of which the last line tells.
 MOST_TOLD = 5
+#: The file in JOBDIR with the skipped requests of a crawl that was stopped.
+KEPT_FILE = "simhash-skipped-requests"
+#: Why a request is not filtered, though the spider did not ask for that.
+_WAITED, _SENT_AFTER_ALL = "waited", "sent after all"
 
 
 class RequestSkipped(IgnoreRequest):
@@ -78,12 +84,13 @@ class UrlRuleGuard:
         self._exchanging: asyncio.Task[None] | None = None
         self._learned = 0
         self._looks = PageLooks(fingerprinter)
-        self._kept: OrderedDict[str, deque[tuple[tuple[str, ...], Request]]] = OrderedDict()
-        self._kept_in_all = 0
-        self._uses: dict[tuple[str | None, str, str], int] = {}
-        #: Hosts of which skipped requests were sent at the end.
-        self._checked: set[str] = set()
+        self._kept = KeptRequests()
+        self._uses: dict[tuple[str | None, str, str, str], int] = {}
+        #: How often skipped requests of a host were sent at the end.
+        self._checked: Counter[str] = Counter()
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        folder = job_dir(crawler.settings) if self.may_skip else None
+        self._file = Path(folder, KEPT_FILE) if folder else None
         if self.may_skip:
             crawler.signals.connect(self.spider_idle, signal=signals.spider_idle)
 
@@ -104,10 +111,10 @@ class UrlRuleGuard:
 
     def note_verdict(self, verdict: Verdict, request: Request, response: Response) -> None:
         """Learn from a page that the spider gets."""
-        if self.rules is None or request.method != "GET":
+        if self.rules is None or request.method != "GET" or request.body:
             return
         try:
-            content = evidence_of(verdict, response.status)
+            content = evidence_of(verdict, response.status, response.body)
             if content is None:
                 return
             looks = self._looks.at(verdict, lambda: tree_of(response))
@@ -124,16 +131,22 @@ class UrlRuleGuard:
 
         Raises RequestSkipped for one that need not be sent.
         """
-        if self.rules is None or bool(request.dont_filter) != (names.META_WAITED in request.meta):
+        if self.rules is None:
+            return None
+        mark = request.meta.pop(names.META_WAITED, None)
+        if mark is not None:
+            # What a redirect or the page leads to is filtered like all else.
+            request.dont_filter = False
+        if request.dont_filter or mark == _SENT_AFTER_ALL or request.body:
             return None
         try:
             if not may_be_refused(request) or request.meta.get(names.META_URL_RULES, True) is False:
                 return None
             skip = self.rules.would_skip(request.url, self._use(request))
             if skip is None:
-                return self._waiting(request)
+                return self._waiting(request) if mark is None else None
             if not self.rules.of(request.url).pinned.issuperset(skip.rules):
-                self._keep(request, skip.rules)
+                self._kept.add(skip.rules, request)
         except Exception:
             self._failed(request)
             return None
@@ -143,24 +156,63 @@ class UrlRuleGuard:
         )
         raise RequestSkipped(request.url, skip.rules)
 
+    def spider_opened(self, spider: Spider) -> None:
+        """Read which requests were skipped before the crawl was stopped."""
+        if self._file is not None:
+            try:
+                self._kept.load(self._file, spider)
+            except Exception:
+                self._failed(self._file)
+
     def spider_idle(self) -> None:
-        """Send some of the skipped requests of each host when nothing else is left, as a last check."""
+        """Send some of the skipped requests of each host when nothing else is left, as a last check.
+
+        And more of them while a rule of the host is doubted.
+        """
+        assert self.rules is not None
         try:
-            for site, kept in self._kept.items():
-                if site not in self._checked and self.rules is not None:
-                    self._checked.add(site)
-                    number = min(MOST_AT_END, 1 + self.rules.of(f"http://{site}/").requests // EXPLORED)
-                    requests = [request for _, request in kept]
-                    self._send(requests[:: -max(1, len(requests) // number)][:number])
+            for site in self._kept.sites:
+                host = self.rules.of(f"http://{site}/")
+                self._give_up_lost(site)
+                if not self._checked[site] or (host.is_doubted and self._checked[site] < MOST_ENDS):
+                    self._checked[site] += 1
+                    self._send(self._kept.take_some(site, min(MOST_AT_END, 1 + host.requests // EXPLORED)))
         except Exception:
             self._failed(self._crawler.spider)
 
     def forget(self, request: Request) -> None:
-        """Note that what was made of the answer to *request* is lost: its page is not skipped under other URLs."""
-        if self.rules is not None:
-            self.rules.of(request.url).forget(request.url)
+        """Note that what was made of the answer to *request* is lost.
 
-    def spider_closed(self) -> None:
+        Its page is not skipped under other URLs, and requested under the latest one that was skipped.
+        """
+        if self.rules is None:
+            return
+        try:
+            host, use = self.rules.of(request.url), self._use(request)
+            host.forget(request.url)
+            key = host.key_of(request.url)
+            same = self._kept.take_latest(
+                site_of(request.url),
+                lambda other: host.key_of(other.url) == key and self._use(other) == use,
+            )
+            self._send(same)
+        except Exception:
+            self._failed(request)
+
+    def spider_closed(self, spider: Spider, reason: str) -> None:
+        """Tell of the rules, and write which requests were skipped if the crawl is to go on."""
+        self._tell()
+        if self._file is None:
+            return
+        try:
+            if reason == "finished":
+                self._file.unlink(missing_ok=True)
+            else:
+                self._kept.save(self._file, spider)
+        except Exception:
+            self._failed(self._file)
+
+    def _tell(self) -> None:
         """Log which rules there are on which hosts, and what they save."""
         if self.rules is None:
             return
@@ -193,20 +245,28 @@ class UrlRuleGuard:
         """Join what other crawlers have learned: a rule that they have given up is given up here."""
         assert self.rules is not None
         await keeper.exchange(int(time.time()))
-        for site, kept in list(self._kept.items()):
-            skipped_by = {rule for rules, _ in kept for rule in rules}
-            evidence = self.rules.of(f"http://{site}/").evidence
-            for rule in sorted(skipped_by):
-                if rule in evidence and not evidence[rule].stage:
-                    self._give_up_rule(rule, f"http://{site}/")
+        for site in self._kept.sites:
+            self._give_up_lost(site)
+
+    def _give_up_lost(self, site: str) -> None:
+        """Give up the rules that have skipped requests of *site* and are not believed any more."""
+        assert self.rules is not None
+        host = self.rules.of(f"http://{site}/")
+        for rule in self._kept.rules_of(site):
+            if rule not in host.pinned and (rule not in host.evidence or not host.evidence[rule].stage):
+                self._give_up_rule(rule, f"http://{site}/")
 
     def _use(self, request: Request) -> int:
         """Return what the page of *request* is for, as one bit: its callback, rule of a CrawlSpider, and cookies.
 
-        0 if there are too many: such requests are never skipped.
+        0 if there are too many, or the callback is no method of the spider and has no name of its own: such requests
+        are never skipped.
         """
-        callback = getattr(request.callback, "__qualname__", None)
-        key = callback, str(request.meta.get("rule")), str(request.meta.get("cookiejar"))
+        callback = request.callback
+        if callback is not None and getattr(callback, "__self__", None) is not self._crawler.spider:
+            return 0
+        name = "parse" if callback is None else getattr(callback, "__name__", None)
+        key = name, str(request.meta.get("rule")), str(request.meta.get("cookiejar")), str(request.cookies)
         number = (
             self._uses.setdefault(key, len(self._uses))
             if len(self._uses) < MOST_USES
@@ -216,35 +276,15 @@ class UrlRuleGuard:
 
     def _waiting(self, request: Request) -> Request | None:
         assert self.rules is not None
-        if names.META_WAITED in request.meta or not self.rules.of(request.url).should_wait(request.url):
+        if not self.rules.of(request.url).should_wait(request.url):
             return None
-        meta = {**request.meta, names.META_WAITED: True}
+        meta = {**request.meta, names.META_WAITED: _WAITED}
         return request.replace(priority=request.priority - 1, dont_filter=True, meta=meta)
-
-    def _keep(self, request: Request, rules: tuple[str, ...]) -> None:
-        site = site_of(request.url)
-        kept = self._kept.setdefault(site, deque(maxlen=MOST_KEPT))
-        self._kept_in_all += len(kept) < MOST_KEPT
-        kept.append((rules, request))
-        self._kept.move_to_end(site)
-        if self._kept_in_all > MOST_KEPT_IN_ALL:
-            # Of the host that has waited longest.
-            first, oldest = next(iter(self._kept.items()))
-            oldest.popleft()
-            self._kept_in_all -= 1
-            if not oldest:
-                del self._kept[first]
 
     def _give_up_rule(self, rule: str, url: str) -> None:
         """Send after all what *rule* has skipped on the host of *url*."""
         site = site_of(url)
-        kept = self._kept.get(site, deque())
-        again = [request for rules, request in kept if rule in rules]
-        if len(again) < len(kept):
-            self._kept[site] = deque((item for item in kept if rule not in item[0]), MOST_KEPT)
-        else:
-            self._kept.pop(site, None)
-        self._kept_in_all -= len(again)
+        again = self._kept.take(site, lambda rules, _: rule in rules)
         stats_of(self._crawler).inc_value(names.STAT_URL_RULES_GIVEN_UP)
         logger.info(
             "URL rules: %(rule)s has an effect on %(site)s by now, the rule is given up; %(number)d skipped requests"
@@ -259,7 +299,7 @@ class UrlRuleGuard:
         engine = self._crawler.engine
         for request in requests if engine is not None else ():
             stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SENT)
-            meta = {name: value for name, value in request.meta.items() if name != names.META_WAITED}
+            meta = {**request.meta, names.META_WAITED: _SENT_AFTER_ALL}
             engine.crawl(request.replace(dont_filter=True, meta=meta))
 
     def _failed(self, about: object) -> None:

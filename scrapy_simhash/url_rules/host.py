@@ -10,7 +10,7 @@ from scrapy_simhash.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
 from scrapy_simhash.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
 from scrapy_simhash.url_rules.trials import Looks, Trials
 
-#: The content of a page that was fetched and is no evidence: a short one, one that is not HTML.
+#: The content of a page that was fetched and is no evidence: a short one, one that is too large.
 FETCHED = 0
 #: In place of the content of a page that is not there, and how often that must be so to be believed.
 MISSING, MOST_MISSED = -1, 3
@@ -27,6 +27,8 @@ EXPLORED = 20
 #: How often a page is requested under different URLs by rules of the other stages, and while a rule is doubted.
 MOST_FETCHED = (0, 4, 2)
 MOST_DOUBTED = 20
+#: And a page that is no evidence, in a group of URLs in which no other page was.
+MOST_UNSURE = 6
 #: How often a page has come under fresh URLs before more of these have to wait, while nothing is known yet.
 SOON_ENOUGH = 3
 #: What things weigh, in bytes, for the bound over all hosts.
@@ -140,8 +142,11 @@ class HostRules:
             if not is_right and self._is_everywhere(content):
                 return []
             self._count_skipped(packed, reduced)
-            if _content(packed) != FETCHED:
-                self._answer(reduced, packed, content, is_right)
+            self._answer(reduced, packed, content, is_right)
+            if _content(packed) == FETCHED:
+                # There is a page after all: what comes now is compared with this one.
+                del self._known[reduced.key]
+                self._weight -= _KNOWN
         self._trials.compare(reduced.url, reduced.group, content, look, self._content_of)
         self._remember(url, reduced, content, use)
         # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
@@ -183,6 +188,16 @@ class HostRules:
         reduced = self._reduce(parts)
         key = self._trials.without_fresh(reduced.url, reduced.group)
         return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether a rule in force was wrong once, of late."""
+        return any(rule.evidence.wrong for rule in self._in_force)
+
+    def key_of(self, url: str) -> int | None:
+        """Return by what the page at *url* is known, None if it is not looked at."""
+        parts = cut(url)
+        return None if parts is None else self._reduce(parts).key
 
     def forget(self, url: str) -> None:
         """Forget that the page at *url* was fetched: what was made of it is lost."""
@@ -264,6 +279,10 @@ class HostRules:
         rules, fetched, stage = self._applied(reduced.values, packed >> _VALUES), packed & 255, reduced.stage
         if all(rule.text in self.pinned for rule in rules):
             return True
+        if _content(packed) == FETCHED and fetched < MOST_UNSURE:
+            trials = [self._trials.get(reduced.group, rule.text) for rule in rules]
+            if not all(trial is not None and trial.evidence is not None for trial in trials):
+                return False
         if any(rule.evidence.wrong for rule in rules):
             # One was wrong: whether it was by chance is to be known at once.
             return fetched >= MOST_DOUBTED

@@ -17,6 +17,8 @@ MOST_RULES = 64
 MOST_GROUPS = 256
 #: URLs after which a ring in which nothing was found is given up.
 PATIENCE = 256
+#: Looks at pages of a host, and one more for so many pages that were compared. A rule takes some 150.
+MOST_LOOKS, PAGES_A_LOOK = 1_000, 10
 WITH_MANY_VALUES = [each for each in HYPOTHESES if each.has_many_values and each is not PARAMETER]
 WITH_ONE_VALUE = [each for each in HYPOTHESES if not each.has_many_values and each is not PARAMETER_VALUE]
 #: What things weigh, in bytes, for the bound over all hosts.
@@ -71,7 +73,7 @@ class Trial:
 class Trials:
     """The rules of one host under test."""
 
-    __slots__ = ("_fresh", "_groups", "_trials", "evidence", "weight")
+    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "_trials", "evidence", "weight")
 
     def __init__(self) -> None:
         self.evidence: dict[str, Evidence] = {}
@@ -80,6 +82,7 @@ class Trials:
         self._groups: set[str] = set()
         #: Rules of which the values were fresh in one group at least.
         self._fresh: set[str] = set()
+        self._compared = self._looks = 0
 
     def get(self, group: str, rule: str) -> Trial | None:
         """Return the trial of *rule* in *group*, None if there was none."""
@@ -122,6 +125,7 @@ class Trials:
 
         *content_of* returns the content of the page at a URL that was fetched, 0 if none is known.
         """
+        self._compared += 1
         open_names: dict[str, Trial] = {}
         for rule, value, shorter in PARAMETER.of(url) if url.query else ():
             trial = self._compare(group, rule, value, shorter, content, look, content_of)
@@ -210,6 +214,9 @@ class Trials:
             # A page that is linked everywhere was counted often enough.
             if trial.evidence is not None and trial.evidence.has_enough_of(content):
                 return links or 0
+            if self._looks >= MOST_LOOKS + self._compared // PAGES_A_LOOK:
+                return 0
+            self._looks += 1
             seen = look(any_variant)
             if seen.is_barred:
                 return 0

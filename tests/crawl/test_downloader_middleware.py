@@ -227,7 +227,7 @@ def test_an_error_after_the_verdict_costs_no_page(
     assert len(unsettled) == sum("done" in one for one in marks)
     assert len(unsettled) in (0, 2)
     monkeypatch.undo()
-    subject._consequences.spider_closed(subject.crawler.spider)  # type: ignore[arg-type]
+    subject._consequences.spider_closed(subject.crawler.spider, "finished")  # type: ignore[arg-type]
 
 
 def test_a_request_fingerprinter_that_fails_costs_no_page() -> None:

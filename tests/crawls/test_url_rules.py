@@ -78,6 +78,23 @@ def test_a_rule_that_stops_holding_is_given_up_and_what_it_skipped_is_sent_after
     assert any("the rule is given up" in line for line in ended.log("INFO"))
 
 
+@pytest.mark.slow("two crawls of three hundred pages in all")
+def test_what_was_skipped_before_a_stop_is_sent_after_the_resume(tmp_path: Path) -> None:
+    job = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
+    job["JOBDIR"] = str(tmp_path)
+    with stories(150, turn=90) as (site, routes):
+        urls = [site.url("/list/0")]
+        stopped = crawl_one(VISITOR, {**job, "CLOSESPIDER_PAGECOUNT": 168}, urls=urls)
+        assert stopped.stats["finish_reason"] == "closespider_pagecount"
+        skipped = {int(urlsplit(note["url"]).path.rpartition("/")[2]) for note in stopped.notes}
+        assert max(skipped) >= 90, "otherwise the test is void"
+        assert stopped.stat("url_rules/given_up") == 0
+        resumed = crawl_one(VISITOR, job, urls=urls)
+        assert resumed.stat("url_rules/given_up") == 1
+        assert set(routes.sent) == routes.names
+    assert stopped.complaints == resumed.complaints == []
+
+
 @pytest.mark.slow("a crawl of three hundred pages")
 def test_a_rule_that_stops_holding_at_the_very_end_is_found_by_the_last_check() -> None:
     with stories(90, turn=88) as (site, routes):

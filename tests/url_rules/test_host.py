@@ -7,7 +7,8 @@ from functools import partial
 
 import pytest
 
-from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, Look, UrlRules, choice
+from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, KeptRules, Look, UrlRules, choice
+from scrapy_simhash.url_rules.trials import MOST_LOOKS, PAGES_A_LOOK
 
 SITE = "https://example.com"
 
@@ -102,6 +103,20 @@ def test_pages_alike_for_other_reasons_are_no_evidence() -> None:
     assert host.in_force == []
 
 
+def test_looks_at_pages_are_bounded() -> None:
+    host, looks = HostRules(), 0
+
+    def look(any_variant: bool) -> Look:
+        nonlocal looks
+        looks += 1
+        return Look(is_barred=True)
+
+    for number in range(4_000):
+        host.learn(f"{SITE}/p/{number}", number + 1, look, 1)
+        host.learn(f"{SITE}/p/{number}/", number + 1, look, 1)
+    assert looks == MOST_LOOKS + 8_000 // PAGES_A_LOOK
+
+
 def test_listings_with_other_links_are_different_pages() -> None:
     host = HostRules()
     for number, (path, content) in enumerate(visits("/list/{page}?after={visit}")):
@@ -180,8 +195,23 @@ def test_missing_pages_are_believed_after_some_visits() -> None:
         learn(host, [(f"/gone?sid={visit}", MISSING)])
     assert not is_skipped(host, "/gone?sid=9")
     learn(host, [("/gone?sid=2", MISSING), ("/short?sid=1", FETCHED)])
+    # Where no page was evidence, some more are asked for.
+    assert not is_skipped(host, "/gone?sid=9")
+    learn(host, [(f"/gone?sid={visit}", MISSING) for visit in range(3, 9)])
+    learn(host, [(f"/short?sid={visit}", FETCHED) for visit in range(6)])
     assert is_skipped(host, "/gone?sid=9")
     assert is_skipped(host, "/short?sid=9")
+    learn(host, [("/p/short?sid=1", FETCHED)])
+    assert is_skipped(host, "/p/short?sid=9")
+
+
+def test_pages_that_are_there_after_all_are_held_against_a_rule() -> None:
+    host = HostRules()
+    learn(host, visits("/p/{page}?id={visit}"))
+    learn(host, [(f"/short?id={visit}", FETCHED) for visit in range(6)])
+    assert learn(host, [("/short?id=7", 501)]) == []
+    assert host.is_doubted
+    assert learn(host, [("/short?id=8", 502)]) == ["parameter id"]
 
 
 def test_rules_can_be_pinned_and_forbidden() -> None:
@@ -202,3 +232,14 @@ def test_hosts_do_not_learn_from_each_other_and_memory_is_bounded() -> None:
     assert len(rules.hosts) <= 10_000
     assert rules.weight <= 36_000_000
     assert not rules.of("https://h10499.example/").in_force
+
+
+def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here() -> None:
+    proved, host = HostRules(), HostRules()
+    learn(proved, visits("/p/{page}?sid={visit}"))
+    KeptRules(host).join(KeptRules(proved).to_bytes(), 1)
+    assert host.in_force == ["parameter sid"]
+    assert not is_skipped(host, "/p/3?sid=new")
+    learn(host, [("/p/3?sid=1", 4)])
+    assert any(host.would_skip(f"{SITE}/p/3?sid=x{number}") for number in range(20))
+    assert not is_skipped(host, "/p/4?sid=new")

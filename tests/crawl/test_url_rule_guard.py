@@ -1,0 +1,203 @@
+"""What may be skipped at all, request by request, and what becomes of skipped requests."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.signals import spider_idle
+from scrapy.utils.test import get_crawler
+
+from scrapy_simhash import RequestSkipped
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
+from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
+from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.url_rules import FETCHED, Look
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
+
+SITE = "https://example.com"
+
+
+class Reader(Spider):
+    """Has two callbacks."""
+
+    name = "reader"
+
+    def parse(self, response: Any) -> None:
+        """Do nothing."""
+
+    def parse_other(self, response: Any) -> None:
+        """Do nothing."""
+
+
+def guard_of(mode: str, **settings: Any) -> tuple[UrlRuleGuard, Crawler]:
+    crawler = get_crawler(Reader, {"SIMHASH_URL_RULES": mode, **settings})
+    crawler.spider = Reader.from_crawler(crawler)
+    crawler.crawling = True
+    config = Config.from_settings(crawler.settings)
+    return UrlRuleGuard(crawler, config, PageFingerprinter(config)), crawler
+
+
+def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
+    """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
+    guard, crawler = guard_of("skip", **settings)
+    assert guard.rules is not None
+    use = guard._use(Request(SITE))
+    for visit in range(8 * 40):
+        guard.rules.learn(f"{SITE}/p/{visit % 40}?sid={visit}", 1 + visit % 40, lambda _: Look(), 1, use)
+    assert guard.rules.of(SITE).in_force == ["parameter sid"]
+    sent: list[Request] = []
+    crawler.engine = SimpleNamespace(crawl=sent.append)  # type: ignore[assignment]
+    return guard, sent
+
+
+def skips(guard: UrlRuleGuard, **request: Any) -> int:
+    """Return how many of forty requests are skipped."""
+    number = 0
+    for page in range(40):
+        try:
+            assert guard.screen(Request(f"{SITE}/p/{page}?sid=new", **request)) is None
+        except RequestSkipped:
+            number += 1
+    return number
+
+
+def until_skipped(guard: UrlRuleGuard, request: Request) -> None:
+    """Ask until the request is not one of those that check the rule."""
+    with suppress(RequestSkipped):
+        while True:
+            guard.screen(request)
+
+
+def test_off_does_nothing_at_all() -> None:
+    guard, crawler = guard_of("off")
+    assert guard.rules is None
+    assert not guard.may_skip
+    nothing: Any = object()
+    # None of these is looked at.
+    guard.note_verdict(nothing, nothing, nothing)
+    guard.forget(nothing)
+    guard.keep_in(nothing)
+    guard.spider_opened(nothing)
+    guard.spider_closed(nothing, "finished")
+    assert guard.screen(nothing) is None
+    assert crawler.signals.send_catch_log(spider_idle) == []
+
+
+def test_what_is_skipped_and_what_never_is() -> None:
+    guard, _ = trained()
+    spider: Any = guard._crawler.spider
+    assert skips(guard) >= 30
+    for other in (
+        {"callback": spider.parse_other},
+        {"callback": partial(spider.parse)},
+        {"callback": lambda response: None},
+        {"cookies": {"lang": "de"}},
+        {"meta": {"cookiejar": 2}},
+        {"body": b"q=1"},
+        {"method": "POST"},
+        {"dont_filter": True},
+        {"meta": {"simhash_url_rules": False}},
+        {"meta": {"simhash_waited": "sent after all"}, "dont_filter": True},
+    ):
+        assert skips(guard, **other) == 0, other
+
+
+@pytest.mark.parametrize("mark", ["waited", "sent after all"])
+def test_what_a_request_of_ours_leads_to_is_filtered_like_all_else(mark: str) -> None:
+    guard, _ = trained()
+    request = Request(f"{SITE}/new?sid=1", dont_filter=True, meta={"simhash_waited": mark})
+    assert guard.screen(request) is None
+    # A redirect has both from the request, and off-site pages are filtered by that.
+    assert not request.dont_filter
+    assert request.meta == {}
+
+
+def test_the_page_of_a_failed_callback_is_requested_under_a_url_that_was_skipped() -> None:
+    guard, sent = trained()
+    for sid in ("a", "b", "c"):
+        until_skipped(guard, Request(f"{SITE}/p/7?sid={sid}"))
+    guard.forget(Request(f"{SITE}/p/7?sid=287"))
+    assert [(request.url, request.dont_filter) for request in sent] == [(f"{SITE}/p/7?sid=c", True)]
+    assert guard.screen(sent[0]) is None
+    guard.forget(Request(f"{SITE}/p/8?sid=288"))
+    assert len(sent) == 1
+
+
+def test_more_is_checked_at_the_end_while_a_rule_is_doubted() -> None:
+    guard, sent = trained()
+    assert guard.rules is not None
+    for visit in range(10):
+        skips(guard, meta={"visit": visit})
+    guard.spider_idle()
+    first = len(sent)
+    guard.spider_idle()
+    assert len(sent) == first > 0
+    use = guard._use(Request(SITE))
+    guard.rules.learn(sent[0].url, 99_999, lambda _: Look(), 1, use)
+    guard.spider_idle()
+    assert len(sent) > first
+    assert len({id(request) for request in sent}) == len(sent)
+
+
+def test_skipped_requests_outlive_a_stop_with_a_jobdir(tmp_path: Path) -> None:
+    guard, _ = trained(JOBDIR=str(tmp_path))
+    spider: Any = guard._crawler.spider
+    number = skips(guard, callback=spider.parse, meta={"visit": 1})
+    # Scrapy's queue in JOBDIR would not keep it either.
+    until_skipped(guard, Request(f"{SITE}/p/7?sid=x", meta={"is": lambda: None}))
+    guard.spider_closed(spider, "shutdown")
+    again, crawler = guard_of("skip", JOBDIR=str(tmp_path))
+    sent: list[Request] = []
+    crawler.engine = SimpleNamespace(crawl=sent.append)  # type: ignore[assignment]
+    again.spider_opened(crawler.spider)  # type: ignore[arg-type]
+    # This run believes in no rule.
+    again.spider_idle()
+    assert len(sent) == number > 0
+    assert {request.meta["visit"] for request in sent} == {1}
+    assert sent[0].callback == crawler.spider.parse  # type: ignore[union-attr]
+    again.spider_closed(crawler.spider, "finished")  # type: ignore[arg-type]
+    assert list(tmp_path.glob("simhash-skipped*")) == []
+
+
+def test_a_damaged_file_of_skipped_requests_is_told(tmp_path: Path) -> None:
+    (tmp_path / "simhash-skipped-requests").write_bytes(b"no pickle")
+    guard, crawler = guard_of("skip", JOBDIR=str(tmp_path))
+    guard.spider_opened(crawler.spider)  # type: ignore[arg-type]
+    assert crawler.stats is not None
+    assert crawler.stats.get_value("simhash/consequence_errors") == 1
+
+
+def test_what_is_kept_is_bounded() -> None:
+    kept = KeptRequests()
+    for host in range(25):
+        for number in range(1_100):
+            kept.add(("parameter sid",), Request(f"https://h{host}.example/{number}"))
+    taken = [len(kept.take(site, lambda *_: True)) for site in kept.sites]
+    assert max(taken) == MOST_KEPT
+    assert sum(taken) == MOST_KEPT_IN_ALL
+    assert kept.sites == []
+
+
+def test_a_short_page_is_requested_several_times_where_nothing_was_compared() -> None:
+    guard, _ = trained()
+    assert guard.rules is not None
+    use, skipped = guard._use(Request(SITE)), 0
+    for visit in range(30):
+        url = f"{SITE}/short?sid={visit}"
+        try:
+            guard.screen(Request(url))
+        except RequestSkipped:
+            skipped += 1
+        else:
+            guard.rules.learn(url, FETCHED, lambda _: Look(), 1, use)
+    assert 15 <= skipped <= 24
