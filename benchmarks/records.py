@@ -19,6 +19,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -93,12 +94,11 @@ def by_warcio(path: str) -> int:
 
 def by_fastwarc(path: str) -> int:
     """Do the same of an archive with fastwarc."""
-    from fastwarc.warc import ArchiveIterator, WarcRecordType
-
+    warc = import_module("fastwarc.warc")
     size = 0
     with Path(path).open("rb") as file:
-        for record in ArchiveIterator(
-            file, record_types=WarcRecordType.response, parse_http=True, auto_decode="all"
+        for record in warc.ArchiveIterator(
+            file, record_types=warc.WarcRecordType.response, parse_http=True, auto_decode="all"
         ):
             _ = record.headers.get("WARC-Target-URI"), record.http_content_type
             size += len(record.reader.read())

@@ -11,6 +11,7 @@ from lxml.html import fragment_fromstring
 from scrapy import Request
 
 from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, names, to_dicts
+from scrapy_simhash.batch import PageCluster
 from scrapy_simhash.clusters import Cluster
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.report import KEYS
@@ -40,11 +41,13 @@ COPY = Verdict(
 CLUSTER = Cluster(
     7, 3, 4, "http://a.example/", "https://a.example/", ("http://a.example/", "https://a.example/"), 1
 )
+FOUND = PageCluster(7, ("http://a.example/", "https://a.example/"), "https://a.example/")
+VALUES = [NEW, COPY, Match(1, 2**64 - 1, 0), CLUSTER, FOUND]
 #: What a page might put into its URL: to end a tag, to run, to turn the direction of a line.
 HOSTILE = "https://a.example/\"><script>alert(1)</script>'\u202e\x1b[2J" + "x" * 10_000
 
 
-@pytest.mark.parametrize("value", [NEW, COPY, Match(1, 2**64 - 1, 0), CLUSTER], ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_a_row_is_flat_and_survives_json(value: Any) -> None:
     (row,) = to_dicts([value])
     assert json.loads(json.dumps(row)) == row
@@ -84,7 +87,7 @@ def test_pandas_takes_them_and_loses_no_bit() -> None:
     assert matches.to_dict("records") == [{"key": 1, "fingerprint": "f" * 16, "distance": 1}]
 
 
-@pytest.mark.parametrize("value", [NEW, COPY, Match(1, 2**64 - 1, 0), CLUSTER], ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_a_notebook_shows_what_a_value_has_with_the_colours_of_the_notebook(value: Any) -> None:
     html = value._repr_html_()
     table = fragment_fromstring(html)

@@ -9,10 +9,11 @@ import pickle
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy_simhash.batch.steps import Fate, Step
 from scrapy_simhash.clusters import Contest, Preference
+from scrapy_simhash.display import html_of
 from scrapy_simhash.verdict import Verdict
 
 _TABLE = """\
@@ -38,6 +39,19 @@ class PageCluster(NamedTuple):
     """Their URLs, in the order in which they came; the first one is that which the others repeat."""
     preferred: str
     """The URL that is to be preferred by ``SIMHASH_PREFER``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cluster as a row of a table; its URLs are one string, with blanks between them."""
+        return {
+            "cluster": self.cluster,
+            "pages": len(self.members),
+            "first": self.members[0],
+            "preferred": self.preferred,
+            "urls": " ".join(self.members),
+        }
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 class _Row(NamedTuple):

@@ -142,6 +142,8 @@ class _Given:
 def _records_of(
     pages: Iterable[Any], fields: Fields, reads_twice: bool, progress: bool
 ) -> Callable[[], Iterator[Record | Broken]]:
+    if isinstance(pages, str | bytes | Mapping):
+        raise TypeError(f"the pages must be an iterable of pages, got one {type(pages).__name__}")
     if reads_twice and iter(pages) is pages:
         raise TypeError(
             "the pages are read twice with two_pass, and with keep='longest' or 'preferred': pass a list, or another"

@@ -40,6 +40,13 @@ def test_an_iterator_is_enough_for_one_pass_only() -> None:
         assert len(list(scrapy_simhash.dedup(PAIRS, **options))) == 2
 
 
+@pytest.mark.parametrize("page", ["<p>A page", b"<p>A page", DICTIONARIES[0]], ids=["str", "bytes", "dict"])
+def test_one_page_is_no_collection_of_pages(page: Any) -> None:
+    for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
+        with pytest.raises(TypeError, match=f"must be an iterable of pages, got one {type(page).__name__}"):
+            take(page)
+
+
 def test_fields_have_any_names() -> None:
     pages = [{"where": url, "what": html} for url, html in PAIRS]
     assert list(scrapy_simhash.dedup(pages, fields=Fields(url="where", html="what"))) == [pages[0], pages[2]]
