@@ -75,13 +75,20 @@ def report(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def crawl(url: str, shows_progress: bool = False) -> dict[str, Any]:
+    """Crawl the site at *url*, one page after another, so that the same ones are first each time."""
+    settings = get_project_settings()
+    settings.set("CONCURRENT_REQUESTS", 1)
+    return run(SPIDER, f"{url}/", settings, shows_progress)
+
+
 def main() -> int:
     """Run the demo; 0 when no page was called a near-duplicate wrongly."""
     parser = argparse.ArgumentParser(description="Crawl the example site and report its near-duplicates.")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     arguments = parser.parse_args()
     with serving() as server:
-        stats = run(SPIDER, f"{server.url}/", get_project_settings(), shows_progress=sys.stderr.isatty())
+        stats = crawl(server.url, shows_progress=sys.stderr.isatty())
     result = summary(items_of(SPIDER), stats, Truth.load())
     print(json.dumps(result, indent=2, ensure_ascii=False) if arguments.json else report(result))
     return 1 if result["wrong"] or result["errors"] else 0

@@ -11,11 +11,10 @@ import re
 from html import escape
 from pathlib import Path
 
-from crawler.running import items_of, run
-from demo import SPIDER, report, summary
+from crawler.running import items_of
+from demo import SPIDER, crawl, report, summary
 from magazine.server import serving
 from magazine.truth import Truth
-from scrapy.utils.project import get_project_settings
 
 PICTURE = Path(__file__).parents[1] / "docs" / "demo.svg"
 #: Which story's cluster is shown.
@@ -106,10 +105,8 @@ def main() -> int:
         "file", nargs="?", type=Path, default=PICTURE, help="where to (default: docs/demo.svg)"
     )
     file = parser.parse_args().file
-    settings = get_project_settings()
-    settings.set("CONCURRENT_REQUESTS", 1)
     with serving() as server:
-        stats = run(SPIDER, f"{server.url}/", settings)
+        stats = crawl(server.url)
     lines = report(summary(items_of(SPIDER), stats, Truth.load())).splitlines()
     file.write_text(drawn(shown(lines)), encoding="utf-8")
     return 0
