@@ -9,7 +9,7 @@ from collections.abc import Callable
 from scrapy_simhash.batch import Judge, Run, Step
 from scrapy_simhash.cli.batches import add_inputs, options_of, reading, through
 from scrapy_simhash.cli.import_ import reading_config
-from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.output import add_output, opened
 from scrapy_simhash.cli.places import Place, place_of
 from scrapy_simhash.cli.settings import add_settings
 from scrapy_simhash.names import FIELD_KEPT
@@ -29,13 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         " a spider",
     )
     add_inputs(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="where to write the verdicts (default: -, standard output)",
-    )
+    add_output(parser, "the verdicts")
     add_settings(parser, "the settings of the store")
 
 

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Final, Literal
 
 from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.output import add_output
 from scrapy_simhash.index.plans.blocks import BITS
 from scrapy_simhash.index.plans.covers import plans_for
 from scrapy_simhash.index.plans.plan import Plan
@@ -24,13 +25,7 @@ def add_search_arguments(parser: ArgumentParser, read: str = "the hashes") -> No
         default="-",
         help=f"{read}, one per line (default: -, standard input)",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="where to write the results (default: -, standard output)",
-    )
+    add_output(parser, "the results")
     parser.add_argument(
         "-d",
         "--distance",

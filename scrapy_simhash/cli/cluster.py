@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from scrapy_simhash.batch import Run
 from scrapy_simhash.cli.batches import add_inputs, add_reading, config_for, options_of, reading, through
-from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.output import add_output, opened
 
 EXAMPLE = """\
 $ scrapy-simhash cluster pages.jsonl
@@ -19,13 +19,7 @@ $ scrapy-simhash cluster pages.jsonl
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which pages, and where the clusters go."""
     add_inputs(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="where to write the clusters (default: -, standard output)",
-    )
+    add_output(parser, "the clusters")
     add_reading(parser)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from scrapy_simhash.cli.damage import left_out
 from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.output import add_output, opened
 from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.postings import header_line, posting_line
 from scrapy_simhash.cli.progress import Progress, of
@@ -26,9 +26,7 @@ $ scrapy-simhash export news.sqlite
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which store, and where to."""
     add_place(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", default="-", help="where to write (default: -, standard output)"
-    )
+    add_output(parser, "the lines")
 
 
 def run(options: Namespace) -> int:

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from scrapy_simhash.batch import Run, Step
 from scrapy_simhash.cli.batches import add_inputs, config_for, options_of, reading, through
-from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.output import add_output, opened
 from scrapy_simhash.cli.settings import add_settings
 from scrapy_simhash.fingerprinter import Reading
 
@@ -20,13 +20,7 @@ $ scrapy-simhash fingerprint pages.jsonl
 def add_arguments(parser: ArgumentParser) -> None:
     """Add which pages, and what is written of each."""
     add_inputs(parser)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="where to write the fingerprints (default: -, standard output)",
-    )
+    add_output(parser, "the fingerprints")
     parser.add_argument(
         "--hashes",
         action="store_true",

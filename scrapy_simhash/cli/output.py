@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import RawIOBase
@@ -19,6 +20,17 @@ from scrapy_simhash.replacement import replacing
 STDOUT = "-"
 #: Lines that are written in one go, some 200 KB.
 BATCH = 4096
+
+
+def add_output(parser: ArgumentParser, what: str) -> None:
+    """Add ``--output``, a file or standard output, which gets *what*."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STDOUT,
+        help=f"where to write {what} (default: -, standard output)",
+    )
 
 
 class Output:

@@ -40,7 +40,7 @@ def zip_members(source: Source) -> Iterator[Member | Broken]:
         try:
             stream = archive.open(info)
         except Exception as error:
-            # Among them RuntimeError for an encrypted one, NotImplementedError for a method that is not known.
+            # An encrypted file, an unknown method of compression, a wrong header: zipfile has an error for each.
             yield Broken(name, f"cannot be unpacked: {error}")
             continue
         with stream:
