@@ -4,7 +4,8 @@
     submit(task)  --> ticket    batches --->  read, read, rule, ...
     result(ticket) <-- answer   <--- answers
 
-What is on its way is bounded by whoever submits. A worker that dies ends the batch, with an error that says so.
+This process is one of them: where it would wait for an answer, it does the next task that no worker has. What is on
+its way is bounded by whoever submits. A worker that dies ends the batch, with an error that says so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import multiprocessing
 import pickle
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
@@ -35,7 +37,10 @@ from scrapy_simhash.scope import host_of
 
 #: Tasks that are sent at once, and bytes of pages after which a batch is sent before it has so many.
 BATCH_TASKS = 16
-BATCH_BYTES = 1 << 18
+BATCH_BYTES = 1 << 17
+#: Batches that a worker has at a time: enough to be busy while this process reads a page. What it does not have yet
+#: is read by newer knowledge of its site, and needs less often to be read again.
+BATCHES_AHEAD = 2
 #: Sites that a worker knows: at most 64 MiB.
 MOST_SITES = 1_000
 #: Seconds that a worker has to end after its last page.
@@ -62,11 +67,6 @@ class _Worker:
         self.sites: set[str] = set()
         self.news: list[News] = []
 
-    @property
-    def waiting(self) -> int:
-        """How many tasks it has."""
-        return sum(map(len, self.tickets))
-
     def died(self) -> WorkerDied:
         """Return the error that says how it ended."""
         self.process.join(PATIENCE)
@@ -77,18 +77,30 @@ class _Worker:
 
 
 class Pool:
-    """Some processes that answer tasks. Close it at the end, whatever happens."""
+    """Some processes that answer tasks, this one among them. Close it at the end, whatever happens."""
 
-    def __init__(self, processes: int, reader: PageReader, profile_of: Callable[[str], bytes]) -> None:
-        """*profile_of* returns what is known of the site of a URL, as ``SiteProfile.to_bytes()`` does."""
+    def __init__(
+        self,
+        processes: int,
+        reader: PageReader,
+        profile_of: Callable[[str], bytes],
+        answer_here: Callable[[Task], Answer],
+    ) -> None:
+        """*profile_of* returns what is known of the site of a URL, as ``SiteProfile.to_bytes()`` does.
+
+        *answer_here* does a task in this process.
+        """
         self._profile_of = profile_of
+        self._answer_here = answer_here
         self._answers: dict[int, Answer] = {}
         self._tickets = 0
-        self._tasks: list[Task] = []
-        self._batch_bytes = 0
+        #: Tasks that nobody has begun, with their tickets; how many came since the workers were last looked after.
+        self._tasks: deque[tuple[int, Task]] = deque()
+        self._new_tasks = 0
+        self._new_bytes = 0
         self._workers: list[_Worker] = []
         try:
-            for _ in range(processes):
+            for _ in range(processes - 1):
                 self._workers.append(_Worker(reader))
         except BaseException:
             self.close()
@@ -98,22 +110,29 @@ class Pool:
         """Hand *task* over, and return the ticket by which the answer is got, each once."""
         ticket = self._tickets
         self._tickets += 1
-        self._tasks.append(task)
-        self._batch_bytes += len(task.page.page)
-        if len(self._tasks) >= BATCH_TASKS or self._batch_bytes >= BATCH_BYTES:
+        self._tasks.append((ticket, task))
+        self._new_tasks += 1
+        self._new_bytes += len(task.page.page)
+        if self._new_tasks >= BATCH_TASKS or self._new_bytes >= BATCH_BYTES:
+            self._receive(0)
             self._send()
         return ticket
 
     def is_done(self, ticket: int) -> bool:
-        """Tell whether an answer has been received, without waiting for it."""
+        """Tell whether there is an answer already, without waiting for it."""
         return ticket in self._answers
 
     def result(self, ticket: int) -> Any:
         """Return the answer, as soon as it is there. Raises WorkerDied."""
-        if ticket >= self._tickets - len(self._tasks):
-            self._send()
         while ticket not in self._answers:
-            self._receive(None)
+            self._receive(0)
+            self._send()
+            if ticket in self._answers:
+                break
+            if self._tasks:
+                self._work()
+            else:
+                self._receive(None)
         return self._answers.pop(ticket)
 
     def learned(self, url: str, keys: bytes, sketch: bytes) -> None:
@@ -134,11 +153,33 @@ class Pool:
                 worker.process.join()
         self._workers.clear()
 
+    def _work(self) -> None:
+        """Do some of what nobody has begun, less than a worker has at a time: to look after them is not free."""
+        size = done = 0
+        while self._tasks and done < BATCH_TASKS and size < BATCH_BYTES // 2:
+            ticket, task = self._tasks.popleft()
+            self._answers[ticket] = self._answer_here(task)
+            size += len(task.page.page)
+            done += 1
+
     def _send(self) -> None:
-        """Send what has gathered to the worker with the least work, and take the answers that there are."""
-        self._receive(0)
-        worker = min(self._workers, key=lambda each: each.waiting)
-        tasks, self._tasks, self._batch_bytes = self._tasks, [], 0
+        """Send what nobody has begun to the workers that have little to do, those with the least first."""
+        self._new_tasks = self._new_bytes = 0
+        while self._tasks:
+            worker = min(self._workers, key=lambda each: len(each.tickets))
+            if len(worker.tickets) >= BATCHES_AHEAD:
+                return
+            self._send_batch(worker)
+
+    def _send_batch(self, worker: _Worker) -> None:
+        tickets: list[int] = []
+        tasks: list[Task] = []
+        size = 0
+        while self._tasks and len(tasks) < BATCH_TASKS and size < BATCH_BYTES:
+            ticket, task = self._tasks.popleft()
+            tickets.append(ticket)
+            tasks.append(task)
+            size += len(task.page.page)
         if len(worker.sites) + len(tasks) > MOST_SITES:
             worker.sites.clear()
             worker.news = [ForgetNews()]
@@ -150,7 +191,7 @@ class Pool:
             worker.connection.send_bytes(message)
         except OSError:
             raise worker.died() from None
-        worker.tickets.append(list(range(self._tickets - len(tasks), self._tickets)))
+        worker.tickets.append(tickets)
 
     def _acquaint(self, worker: _Worker, task: Task) -> None:
         """Let *worker* know the site of a page, if it does not."""
@@ -174,9 +215,14 @@ class Pool:
 
 
 @contextmanager
-def pool_of(processes: int, reader: PageReader, profile_of: Callable[[str], bytes]) -> Iterator[Pool]:
+def pool_of(
+    processes: int,
+    reader: PageReader,
+    profile_of: Callable[[str], bytes],
+    answer_here: Callable[[Task], Answer],
+) -> Iterator[Pool]:
     """Open a pool, and close it at the end."""
-    pool = Pool(processes, reader, profile_of)
+    pool = Pool(processes, reader, profile_of, answer_here)
     try:
         yield pool
     finally:

@@ -20,12 +20,12 @@ from scrapy_simhash.batch.page_reader import GivenSite, PageReader, answer_of
 from scrapy_simhash.batch.pool import BATCH_TASKS, Pool, pool_of
 from scrapy_simhash.batch.sites import BatchSites
 from scrapy_simhash.batch.steps import Fate, Step
-from scrapy_simhash.batch.worker import ReadTask, RuleTask
+from scrapy_simhash.batch.worker import Answer, ReadTask, RuleTask, Task, answer
 from scrapy_simhash.site import SiteProfile
 
 #: Pages on their way, for each process, and how many bytes they have: what waits for a slow page takes memory.
 PAGES_AHEAD = 3 * BATCH_TASKS
-BYTES_AHEAD = 1 << 24
+BYTES_AHEAD = 1 << 20
 
 
 class Readers(ABC):
@@ -175,5 +175,9 @@ def readers_of(
         known = sites()
         return SiteProfile().to_bytes() if known is None else known.profile_of(url)
 
-    with pool_of(processes, reader, profile_of) as pool:
+    def answer_here(task: Task) -> Answer:
+        known = sites()
+        return answer(reader, task, lambda page: None if known is None else known.of(page))
+
+    with pool_of(processes, reader, profile_of, answer_here) as pool:
         yield ReadersElsewhere(pool, processes)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import pickle
 import signal
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, NamedTuple, TypeAlias
 
 from scrapy_simhash.batch.page_reader import GivenSite, Page, PageReader, Read, Ruling
+from scrapy_simhash.fingerprinter import KnownSite
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.verdict import Verdict
@@ -75,11 +77,15 @@ def work(connection: Connection, reader: PageReader) -> None:
     # So that nobody who sends has to wait until a page is read: he may be waiting to be read himself.
     Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     sites: dict[str, SiteProfile] = {}
+
+    def site_of(page: Page) -> SiteProfile:
+        return sites[host_of(page.url)]
+
     while (message := inbox.get()) is not None:
         batch: Batch = pickle.loads(message)
         for news in batch.news:
             _learn(sites, news)
-        answers = [_answer(reader, sites, task) for task in batch.tasks]
+        answers = [answer(reader, task, site_of) for task in batch.tasks]
         try:
             connection.send_bytes(pickle.dumps(answers, pickle.HIGHEST_PROTOCOL))
         except OSError:
@@ -103,9 +109,10 @@ def _learn(sites: dict[str, SiteProfile], news: News) -> None:
         sites.clear()
 
 
-def _answer(reader: PageReader, sites: dict[str, SiteProfile], task: Task) -> Answer:
+def answer(reader: PageReader, task: Task, site_of: Callable[[Page], KnownSite | None]) -> Answer:
+    """Do *task* by what *site_of* knows of a page's site."""
     if isinstance(task, RuleTask):
         return reader.rule_on(task.page, task.verdict)
     if not task.is_with_site or task.page.is_text:
         return reader.read(task.page, None)
-    return reader.read(task.page, task.site or sites[host_of(task.page.url)])
+    return reader.read(task.page, task.site or site_of(task.page))

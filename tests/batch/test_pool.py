@@ -18,7 +18,7 @@ from tests.batch.pages import records_of
 def test_no_process_is_left_when_nobody_reads_on() -> None:
     steps = Run(lambda: iter(records_of(300)), Options(processes=2)).steps()
     next(steps)
-    assert len(multiprocessing.active_children()) == 2
+    assert len(multiprocessing.active_children()) == 1
     steps.close()
     assert multiprocessing.active_children() == []
 
