@@ -160,6 +160,8 @@ def _check_outputs(options: Namespace) -> None:
                 )
         if path in taken:
             raise Refused(f"--{taken[path]} and --{option} are the same file, {name}")
+        if not path.parent.is_dir():
+            raise Failed(f"cannot write {name}: there is no folder {Path(name).parent}")
         if path.is_dir() and any(path.iterdir()):
             raise Failed(f"cannot write {name}: it exists and is not empty, give a new folder")
         taken[path] = option

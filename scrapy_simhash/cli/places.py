@@ -130,9 +130,7 @@ class FilePlace(Place):
         if self.path.is_dir():
             raise Failed(f"{self.shown} is a folder: give the file of a store")
         if self.is_export():
-            raise Refused(
-                f"{self.shown} is an export, not a store: import it into a store, or merge it with others"
-            )
+            raise Refused(f"{self.shown} is an export or a feed, not a store: import it into a store first")
         if self.path.exists() and not is_database(self.path):
             raise Failed(f"{self.shown} is not a store: it is not an SQLite file")
 

@@ -187,6 +187,7 @@ def test_what_another_run_has_left_is_refused_until_it_is_to_begin_anew(
         (["cluster", "{folder}", "-o", "{folder}/a/out"], 2, "would be read as an input"),
         (["dedup", "{small}", "-o", "x", "--broken", "x"], 2, "--output and --broken are the same file, x"),
         (["dedup", "{small}", "-o", "{folder}"], 1, "it exists and is not empty, give a new folder"),
+        (["dedup", "{small}", "-o", "{folder}/b/out"], 1, "out: there is no folder "),
         (["cluster", "{program}"], 2, "unknown kind of file; pages are read from"),
         (["against", "nowhere.sqlite", "{small}"], 1, "no such store"),
     ],

@@ -633,7 +633,7 @@ def test_an_export_is_no_store(tmp_path: Path, capfd: Capture) -> None:
         exported(tmp_path / "postings.jsonl2")
         assert refused(capfd, *arguments) == (
             2,
-            f"{source} is an export, not a store: import it into a store, or merge it with others",
+            f"{source} is an export or a feed, not a store: import it into a store first",
         )
     assert Path(source).read_bytes() == before
 
