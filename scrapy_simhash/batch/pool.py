@@ -62,8 +62,9 @@ class _Worker:
         with _without_interrupts():
             self.process.start()
         theirs.close()
-        #: Tickets of the batches that it works on, the oldest first.
-        self.tickets: list[list[int]] = []
+        #: Tickets of the batches that it works on, the oldest first; its first answer only says that it has started.
+        self.tickets: list[list[int]] = [[]]
+        self.has_started = False
         self.sites: set[str] = set()
         self.news: list[News] = []
 
@@ -165,8 +166,9 @@ class Pool:
     def _send(self) -> None:
         """Send what nobody has begun to the workers that have little to do, those with the least first."""
         self._new_tasks = self._new_bytes = 0
-        while self._tasks:
-            worker = min(self._workers, key=lambda each: len(each.tickets))
+        started = [worker for worker in self._workers if worker.has_started]
+        while started and self._tasks:
+            worker = min(started, key=lambda each: len(each.tickets))
             if len(worker.tickets) >= BATCHES_AHEAD:
                 return
             self._send_batch(worker)
@@ -211,6 +213,7 @@ class Pool:
                 answers = pickle.loads(worker.connection.recv_bytes())
             except (EOFError, OSError):
                 raise worker.died() from None
+            worker.has_started = True
             self._answers.update(zip(worker.tickets.pop(0), answers, strict=True))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
@@ -81,15 +82,18 @@ def work(connection: Connection, reader: PageReader) -> None:
     def site_of(page: Page) -> SiteProfile:
         return sites[host_of(page.url)]
 
-    while (message := inbox.get()) is not None:
-        batch: Batch = pickle.loads(message)
-        for news in batch.news:
-            _learn(sites, news)
-        answers = [answer(reader, task, site_of) for task in batch.tasks]
-        try:
+    # None yet: whoever asks knows now that somebody is here.
+    answers: list[Answer] = []
+    with suppress(OSError):  # nobody asks any more
+        while True:
             connection.send_bytes(pickle.dumps(answers, pickle.HIGHEST_PROTOCOL))
-        except OSError:
-            return
+            message = inbox.get()
+            if message is None:
+                return
+            batch: Batch = pickle.loads(message)
+            for news in batch.news:
+                _learn(sites, news)
+            answers = [answer(reader, task, site_of) for task in batch.tasks]
 
 
 def _receive(connection: Connection, inbox: SimpleQueue[Any]) -> None:
