@@ -24,7 +24,8 @@ from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.signals import request_skipped
-from scrapy_simhash.url_rules import EXPLORED, RuleKeeper, UrlRules, choice, site_of
+from scrapy_simhash.url_rules import EXPLORED, FETCHED, RuleKeeper, UrlRules, choice, site_of
+from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,9 +118,12 @@ class UrlRuleGuard:
             content = evidence_of(verdict, response.status, response.body)
             if content is None:
                 return
-            looks = self._looks.at(verdict, lambda: tree_of(response))
-            for rule in self.rules.learn(request.url, content, looks, int(time.time()), self._use(request)):
-                self._give_up_rule(rule, request.url)
+            # A new page repeats none that could be a pair with it.
+            is_new = verdict.status is Status.NEW or content <= FETCHED
+            looks = None if is_new else self._looks.at(verdict, lambda: tree_of(response))
+            use = self._use(request) if self._skips else 1
+            for rule, url in self.rules.learn(request.url, content, looks, int(time.time()), use):
+                self._give_up_rule(rule, url)
             self._learned += 1
             if self._keeper is not None and (self._keeper.has_new or self._learned % KEPT_EVERY == 0):
                 self._share(self._keeper)
@@ -189,7 +193,7 @@ class UrlRuleGuard:
             return
         try:
             host, use = self.rules.of(request.url), self._use(request)
-            host.forget(request.url)
+            self.rules.forget(request.url)
             key = host.key_of(request.url)
             same = self._kept.take_latest(
                 site_of(request.url),
@@ -216,6 +220,7 @@ class UrlRuleGuard:
         """Log which rules there are on which hosts, and what they save."""
         if self.rules is None:
             return
+        self.rules.settle(int(time.time()))
         hosts = [(name, host) for name, host in self.rules.hosts.items() if host.in_force and host.skipped]
         hosts.sort(key=lambda item: -item[1].skipped)
         if hosts and not self._skips:

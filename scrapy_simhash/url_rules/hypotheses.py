@@ -7,7 +7,7 @@ Hypotheses only take something out of a URL, or write it in one way: they never 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Sequence, Set
 from typing import NamedTuple, Protocol
 
 from scrapy_simhash.hints.series import counts_pages
@@ -18,8 +18,11 @@ from scrapy_simhash.url_rules.cut_url import MOST_PARAMETERS, CutUrl
 _LONGEST_VALUE = 24
 _INDEX = re.compile(r"/((?:index|default)\.\w{2,5})", re.ASCII | re.IGNORECASE)
 _SESSION = re.compile(r";(\w{2,20})=([\w.!-]{8,})|/\(S\((\w{8,})\)\)", re.ASCII)
-_OPAQUE = re.compile(r"(?<=/)(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[0-9A-Za-z]{20,}(?=/)", re.ASCII)
-_DIGITS = re.compile(r"\d\d", re.ASCII)
+_OPAQUE = re.compile(
+    r"(?<=/)(?=[0-9A-Za-z]{20})(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[0-9A-Za-z]{20,}(?=/)", re.ASCII
+)
+#: What a path has in which one of the two below may be found.
+_MAY_HAVE_ID = re.compile(r"/\d{2,12}[/_-]|[-_]\d{4,12}(?:\.|/?\Z)", re.ASCII)
 _MAY_BE_VIEW = re.compile(r"(?:^|/)(?:print|drucken|imprimi|stampa|m|mobile|amp)", re.IGNORECASE)
 _VIEWS = frozenset("print printable printer drucken imprimir imprimer stampa m mobile amp".split())
 #: ``/7/the-ferry``, ``/7-the-ferry`` and ``/the-ferry-7.html``: an id, and words or a date beside it.
@@ -46,8 +49,8 @@ class Hypothesis(Protocol):
     has_many_values: bool
     """Whether there may be any number of values; else a URL has it or not."""
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
-        """Yield what may have no effect in *url*."""
+    def of(self, url: CutUrl) -> Sequence[Difference]:
+        """Return what may have no effect in *url*."""
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """Return *url* without what a rule is *about*; the same URL if it has none of it."""
@@ -62,13 +65,21 @@ class Parameter:
     name = "parameter"
     has_many_values = True
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
         if len(url.query) > MOST_PARAMETERS:
-            return
-        for name in dict.fromkeys(url.names):
-            if name and not counts_pages(name):
-                yield self.difference(url, name)
+            return ()
+        names = url.names
+        found = []
+        for index, name in enumerate(names):
+            if not name or counts_pages(name):
+                continue
+            if names.count(name) == 1:
+                shorter = CutUrl(url.scheme, url.host, url.path, url.query[:index] + url.query[index + 1 :])
+                found.append(Difference(f"{self.name} {name}", url.query[index], shorter))
+            elif names.index(name) == index:
+                found.append(self.difference(url, name))
+        return found
 
     def difference(self, url: CutUrl, about: str) -> Difference:
         """Return what is taken out with the parameters *about*, names with commas between."""
@@ -95,15 +106,17 @@ class ParameterValue:
     name = "value"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
         if len(url.query) > MOST_PARAMETERS:
-            return
+            return ()
+        found = []
         for part in url.query:
             # What counts pages may have one such value only, the first.
             name, _, value = part.partition("=")
             if value and len(value) <= _LONGEST_VALUE and (value in "01" or not counts_pages(name)):
-                yield Difference(f"{self.name} {part}", part, self.without(url, part))
+                found.append(Difference(f"{self.name} {part}", part, self.without(url, part)))
+        return found
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -117,20 +130,21 @@ class ParameterOrder:
     name = "order of parameters"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
-        if len(url.query) < 2:
-            return
         ordered = self.without(url, "")
-        if ordered != url:
-            yield Difference(self.name, "&".join(url.names), ordered)
+        return [Difference(self.name, "&".join(url.names), ordered)] if ordered is not url else ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
         if len(url.query) < 2:
             return url
+        names = url.names
+        if sorted(names) == names:
+            return url
         # Several values of one name keep theirs.
-        return url._replace(query=tuple(sorted(url.query, key=lambda part: part.partition("=")[0])))
+        ordered = tuple(sorted(url.query, key=lambda part: part.partition("=")[0]))
+        return CutUrl(url.scheme, url.host, url.path, ordered)
 
 
 class PathSession:
@@ -139,14 +153,16 @@ class PathSession:
     name = "session in path"
     has_many_values = True
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
-        path = url.path
-        if not (";" in path or "(S(" in path or len(path) > 20):
-            return
-        for about, pattern in (("", _SESSION), ("opaque segment", _OPAQUE)):
-            if found := pattern.search(path):
-                yield Difference(f"{self.name} {about}".rstrip(), found[0], self.without(url, about))
+        path, found = url.path, []
+        if (";" in path or "(S(" in path) and (session := _SESSION.search(path)):
+            found.append(Difference(self.name, session[0], self.without(url, "")))
+        if len(path) > 20 and (opaque := _OPAQUE.search(path)):
+            found.append(
+                Difference(f"{self.name} opaque segment", opaque[0], self.without(url, "opaque segment"))
+            )
+        return found
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -159,14 +175,14 @@ class BesideId:
     name = "words beside id"
     has_many_values = True
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
-        if not _DIGITS.search(url.path):
-            return
+        if not _MAY_HAVE_ID.search(url.path):
+            return ()
         for about, pattern in (("after", _ID_FIRST), ("before", _ID_LAST)):
             if found := pattern.fullmatch(url.path):
-                yield Difference(f"{self.name} {about}", found[2], self.without(url, about))
-                return
+                return [Difference(f"{self.name} {about}", found[2], self.without(url, about))]
+        return ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -182,18 +198,18 @@ class View:
     name = "view"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
         if not _MAY_BE_VIEW.search(url.path):
-            return
+            return ()
         segments = url.path.strip("/").split("/")
         if len(segments) < 2:
-            return
+            return ()
         for about, word in (("/{}/", segments[0]), ("/{}", segments[-1])):
             if word.lower() in _VIEWS:
                 about = about.format(word)
-                yield Difference(f"{self.name} {about}", word, self.without(url, about))
-                return
+                return [Difference(f"{self.name} {about}", word, self.without(url, about))]
+        return ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -209,12 +225,12 @@ class IndexPage:
     name = "index page"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
         if url.path[-1] == "/":
-            return
-        if found := _INDEX.fullmatch(url.path, url.path.rfind("/")):
-            yield Difference(f"{self.name} {found[1]}", found[1], self.without(url, found[1]))
+            return ()
+        found = _INDEX.fullmatch(url.path, url.path.rfind("/"))
+        return [Difference(f"{self.name} {found[1]}", found[1], self.without(url, found[1]))] if found else ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -227,10 +243,10 @@ class Slash:
     name = "slash at end"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
-        if len(url.path) > 1 and url.path.endswith("/"):
-            yield Difference(self.name, "/", self.without(url, ""))
+        is_so = len(url.path) > 1 and url.path.endswith("/")
+        return [Difference(self.name, "/", self.without(url, ""))] if is_so else ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -243,11 +259,10 @@ class Case:
     name = "case of path"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
         lower = url.path.lower()
-        if lower != url.path:
-            yield Difference(self.name, url.path, url._replace(path=lower))
+        return [Difference(self.name, url.path, url._replace(path=lower))] if lower != url.path else ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -260,10 +275,9 @@ class Scheme:
     name = "scheme"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
-        if url.scheme == "http":
-            yield Difference(self.name, "http", self.without(url, ""))
+        return [Difference(self.name, "http", self.without(url, ""))] if url.scheme == "http" else ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""
@@ -276,10 +290,9 @@ class Www:
     name = "www"
     has_many_values = False
 
-    def of(self, url: CutUrl) -> Iterator[Difference]:
+    def of(self, url: CutUrl) -> Sequence[Difference]:
         """See `Hypothesis`."""
-        if url.host.startswith("www."):
-            yield Difference(self.name, "www.", self.without(url, ""))
+        return [Difference(self.name, "www.", self.without(url, ""))] if url.host.startswith("www.") else ()
 
     def without(self, url: CutUrl, about: str) -> CutUrl:
         """See `Hypothesis`."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.url_rules.host import HostRules, Skip
 from scrapy_simhash.url_rules.hypotheses import hypothesis_of
 from scrapy_simhash.url_rules.keeping import RuleKeeper
-from scrapy_simhash.url_rules.trials import Looks
+from scrapy_simhash.url_rules.trials import Look, Looks
 
 #: Hosts of which rules are in memory, and the bytes that they may take together.
-MOST_HOSTS, MOST_BYTES = 10_000, 36_000_000
+MOST_HOSTS, MOST_BYTES = 10_000, 32_000_000
+#: Pages that may wait until they are learned from.
+MOST_WAITING = 64
 
 
 class Choice(NamedTuple):
@@ -72,6 +74,11 @@ class UrlRules:
         self._pinned = tuple(pinned)
         self._forbidden = tuple(forbidden)
         self._hosts: OrderedDict[str, HostRules] = OrderedDict()
+        #: Pages that are to be learned from, by site.
+        self._waiting: dict[str, list[tuple[str, int, int]]] = {}
+        self._number_waiting = 0
+        #: Whether requests depend on what is learned.
+        self._decides = False
         #: Bytes that all of it takes, about.
         self.weight = 0
 
@@ -79,24 +86,63 @@ class UrlRules:
         """Return the rules of the host of *url*, empty ones at its first page."""
         return self._find(site_of(url))
 
-    def learn(self, url: str, content: int, look: Looks, now: int = 0, use: int = 1) -> list[str]:
-        """Learn from a page, and return the rules that were given up; see `HostRules.learn`."""
-        host = self.of(url)
-        before = host.weight
-        given_up = host.learn(url, content, look, now, use)
-        self.weight += host.weight - before
-        while self.weight > MOST_BYTES and len(self._hosts) > 1:
-            self._forget_one()
-        return given_up
+    def learn(
+        self, url: str, content: int, look: Looks | None, now: int = 0, use: int = 1
+    ) -> list[tuple[str, str]]:
+        """Learn from a page, and return the rules that were given up, each with a URL of its host.
+
+        See `HostRules.learn`. *look* is None for a page that repeats no earlier one: it makes no rule, so it waits
+        until `MOST_WAITING` do, or until a page repeats another. Pages that are learned together cost less, as the
+        processor has the code at hand. None waits once rules decide about requests.
+        """
+        site = site_of(url)
+        if look is None and not self._decides:
+            self._waiting.setdefault(site, []).append((url, content, use))
+            self._number_waiting += 1
+            return self.settle(now) if self._number_waiting >= MOST_WAITING else []
+        given_up = self._settle_one(site, now) if site in self._waiting else []
+        return given_up + self._learn(site, ((url, content, use),), look or _unseen, now)
+
+    def settle(self, now: int) -> list[tuple[str, str]]:
+        """Learn from the pages that wait, and return what learn() does."""
+        return [given_up for site in list(self._waiting) for given_up in self._settle_one(site, now)]
+
+    def forget(self, url: str) -> None:
+        """Forget that the page at *url* was fetched: what was made of it is lost."""
+        waiting = self._waiting.get(site_of(url), [])
+        kept = [page for page in waiting if page[0] != url]
+        self._number_waiting -= len(waiting) - len(kept)
+        waiting[:] = kept
+        self.of(url).forget(url)
 
     def would_skip(self, url: str, use: int = 1) -> Skip | None:
         """Return why the request of *url* need not be sent, None if it is sent; see `HostRules.would_skip`."""
-        return self.of(url).would_skip(url, use)
+        host = self.of(url)
+        self._decides = self._decides or host.has_rules
+        return host.would_skip(url, use)
 
     @property
     def hosts(self) -> dict[str, HostRules]:
         """The hosts in memory, by name."""
         return dict(self._hosts)
+
+    def _settle_one(self, site: str, now: int) -> list[tuple[str, str]]:
+        pages = self._waiting.pop(site)
+        self._number_waiting -= len(pages)
+        return self._learn(site, pages, _unseen, now)
+
+    def _learn(
+        self, site: str, pages: Sequence[tuple[str, int, int]], look: Looks, now: int
+    ) -> list[tuple[str, str]]:
+        host = self._find(site)
+        before = host.weight
+        given_up = [
+            (rule, url) for url, content, use in pages for rule in host.learn(url, content, look, now, use)
+        ]
+        self.weight += host.weight - before
+        while self.weight > MOST_BYTES and len(self._hosts) > 1:
+            self._forget_one()
+        return given_up
 
     def _find(self, site: str) -> HostRules:
         host = self._hosts.get(site)
@@ -122,3 +168,8 @@ class UrlRules:
     @staticmethod
     def _chosen(choices: Iterable[Choice], site: str) -> frozenset[str]:
         return frozenset(rule for rule, host in choices if host in ("", site))
+
+
+def _unseen(any_variant: bool) -> Look:
+    """Look at a page that repeats no other: nothing of it is needed."""
+    return Look(is_barred=True)

@@ -73,39 +73,42 @@ class Trial:
 class Trials:
     """The rules of one host under test."""
 
-    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "_trials", "evidence", "weight")
+    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "evidence", "weight")
 
     def __init__(self) -> None:
         self.evidence: dict[str, Evidence] = {}
         self.weight = 0
-        self._trials: dict[tuple[str, str], Trial] = {}
-        self._groups: set[str] = set()
+        #: By group of URLs and rule.
+        self._groups: dict[str, dict[str, Trial]] = {}
         #: Rules of which the values were fresh in one group at least.
         self._fresh: set[str] = set()
         self._compared = self._looks = 0
 
     def get(self, group: str, rule: str) -> Trial | None:
         """Return the trial of *rule* in *group*, None if there was none."""
-        return self._trials.get((group, rule))
+        trials = self._groups.get(group)
+        return None if trials is None else trials.get(rule)
 
     def begin_again(self) -> None:
         """Forget the URLs, since they are written in another way from now on; what was counted stays."""
-        for trial in self._trials.values():
-            if trial.ring is not None:
-                trial.ring = trial.ring.emptied()
+        for trials in self._groups.values():
+            for trial in trials.values():
+                if trial.ring is not None:
+                    trial.ring = trial.ring.emptied()
 
     def forget(self, rule: str) -> None:
         """Forget what was counted for *rule* in the groups."""
-        for (_, text), trial in self._trials.items():
-            if text == rule:
-                trial.evidence = None
+        for trials in self._groups.values():
+            if rule in trials:
+                trials[rule].evidence = None
 
     def wrong_groups(self) -> dict[str, dict[str, Evidence]]:
         """Return for each rule the groups in which pages differed, with the evidence there."""
         found: dict[str, dict[str, Evidence]] = {}
-        for (group, rule), trial in self._trials.items():
-            if trial.evidence is not None and trial.evidence.different:
-                found.setdefault(rule, {})[group] = trial.evidence
+        for group, trials in self._groups.items():
+            for rule, trial in trials.items():
+                if trial.evidence is not None and trial.evidence.different:
+                    found.setdefault(rule, {})[group] = trial.evidence
         return found
 
     def put(self, rule: str, group: str, evidence: Evidence) -> None:
@@ -116,7 +119,7 @@ class Trials:
         """Take note of the parameters of a URL whose page is no evidence."""
         for rule, value, _ in PARAMETER.of(url):
             if trial := self._trial_for(group, rule):
-                trial.note(value)
+                self._note(trial, rule, value)
 
     def compare(
         self, url: CutUrl, group: str, content: int, look: Looks, content_of: Callable[[CutUrl], int]
@@ -137,9 +140,10 @@ class Trials:
         for hypothesis in WITH_ONE_VALUE:
             for rule, _, shorter in hypothesis.of(url):
                 if other := content_of(shorter):
-                    self._count(self._trial(group, rule, False), rule, content, other, None, look)
+                    # None of them chooses a variant of a product.
+                    self._count(self._trial(group, rule, False), rule, content, other, None, look, True)
         for rule, value, shorter in PARAMETER_VALUE.of(url) if url.query else ():
-            trial = self._trials.get((group, f"{PARAMETER.name} {value.partition('=')[0]}"))
+            trial = self.get(group, f"{PARAMETER.name} {value.partition('=')[0]}")
             if (trial is None or not trial.is_fresh) and (other := content_of(shorter)):
                 self._count(self._trial(group, rule, False), rule, content, other, None, look)
         if not open_names:
@@ -157,7 +161,9 @@ class Trials:
 
     def without_fresh(self, url: CutUrl, group: str) -> int | None:
         """Return the hash of a URL without what may have no effect; None if no parameter is fresh in each URL."""
-        trials = {name: self._trials.get((group, f"{PARAMETER.name} {name}")) for name in url.names}
+        if not self._fresh:
+            return None
+        trials = {name: self.get(group, f"{PARAMETER.name} {name}") for name in url.names}
         if not any(trial is not None and trial.is_fresh for trial in trials.values()):
             return None
         open_names = [name for name, trial in trials.items() if trial is not None and not trial.is_wrong]
@@ -176,9 +182,7 @@ class Trials:
         trial = self._trial_for(group, rule)
         if trial is None or trial.ring is None:
             return trial
-        ring, key, hashed = trial.ring, _key(shorter), trial.note(value)
-        if trial.is_fresh:
-            self._fresh.add(rule)
+        ring, key, hashed = trial.ring, _key(shorter), self._note(trial, rule, value)
         other = ring.find(key)
         links = other.links if other is not None and other.content == content else 0
         if other is not None and other.value != hashed:
@@ -193,6 +197,12 @@ class Trials:
             trial.ring = None
             self.weight -= _RING
         return trial
+
+    def _note(self, trial: Trial, rule: str, value: str) -> int:
+        hashed = trial.note(value)
+        if trial.is_fresh:
+            self._fresh.add(rule)
+        return hashed
 
     def _count(
         self,
@@ -236,12 +246,10 @@ class Trials:
 
     def _trial_for(self, group: str, rule: str) -> Trial | None:
         """Return the trial of a rule that has many values, None if there are too many others."""
-        trial = self._trials.get((group, rule))
-        if trial is None:
-            if group not in self._groups and len(self._groups) >= MOST_GROUPS:
-                return None
-            trial = self._trial(group, rule, True)
-        return trial
+        trials = self._groups.get(group)
+        if trials is None and len(self._groups) >= MOST_GROUPS:
+            return None
+        return (trials and trials.get(rule)) or self._trial(group, rule, True)
 
     def _forget_weakest(self) -> None:
         """Forget the half of the rules with the fewest pairs; those that are believed stay."""
@@ -251,10 +259,10 @@ class Trials:
                 del self.evidence[rule]
 
     def _trial(self, group: str, rule: str, has_ring: bool) -> Trial:
-        trial = self._trials.get((group, rule))
+        trials = self._groups.setdefault(group, {})
+        trial = trials.get(rule)
         if trial is None:
-            trial = self._trials[group, rule] = Trial(Ring() if has_ring else None)
-            self._groups.add(group)
+            trial = trials[rule] = Trial(Ring() if has_ring else None)
             self.weight += _TRIAL + (_RING if has_ring else 0)
         return trial
 

@@ -7,7 +7,8 @@ from functools import partial
 
 import pytest
 
-from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, KeptRules, Look, UrlRules, choice
+from scrapy_simhash.url_rules import FETCHED, MISSING, HostRules, KeptRules, Look, UrlRules, choice, site_of
+from scrapy_simhash.url_rules.rules import MOST_BYTES
 from scrapy_simhash.url_rules.trials import MOST_LOOKS, PAGES_A_LOOK
 
 SITE = "https://example.com"
@@ -230,8 +231,48 @@ def test_hosts_do_not_learn_from_each_other_and_memory_is_bounded() -> None:
         for page in range(2):
             rules.learn(f"https://h{number}.example/p/{page}?sid={number}", page + 1, plain)
     assert len(rules.hosts) <= 10_000
-    assert rules.weight <= 36_000_000
+    assert rules.weight <= MOST_BYTES
     assert not rules.of("https://h10499.example/").in_force
+
+
+@pytest.mark.parametrize("form", ["/p/{page}?sid={visit}", "/p?sid={visit:016x}&ts={visit}&id={page}"])
+def test_pages_that_wait_are_learned_from_as_if_they_had_not(form: str) -> None:
+    # Each page comes with a few URLs, between pages that come once; two hosts in turn.
+    pages = [
+        (f"https://{host}.example{path}", content) for (path, content) in visits(form) for host in ("a", "b")
+    ]
+    once = [(f"https://a.example/once/{number}?sid={number}", 1_000 + number) for number in range(len(pages))]
+    at_once, waiting, seen = UrlRules(), UrlRules(), set()
+    for several in zip(pages, once, strict=True):
+        for url, content in several:
+            at_once.learn(url, content, plain)
+            is_new = (site_of(url), content) not in seen
+            waiting.learn(url, content, None if is_new else plain)
+            seen.add((site_of(url), content))
+            # Whatever waits makes no rule.
+            assert waiting.of(url).in_force == at_once.of(url).in_force
+    waiting.settle(0)
+    for site in ("https://a.example/", "https://b.example/"):
+        mine, other = at_once.of(site), waiting.of(site)
+        assert mine.in_force
+        assert (mine.pages, mine.skipped, mine.weight) == (other.pages, other.skipped, other.weight)
+        assert {rule: found.to_list() for rule, found in mine.evidence.items()} == {
+            rule: found.to_list() for rule, found in other.evidence.items()
+        }
+
+
+def test_nothing_waits_once_rules_decide_about_requests() -> None:
+    rules = UrlRules()
+    for path, content in visits("/p/{page}?id={visit}", rounds=8):
+        rules.learn(SITE + path, content, plain)
+    given_up: list[tuple[str, str]] = []
+    wrong = 0
+    while not given_up and wrong < 1_000:
+        url = f"{SITE}/p/{wrong % 40}?id=x{wrong}"
+        if rules.would_skip(url) is None:
+            given_up = rules.learn(url, 5_000 + wrong, None)
+        wrong += 1
+    assert given_up == [("parameter id", url)]
 
 
 def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here() -> None:
