@@ -25,13 +25,14 @@ from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any, NamedTuple
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 
 from magazine.site import build_site
+from w3lib.url import safe_url_string
 
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.report import environment, opening, table
@@ -147,7 +148,7 @@ class Server:
         """Return which page is at *url*, None if there is none."""
         parts = urlsplit(url)
         query = "&".join(p for p in parts.query.split("&") if p and p.partition("=")[0] not in IDLE)
-        path = f"{parts.path}?{query}" if query else parts.path
+        path = f"{unquote(parts.path)}?{query}" if query else unquote(parts.path)
         if path in self.tree.pages:
             return path
         if path.endswith("/") and f"{path}index.html" in self.tree.pages:
@@ -168,7 +169,12 @@ class Server:
         return (
             root,
             reading,
-            [link for link in found if link.startswith(f"{self.tree.origin}/") and self.page_of(link)],
+            # As a request has them.
+            [
+                safe_url_string(link)
+                for link in found
+                if link.startswith(f"{self.tree.origin}/") and self.page_of(link)
+            ],
         )
 
 

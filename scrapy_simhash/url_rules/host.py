@@ -29,7 +29,7 @@ MOST_FETCHED = (0, 4, 2)
 MOST_DOUBTED = 20
 #: And a page that is no evidence, in a group of URLs in which no other page was.
 MOST_UNSURE = 6
-#: How often a page has come under fresh URLs before more of these have to wait, while nothing is known yet.
+#: How often a page has come under other parameters before more of these have to wait, while nothing is known yet.
 SOON_ENOUGH = 3
 #: What things weigh, in bytes, for the bound over all hosts.
 _KNOWN, _URL = 110, 250
@@ -102,7 +102,7 @@ class HostRules:
         self._believed: list[str] = []
         #: By hash of the reduced URL: values, uses, content, and how often it was fetched.
         self._known: dict[int, int] = {}
-        #: By hash of a URL without its fresh parameters: how often its page came.
+        #: By hash of a URL without the parameters that may have no effect: how often its page came.
         self._came: dict[int, int] = {}
         self._missed: dict[int, int] = {}
         self._urls: deque[tuple[str, int, int]] | tuple[()] = ()
@@ -131,7 +131,8 @@ class HostRules:
             return []
         self.pages += 1
         reduced = self._reduce(parts)
-        if parts.query and (key := self._trials.without_fresh(reduced.url, reduced.group)) is not None:
+        # Who asks for no request asks for no turn.
+        if self.requests and (key := self._open_key(reduced)) is not None:
             _increase(self._came, key)
         if content <= FETCHED:
             self._trials.note(reduced.url, reduced.group)
@@ -185,13 +186,12 @@ class HostRules:
     def should_wait(self, url: str) -> bool:
         """Tell whether other requests are to be sent before that of *url*, as its page has come several times.
 
-        So a page that has a fresh session id in each link does not keep a crawl at itself until enough is known.
+        So a page that has other parameters in each link does not keep a crawl at itself until enough is known.
         """
         parts = cut(url)
         if parts is None or not parts.query:
             return False
-        reduced = self._reduce(parts)
-        key = self._trials.without_fresh(reduced.url, reduced.group)
+        key = self._open_key(self._reduce(parts))
         return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
 
     @property
@@ -264,6 +264,9 @@ class HostRules:
                 stage = min(stage or believed, believed)
                 url = shorter
         return _Reduced(url, group, hash(url), values, stage)
+
+    def _open_key(self, reduced: _Reduced) -> int | None:
+        return self._trials.without_open(reduced.url, reduced.group) if reduced.url.query else None
 
     def _stage_in(self, group: str, rule: _Rule) -> int:
         if rule.text in self.pinned:

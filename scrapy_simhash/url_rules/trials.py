@@ -159,15 +159,12 @@ class Trials:
                     if not trial.is_wrong:
                         break
 
-    def without_fresh(self, url: CutUrl, group: str) -> int | None:
-        """Return the hash of a URL without what may have no effect; None if no parameter is fresh in each URL."""
-        if not self._fresh:
-            return None
-        trials = {name: self.get(group, f"{PARAMETER.name} {name}") for name in url.names}
-        if not any(trial is not None and trial.is_fresh for trial in trials.values()):
-            return None
-        open_names = [name for name, trial in trials.items() if trial is not None and not trial.is_wrong]
-        return hash(PARAMETER.without(url, ",".join(open_names)))
+    def without_open(self, url: CutUrl, group: str) -> int | None:
+        """Return the hash of a URL without the parameters that may have no effect, as far as is known; None for none."""
+        trials = self._groups.get(group, {})
+        rules = {name: trials.get(f"{PARAMETER.name} {name}") for name in url.names}
+        open_names = [name for name, trial in rules.items() if trial is not None and not trial.is_wrong]
+        return hash(PARAMETER.without(url, ",".join(open_names))) if open_names else None
 
     def _compare(
         self,
