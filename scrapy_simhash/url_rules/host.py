@@ -318,7 +318,7 @@ class HostRules:
             if trial is not None and trial.evidence is not None:
                 trial.evidence.add(content, is_right)
             if rule.evidence.answer(content, is_right):
-                self._trials.forget(rule.text)
+                self._trials.forget(rule.text, reduced.group)
 
     def _content_of(self, url: CutUrl) -> int:
         """Return the content of the page at *url*, 0 if none is known that is evidence."""

@@ -64,6 +64,12 @@ class Trial:
                 self.is_fresh = self.ring.values_are_fresh
         return hashed
 
+    def add(self, rule: str, content: int, is_same: bool) -> None:
+        """Count a pair of pages for or against *rule*, which is on trial here."""
+        if self.evidence is None:
+            self.evidence = Evidence(prior=prior(rule))
+        self.evidence.add(content, is_same)
+
     @property
     def is_wrong(self) -> bool:
         """Whether pages differed here."""
@@ -96,11 +102,18 @@ class Trials:
                 if trial.ring is not None:
                     trial.ring = trial.ring.emptied()
 
-    def forget(self, rule: str) -> None:
-        """Forget what was counted for *rule* in the groups."""
+    def forget(self, rule: str, group: str) -> None:
+        """Forget what was counted for *rule* in the groups; where pages differed, as now in *group*, it is not in force.
+
+        Until the pairs of that group say so.
+        """
+        self._trial(group, rule, True).add(rule, 0, False)
         for trials in self._groups.values():
             if rule in trials:
+                former = trials[rule].evidence
                 trials[rule].evidence = None
+                if former is not None and former.different:
+                    trials[rule].add(rule, 0, False)
 
     def wrong_groups(self) -> dict[str, dict[str, Evidence]]:
         """Return for each rule the groups in which pages differed, with the evidence there."""
@@ -235,9 +248,7 @@ class Trials:
             if len(self.evidence) >= MOST_RULES:
                 self._forget_weakest()
             self.evidence[rule] = Evidence(prior=prior(rule))
-        if trial.evidence is None:
-            trial.evidence = Evidence(prior=prior(rule))
-        trial.evidence.add(content, is_same)
+        trial.add(rule, content, is_same)
         self.evidence[rule].add(content, is_same)
         return own
 

@@ -167,6 +167,28 @@ def test_a_rule_that_stops_holding_is_given_up_with_its_second_wrong_page() -> N
     assert host.in_force == []
 
 
+def test_a_rule_that_does_not_hold_in_a_later_group_is_learned_anew_without_it() -> None:
+    host = HostRules()
+    learn(host, visits("/p/{page}?id={visit}", rounds=8))
+    # Here each value is a page of its own.
+    later = [(f"/q/{page}?id={value}", 1_000 + 10 * page + value) for value in range(4) for page in range(40)]
+    skipped, sent = [], []
+    for path, content in later:
+        if host.would_skip(SITE + path) is None:
+            sent.append((path, content))
+            if learn(host, [(path, content)]):
+                break
+        else:
+            skipped.append((path, content))
+    assert len(sent) - 40 <= 40
+    assert host.in_force == []
+    learn(host, skipped)
+    learn(host, visits("/p/{page}?id=x{visit}", rounds=8))
+    assert host.in_force == ["parameter id"]
+    assert is_skipped(host, "/p/7?id=new")
+    assert not is_skipped(host, "/q/7?id=new")
+
+
 def test_what_is_sent_to_check_rules_is_bounded() -> None:
     host = HostRules()
     learn(host, visits("/p/{page}?sid={visit}", rounds=8))
@@ -183,10 +205,13 @@ def test_what_is_sent_to_check_rules_is_bounded() -> None:
 
 def test_a_page_that_comes_again_and_again_under_fresh_urls_waits_for_others() -> None:
     host = HostRules()
-    learn(host, [(f"/home?sid={visit}", 1) for visit in range(40)])
+    assert host.would_skip(f"{SITE}/home?sid=0") is None
+    assert not host.should_wait(f"{SITE}/home?sid=new")
+    learn(host, [(f"/home?sid={visit}&step={visit % 2}", 1) for visit in range(4)])
     assert host.in_force == []
-    assert host.should_wait(f"{SITE}/home?sid=new")
-    assert not host.should_wait(f"{SITE}/other?sid=new")
+    # Whatever of its parameters is new.
+    assert host.should_wait(f"{SITE}/home?sid=1&step=7")
+    assert not host.should_wait(f"{SITE}/other?sid=new&step=0")
 
 
 def test_missing_pages_are_believed_after_some_visits() -> None:
