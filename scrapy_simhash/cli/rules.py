@@ -33,6 +33,8 @@ DOING = "rules"
 KIND = "scrapy-simhash url rules"
 VERSION = 1
 MOST_BYTES = 10_000_000
+#: Rules that never were in force and may lose more are not listed: after 14 pairs without any that differs, they are.
+_MOST_LOSS = 0.2
 _HEADS = ("host", "rule", "pairs", "different", "clusters", "loss at most", "saved", "since", "in force")
 
 
@@ -40,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add which store, which host, and in what form."""
     add_place(parser)
     parser.add_argument("host", metavar="HOST", nargs="?", help="only the rules of this host")
+    parser.add_argument("--all", action="store_true", help="list rules that are far from proven too")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="write a JSON object, which --import takes")
     form.add_argument(
@@ -77,7 +80,7 @@ def run(options: Namespace) -> int:
     elif options.discarder:
         text = json.dumps(list(_discarded(hosts)), indent=2)
     else:
-        text = "\n".join(_table(hosts))
+        text = "\n".join(_table(hosts, 1 if options.all else _MOST_LOSS))
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
     return 0
@@ -128,7 +131,7 @@ def _joined(site: str, data: bytes | None, place: Place) -> KeptRules:
     return kept
 
 
-def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _table(hosts: Sequence[Mapping[str, Any]], most_loss: float) -> Iterator[str]:
     rows = [
         (
             shown(host["host"]),
@@ -143,6 +146,7 @@ def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
         for host in hosts
         for rule in host["rules"]
+        if rule["since"] or rule["loss"] <= most_loss
     ]
     widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
     for row in (_HEADS, *rows):

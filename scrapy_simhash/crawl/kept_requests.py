@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.utils.request import request_from_dict
 
 from scrapy_simhash.url_rules import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from scrapy import Request, Spider
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 MOST_KEPT, MOST_KEPT_IN_ALL = 1_000, 20_000
 
 
+class _Kept(NamedTuple):
+    number: int
+    rules: tuple[str, ...]
+    request: Request
+
+
 class KeptRequests:
     """The latest skipped requests of each host, with the rules that skipped them."""
 
     def __init__(self) -> None:
-        self._sites: OrderedDict[str, deque[tuple[tuple[str, ...], Request]]] = OrderedDict()
+        self._sites: OrderedDict[str, deque[_Kept]] = OrderedDict()
         self._number = 0
+        self._numbers = count()
+        self._journal: _Journal | None = None
 
     @property
     def sites(self) -> list[str]:
@@ -34,14 +43,68 @@ class KeptRequests:
 
     def rules_of(self, site: str) -> list[str]:
         """Return the rules that skipped requests of *site*."""
-        return sorted({rule for rules, _ in self._sites.get(site, ()) for rule in rules})
+        return sorted({rule for kept in self._sites.get(site, ()) for rule in kept.rules})
 
     def add(self, rules: tuple[str, ...], request: Request) -> None:
         """Keep a request that *rules* have skipped."""
-        site = site_of(request.url)
+        item = _Kept(next(self._numbers), rules, request)
+        self._put(item)
+        if self._journal is not None:
+            self._journal.add(item)
+            if self._journal.length > 2 * MOST_KEPT_IN_ALL:
+                self._journal.begin(self._all())
+
+    def take(self, site: str, is_wanted: Callable[[tuple[str, ...], Request], bool]) -> list[Request]:
+        """Return the requests of *site* that are wanted, oldest first, and keep them no longer."""
+        kept = self._sites.get(site, deque())
+        taken = [item for item in kept if is_wanted(item.rules, item.request)]
+        numbers = {item.number for item in taken}
+        left = [item for item in kept if item.number not in numbers]
+        if left:
+            self._sites[site] = deque(left, MOST_KEPT)
+        else:
+            self._sites.pop(site, None)
+        self._number -= len(taken)
+        if self._journal is not None and taken:
+            self._journal.take(numbers)
+        return [item.request for item in taken]
+
+    def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
+        """Return the latest request of *site* that is wanted, if there is one, and keep it no longer."""
+        kept = reversed(self._sites.get(site, ()))
+        latest = next((item.request for item in kept if is_wanted(item.request)), None)
+        return [] if latest is None else self.take(site, lambda _, request: request is latest)
+
+    def take_some(self, site: str, number: int) -> list[Request]:
+        """Return *number* requests of *site*, from all that are kept and the latest among them."""
+        requests = [item.request for item in self._sites.get(site, ())]
+        some = {id(request) for request in requests[:: -max(1, len(requests) // number)][:number]}
+        return self.take(site, lambda _, request: id(request) in some)
+
+    def open(self, path: Path, spider: Spider) -> None:
+        """Keep the requests in the file at *path* again, if there are any, and all from now on there too.
+
+        Whatever ends the crawl, they are there when the next run begins. Left out are those that Scrapy could not
+        write to its own queue either. Raises what reading or unpickling raises.
+        """
+        try:
+            for rules, request in _Journal.read(path) if path.exists() else ():
+                self._put(_Kept(next(self._numbers), rules, request_from_dict(request, spider=spider)))
+        finally:
+            self._journal = _Journal(path, spider)
+            self._journal.begin(self._all())
+
+    def close(self, *, is_done: bool) -> None:
+        """End the file; if all *is_done*, nobody needs it any more."""
+        if self._journal is not None:
+            self._journal.close(is_done=is_done)
+            self._journal = None
+
+    def _put(self, item: _Kept) -> None:
+        site = site_of(item.request.url)
         kept = self._sites.setdefault(site, deque(maxlen=MOST_KEPT))
         self._number += len(kept) < MOST_KEPT
-        kept.append((rules, request))
+        kept.append(item)
         self._sites.move_to_end(site)
         if self._number > MOST_KEPT_IN_ALL:
             # Of the host that has waited longest.
@@ -51,46 +114,73 @@ class KeptRequests:
             if not oldest:
                 del self._sites[first]
 
-    def take(self, site: str, is_wanted: Callable[[tuple[str, ...], Request], bool]) -> list[Request]:
-        """Return the requests of *site* that are wanted, oldest first, and keep them no longer."""
-        kept = self._sites.get(site, deque())
-        wanted = [is_wanted(*item) for item in kept]
-        taken = [request for (_, request), is_taken in zip(kept, wanted, strict=True) if is_taken]
-        left = [item for item, is_taken in zip(kept, wanted, strict=True) if not is_taken]
-        if left:
-            self._sites[site] = deque(left, MOST_KEPT)
-        else:
-            self._sites.pop(site, None)
-        self._number -= len(taken)
-        return taken
-
-    def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
-        """Return the latest request of *site* that is wanted, if there is one, and keep it no longer."""
-        latest = [request for _, request in reversed(self._sites.get(site, ())) if is_wanted(request)][:1]
-        return self.take(site, lambda _, request: request in latest) if latest else []
-
-    def take_some(self, site: str, number: int) -> list[Request]:
-        """Return *number* requests of *site*, from all that are kept and the latest among them."""
-        requests = [request for _, request in self._sites.get(site, ())]
-        some = {id(request) for request in requests[:: -max(1, len(requests) // number)][:number]}
-        return self.take(site, lambda _, request: id(request) in some)
-
-    def save(self, path: Path, spider: Spider) -> None:
-        """Write all requests to *path*, but for those that Scrapy could not write to its own queue either."""
-        saved = []
+    def _all(self) -> Iterator[_Kept]:
         for kept in self._sites.values():
-            for rules, request in kept:
-                try:
-                    saved.append(pickle.dumps((rules, request.to_dict(spider=spider))))
-                except Exception:  # whatever pickling of what is in its meta raises
-                    continue
-        unfinished = path.with_name(path.name + ".new")
-        unfinished.write_bytes(pickle.dumps(saved))
-        unfinished.replace(path)
+            yield from kept
 
-    def load(self, path: Path, spider: Spider) -> None:
-        """Keep the requests in *path* again, if there are any."""
-        if path.exists():
-            for each in pickle.loads(path.read_bytes()):
-                rules, request = pickle.loads(each)
-                self.add(rules, request_from_dict(request, spider=spider))
+
+class _Journal:
+    """A file to which each request is added when it is kept, and a note when some were taken."""
+
+    def __init__(self, path: Path, spider: Spider) -> None:
+        self._path = path
+        self._spider = spider
+        self._file = path.open("ab")
+        #: Requests and notes in the file.
+        self.length = 0
+
+    @staticmethod
+    def read(path: Path) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+        """Return the requests in the file. A kill may have cut off its end: that request is lost."""
+        found: dict[int, tuple[tuple[str, ...], dict[str, Any]]] = {}
+        with path.open("rb") as file:
+            while file.peek(1):
+                try:
+                    number, *kept = pickle.load(file)
+                except (EOFError, pickle.UnpicklingError):
+                    if not found:
+                        raise
+                    break
+                if kept:
+                    found[number] = (kept[0], kept[1])
+                else:
+                    for each in number:
+                        found.pop(each, None)
+        return list(found.values())
+
+    def begin(self, kept: Iterator[_Kept]) -> None:
+        """Begin the file anew, with what is *kept*."""
+        unfinished = self._path.with_name(self._path.name + ".new")
+        self._file.close()
+        self._file, self.length = unfinished.open("wb"), 0
+        for item in kept:
+            self._write(item)
+        # Windows replaces no open file.
+        self._file.close()
+        unfinished.replace(self._path)
+        self._file = self._path.open("ab")
+
+    def add(self, item: _Kept) -> None:
+        """Add a request."""
+        self._write(item)
+        self._file.flush()
+
+    def take(self, numbers: set[int]) -> None:
+        """Note that the requests with these *numbers* are kept no longer."""
+        self._file.write(pickle.dumps((numbers,)))
+        self._file.flush()
+        self.length += 1
+
+    def close(self, *, is_done: bool) -> None:
+        """Close the file, and remove it if *is_done*."""
+        self._file.close()
+        if is_done:
+            self._path.unlink(missing_ok=True)
+
+    def _write(self, item: _Kept) -> None:
+        try:
+            data = pickle.dumps((item.number, item.rules, item.request.to_dict(spider=self._spider)))
+        except Exception:  # whatever pickling of what is in its meta raises
+            return
+        self._file.write(data)
+        self.length += 1

@@ -161,10 +161,10 @@ class UrlRuleGuard:
         raise RequestSkipped(request.url, skip.rules)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Read which requests were skipped before the crawl was stopped."""
+        """Read which requests were skipped before the crawl was stopped or killed."""
         if self._file is not None:
             try:
-                self._kept.load(self._file, spider)
+                self._kept.open(self._file, spider)
             except Exception:
                 self._failed(self._file)
 
@@ -204,15 +204,10 @@ class UrlRuleGuard:
             self._failed(request)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
-        """Tell of the rules, and write which requests were skipped if the crawl is to go on."""
+        """Tell of the rules, and keep which requests were skipped if the crawl is to go on."""
         self._tell()
-        if self._file is None:
-            return
         try:
-            if reason == "finished":
-                self._file.unlink(missing_ok=True)
-            else:
-                self._kept.save(self._file, spider)
+            self._kept.close(is_done=reason == "finished")
         except Exception:
             self._failed(self._file)
 

@@ -28,6 +28,11 @@ _VIEWS = frozenset("print printable printer drucken imprimir imprimer stampa m m
 #: ``/7/the-ferry``, ``/7-the-ferry`` and ``/the-ferry-7.html``: an id, and words or a date beside it.
 _ID_FIRST = re.compile(r"(.*/\d{2,12})(?:/|[-_])([^/]*[A-Za-z][^/]*)/?", re.ASCII)
 _ID_LAST = re.compile(r"(.*/)([^/]*[A-Za-z][^/]*?)([-_]\d{4,12}(?:\.\w{2,5})?)/?", re.ASCII)
+#: Parameters that say on most sites who asks, from where, or when; on others they choose what is shown.
+_OFTEN_IDLE = frozenset(
+    "_t cachebuster campaign cb nocache ref referer referrer scm sess sessid session session_id sessionid sid source"
+    " spm timestamp trk ts".split()
+)
 
 
 class Difference(NamedTuple):
@@ -343,8 +348,12 @@ def covers(rule: str, others: Set[str]) -> bool:
 def prior(rule: str) -> int:
     """Return for how many pairs of pages it counts that *rule* is known from other sites: never enough to act.
 
-    >>> prior("parameter utm_source"), prior("parameter id")
-    (14, 0)
+    >>> [prior(f"parameter {names}") for names in ("utm_source", "sid", "sid,utm_source", "id")]
+    [14, 7, 7, 0]
     """
     hypothesis, about = hypothesis_of(rule)
-    return 14 if hypothesis is PARAMETER and all(map(is_tracking, about.split(","))) else 0
+    return min(map(_prior_of_name, about.split(","))) if hypothesis is PARAMETER else 0
+
+
+def _prior_of_name(name: str) -> int:
+    return 14 if is_tracking(name) else 7 * (name.lower() in _OFTEN_IDLE)

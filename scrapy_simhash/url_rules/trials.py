@@ -103,9 +103,9 @@ class Trials:
                     trial.ring = trial.ring.emptied()
 
     def forget(self, rule: str, group: str) -> None:
-        """Forget what was counted for *rule* in the groups; where pages differed, as now in *group*, it is not in force.
+        """Forget what was counted for *rule* in the groups.
 
-        Until the pairs of that group say so.
+        Where pages differed, as now in *group*, it is not in force until the pairs of that group say so.
         """
         self._trial(group, rule, True).add(rule, 0, False)
         for trials in self._groups.values():
@@ -173,7 +173,7 @@ class Trials:
                         break
 
     def without_open(self, url: CutUrl, group: str) -> int | None:
-        """Return the hash of a URL without the parameters that may have no effect, as far as is known; None for none."""
+        """Return the hash of a URL without the parameters that may have no effect, None if it has none of them."""
         trials = self._groups.get(group, {})
         rules = {name: trials.get(f"{PARAMETER.name} {name}") for name in url.names}
         open_names = [name for name, trial in rules.items() if trial is not None and not trial.is_wrong]

@@ -152,6 +152,7 @@ def test_more_is_checked_at_the_end_while_a_rule_is_doubted() -> None:
 def test_skipped_requests_outlive_a_stop_with_a_jobdir(tmp_path: Path) -> None:
     guard, _ = trained(JOBDIR=str(tmp_path))
     spider: Any = guard._crawler.spider
+    guard.spider_opened(spider)
     number = skips(guard, callback=spider.parse, meta={"visit": 1})
     # Scrapy's queue in JOBDIR would not keep it either.
     until_skipped(guard, Request(f"{SITE}/p/7?sid=x", meta={"is": lambda: None}))
@@ -169,12 +170,44 @@ def test_skipped_requests_outlive_a_stop_with_a_jobdir(tmp_path: Path) -> None:
     assert list(tmp_path.glob("simhash-skipped*")) == []
 
 
+def test_skipped_requests_outlive_a_kill_with_a_jobdir(tmp_path: Path) -> None:
+    guard, sent = trained(JOBDIR=str(tmp_path))
+    spider: Any = guard._crawler.spider
+    guard.spider_opened(spider)
+    number = sum(skips(guard, meta={"visit": visit}) for visit in range(4))
+    guard.spider_idle()
+    assert 0 < len(sent) < number
+    (file,) = tmp_path.iterdir()
+    written = file.read_bytes()
+    guard.spider_closed(spider, "finished")
+    # As a kill leaves it, in the middle of a request.
+    for end, left in ((len(written), number - len(sent)), (written.rindex(b"visit"), number - 1)):
+        file.write_bytes(written[:end])
+        kept = KeptRequests()
+        kept.open(file, spider)
+        assert len(kept.take("example.com", lambda *_: True)) == left
+        kept.close(is_done=True)
+
+
+def test_the_file_of_skipped_requests_does_not_grow_for_ever(tmp_path: Path) -> None:
+    file, kept = tmp_path / "skipped", KeptRequests()
+    kept.open(file, Reader())
+    sizes = []
+    for number in range(3 * MOST_KEPT_IN_ALL):
+        kept.add(("parameter sid",), Request(f"{SITE}/{number}"))
+        sizes.append(file.stat().st_size)
+    assert sizes[-1] < max(sizes)
+    assert len(kept.take("example.com", lambda *_: True)) == MOST_KEPT
+    kept.close(is_done=False)
+
+
 def test_a_damaged_file_of_skipped_requests_is_told(tmp_path: Path) -> None:
     (tmp_path / "simhash-skipped-requests").write_bytes(b"no pickle")
     guard, crawler = guard_of("skip", JOBDIR=str(tmp_path))
     guard.spider_opened(crawler.spider)  # type: ignore[arg-type]
     assert crawler.stats is not None
     assert crawler.stats.get_value("simhash/consequence_errors") == 1
+    guard.spider_closed(crawler.spider, "finished")  # type: ignore[arg-type]
 
 
 def test_what_is_kept_is_bounded() -> None:

@@ -118,9 +118,14 @@ class Stories(dict[str, Route]):
             paths = [f"/story/{each}?id={value}" for each in range(first, first + 10) for value in "012"]
             following = [f"/list/{first + 10}"] if first + 10 < self.number else []
             return f"<html><body>{links(*paths, *following)}<main>{prose(first)}</main></body></html>"
-        name = self._name(first, dict(parse_qsl(parts.query))["id"])
+        name = self.name_at(path)
         self.sent.append(name)
         return f"<html><body><main>{prose(50_000 + crc32(name.encode()))}</main></body></html>"
+
+    def name_at(self, path: str) -> str:
+        """Return which story is at *path*."""
+        parts = urlsplit(path)
+        return self._name(int(parts.path.rpartition("/")[2]), dict(parse_qsl(parts.query))["id"])
 
     def _name(self, number: int, value: str) -> str:
         return f"{number}/{value if number >= self.turn else 0}"

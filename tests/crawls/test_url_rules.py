@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
+from tests.crawls.harness import ENABLED, IN_ORDER, ROOT, Crawl, crawl_one, python
 from tests.crawls.shop_site import USEFUL, shop, stories
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
+IN_JOB = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
 #: Where a test fails, a shop with fresh links shall not go on for ever.
 NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 2_000}
 VISITOR = "url_rules_spiders.Visitor"
@@ -80,8 +81,7 @@ def test_a_rule_that_stops_holding_is_given_up_and_what_it_skipped_is_sent_after
 
 @pytest.mark.slow("two crawls of three hundred pages in all")
 def test_what_was_skipped_before_a_stop_is_sent_after_the_resume(tmp_path: Path) -> None:
-    job = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
-    job["JOBDIR"] = str(tmp_path)
+    job = {**IN_JOB, "JOBDIR": str(tmp_path)}
     with stories(150, turn=90) as (site, routes):
         urls = [site.url("/list/0")]
         stopped = crawl_one(VISITOR, {**job, "CLOSESPIDER_PAGECOUNT": 168}, urls=urls)
@@ -93,6 +93,31 @@ def test_what_was_skipped_before_a_stop_is_sent_after_the_resume(tmp_path: Path)
         assert resumed.stat("url_rules/given_up") == 1
         assert set(routes.sent) == routes.names
     assert stopped.complaints == resumed.complaints == []
+
+
+@pytest.mark.slow("two crawls of three hundred pages in all")
+def test_what_was_skipped_before_a_kill_is_sent_after_the_resume(tmp_path: Path) -> None:
+    job = {**IN_JOB, "JOBDIR": str(tmp_path / "job")}
+    with stories(150, turn=90) as (site, routes):
+        urls, file = [site.url("/list/0")], tmp_path / "skipped"
+        script = f"""
+from scrapy.crawler import CrawlerProcess
+from tests.crawls.url_rules_spiders import Killed
+
+process = CrawlerProcess({ {**ENABLED, **job}!r})
+process.crawl(Killed, after=168, file={str(file)!r}, name="visitor", urls={urls!r})
+process.start()
+"""
+        killed = python("-c", script, cwd=ROOT)
+        assert killed.returncode == -9, killed.stderr
+        skipped = file.read_text("utf-8").split()
+        wrong = {routes.name_at(path) for path in skipped} - set(routes.sent)
+        assert len(wrong) >= 5, "otherwise the test is void"
+        # What was still in its queue is lost by Scrapy itself.
+        resumed = crawl_one(VISITOR, job, urls=urls)
+        assert resumed.stat("url_rules/given_up") == 1
+        assert wrong <= set(routes.sent)
+    assert resumed.complaints == []
 
 
 @pytest.mark.slow("a crawl of three hundred pages")
