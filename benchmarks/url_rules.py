@@ -2,6 +2,7 @@
 
     python benchmarks/url_rules.py                       # a table; --json for programs
     python benchmarks/url_rules.py --only manual "session on every link"
+    python benchmarks/url_rules.py --hostile             # pages lost to a site that deceives
 
 The sites are the trees of real pages that ``SIMHASH_EVAL_PACK`` names, and the example site, each with parameters
 that are put on its links: session ids, tracking, the order of a list. Nothing is sent: what a server would answer is
@@ -19,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -37,10 +39,12 @@ from w3lib.url import safe_url_string
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.report import environment, opening, table
 from scrapy_simhash import NearDuplicateDetector
+from scrapy_simhash.crawl.kept_requests import MOST_KEPT
 from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
+from scrapy_simhash.crawl.url_rule_guard import MOST_AT_END, MOST_ENDS
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.url_rules import UrlRules
+from scrapy_simhash.url_rules import EXPLORED, Look, UrlRules
 from scrapy_simhash.url_rules.cut_url import cut
 
 #: Parameters that the generators put on links, and that have no effect.
@@ -271,6 +275,70 @@ def measure(server: Server, marked: Marked, most: int) -> dict[str, Any]:
     }
 
 
+def attack(pages: int, links: int, share: float, seed: int = 7) -> dict[str, Any]:
+    """Return what is lost of a site that trains the rule ``parameter sid``, and then hides pages behind it.
+
+    *share* of the *links* after the training lead to a page of their own each. What a crawl does with skipped
+    requests is done here as well; another host, where ``sid`` has an effect from the beginning, is crawled between.
+    """
+    random, rules = Random(seed), UrlRules()
+    kept: deque[tuple[str, int]] = deque(maxlen=MOST_KEPT)
+    other_skipped = wrong_skips = fetched_since = 0
+    hidden: set[int] = set()
+    seen: set[int] = set()
+    is_given_up = False
+
+    def fetch(url: str, content: int) -> None:
+        nonlocal is_given_up, fetched_since
+        fetched_since += not is_given_up and wrong_skips > 0
+        seen.add(content)
+        if rules.learn(url, content, lambda any_variant: Look()):
+            is_given_up = True
+            again = list(kept)
+            kept.clear()
+            for request in again:
+                fetch(*request)
+
+    for number in range(10 * pages + links):
+        page, is_hidden = number % pages, number >= 10 * pages and random.random() < share
+        url, content = f"https://hostile.example/p/{page}?sid={number}", number if is_hidden else page
+        hidden.update([number] if is_hidden else ())
+        if rules.would_skip(url) is None:
+            fetch(url, content + 1)
+        else:
+            kept.append((url, content + 1))
+            wrong_skips += is_hidden
+        url = f"https://other.example/p/{page}?sid={number}"
+        other_skipped += rules.would_skip(url) is not None
+        rules.learn(url, pages + number, lambda any_variant: Look())
+    host = rules.of("https://hostile.example/")
+    for turn in range(MOST_ENDS):
+        if not turn or host.is_doubted:
+            for _ in range(min(MOST_AT_END, 1 + host.requests // EXPLORED, len(kept))):
+                if kept:
+                    fetch(*kept.pop())
+    return {
+        "links after": links,
+        "share hidden": share,
+        "hidden": len(hidden),
+        "lost": len(hidden) - len({number + 1 for number in hidden} & seen),
+        "given up": is_given_up,
+        "fetches to that": fetched_since if is_given_up else None,
+        "skipped on another host": other_skipped,
+    }
+
+
+def worst(attacks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the attack with the most pages lost, the mean of these beside it, and how many rules were given up."""
+    found = max(attacks, key=lambda one: int(one["lost"]))
+    return {
+        **found,
+        "mean lost": round(sum(one["lost"] for one in attacks) / len(attacks)),
+        "given up": f"{sum(one['given up'] for one in attacks)} of {len(attacks)}",
+        "fetches to that": max((one["fetches to that"] or 0 for one in attacks), default=0),
+    }
+
+
 COLUMNS = (
     *("site", "marks", "pages", "requests_without", "requests", "avoided", "lost", "rules", "wrong_rules"),
     *("microseconds", "bytes"),
@@ -283,8 +351,15 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="sites or marks whose names contain one of these")
     parser.add_argument("--most", type=int, default=10)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--hostile", action="store_true", help="sites that train a rule and hide pages then")
     options = parser.parse_args()
     found = []
+    if options.hostile:
+        for links in (1_000, 20_000):
+            for share in (0.002, 0.01, 0.05, 0.2, 1):
+                found.append(worst([attack(60, links, share, seed) for seed in range(7)]))
+        print(table(list(found[0]), [list(map(str, row.values())) for row in found]))
+        return
     for tree in trees():
         server = Server(tree)
         for marked in MARKS:

@@ -24,6 +24,9 @@ MOST_IN_FORCE = 8
 SENT_AT = (1, 3, 10)
 #: At the last stage at most one in so many requests is such a check, and one for each doubling of matches.
 EXPLORED = 20
+#: At every stage one of so many matches is a check, so that what was skipped since the last one is still kept to be
+#: sent; or one of so many times the matches of a request that is sent, so that what the checks bring comes to an end.
+MOST_UNCHECKED, UNCHECKED_OF_SENT = 500, 20
 #: How often a page is requested under different URLs by rules of the other stages, and while a rule is doubted.
 MOST_FETCHED = (0, 4, 2)
 MOST_DOUBTED = 20
@@ -74,7 +77,7 @@ class HostRules:
 
     __slots__ = (
         *("_believed", "_came", "_explored", "_in_force", "_known", "_matched", "_missed"),
-        *("_trials", "_urls", "_weight", "checks", "evidence", "forbidden", "pages", "pinned"),
+        *("_trials", "_unchecked", "_urls", "_weight", "checks", "evidence", "forbidden", "pages", "pinned"),
         *("requests", "skipped"),
     )
 
@@ -89,7 +92,7 @@ class HostRules:
         self.requests = 0
         #: Requests that were skipped, or would have been.
         self.skipped = 0
-        self._matched = self._explored = 0
+        self._matched = self._explored = self._unchecked = 0
         self._trials = Trials()
         #: For and against each rule, on the whole host.
         self.evidence = self._trials.evidence
@@ -294,6 +297,10 @@ class HostRules:
         if any(rule.evidence.wrong for rule in rules):
             # One was wrong: whether it was by chance is to be known at once.
             return fetched >= MOST_DOUBTED
+        self._unchecked += 1
+        if self._unchecked >= max(MOST_UNCHECKED, UNCHECKED_OF_SENT * self._matched // max(1, self.requests)):
+            self._unchecked = 0
+            return False
         if stage == len(BOUNDS):
             if (self._explored - self._matched.bit_length()) * EXPLORED >= self.requests:
                 return True
