@@ -14,7 +14,7 @@ from scrapy_simhash.cli.damage import left_out
 from scrapy_simhash.cli.failures import FAILED, Refused
 from scrapy_simhash.cli.places import Place
 from scrapy_simhash.cli.progress import warn
-from scrapy_simhash.cli.site_lines import Site, joined
+from scrapy_simhash.cli.site_lines import Site
 from scrapy_simhash.exceptions import FileError, KindError, RecordDamaged, StoreMismatch, StoreUnavailable
 from scrapy_simhash.scope import scope_function
 from scrapy_simhash.store import Claim, Header, KeepsSites, Posting, Store
@@ -102,14 +102,14 @@ class Intake:
     def _join(self, site: Site) -> None:
         """Join what was learned about a site with what the store has of it, if it keeps such."""
         if isinstance(self.store, BlockingSites):
-            self.store.change_site(site.host, lambda kept: joined(kept, site.profile))
+            self.store.change_site(site.place, site.joined)
         elif isinstance(self.store, KeepsSites):
-            profile = joined(self.store.load_site(site.host), site.profile)
-            if profile is not None:
-                self.store.keep_sites([(site.host, profile)])
+            data = site.joined(self.store.load_site(site.place))
+            if data is not None:
+                self.store.keep_sites([(site.place, data)])
         else:
             return
-        self.profiles += 1
+        self.profiles += site.place == site.host
 
     @contextmanager
     def passing_over(self, url: str) -> Iterator[None]:

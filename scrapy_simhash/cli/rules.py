@@ -20,7 +20,17 @@ from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.times import parsed as parsed_time
 from scrapy_simhash.times import written
-from scrapy_simhash.url_rules import Evidence, HostRules, KeptRules, place_of_site, prior, site_at, site_of
+from scrapy_simhash.url_rules import (
+    Evidence,
+    HostRules,
+    KeptRules,
+    joined,
+    packed,
+    parsed,
+    place_of_site,
+    site_at,
+    site_of,
+)
 
 EXAMPLE = """\
 $ scrapy-simhash rules news.sqlite
@@ -187,17 +197,13 @@ def _import(place: Place, site: str | None, options: Namespace) -> None:
     with place.claiming(header, DOING) as store:
         sites = keeper(store, place)
         for name, rules in found.items():
-            kept = _joined(name, sites.load_site(place_of_site(name)), place)
-            for rule, evidence in rules.items():
-                # The same pairs again are no more evidence.
-                mine = kept.host.evidence.get(rule)
-                if mine is None or mine.same < evidence.same:
-                    kept.host.evidence[rule] = evidence
-            sites.keep_sites([(place_of_site(name), kept.to_bytes())])
+            changed = joined(sites.load_site(place_of_site(name)), rules)
+            if changed is not None:
+                sites.keep_sites([(place_of_site(name), changed)])
 
 
-def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, dict[str, Evidence]]]:
-    """Yield the hosts of an export with their rules. Raises Refused for anything else."""
+def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, bytes]]:
+    """Yield the hosts of an export with their rules, as a store keeps them. Raises Refused for anything else."""
     try:
         facts = json.loads(data)
         if facts["kind"] != KIND or facts["version"] != VERSION:
@@ -206,9 +212,10 @@ def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, dict[
             rules = {}
             for rule in each["rules"]:
                 since = parsed_time(rule["since"]) if rule["since"] else 0
-                numbers = [rule["pairs"], rule["different"], rule["clusters"], 0, since, 0]
-                rules[rule["rule"]] = Evidence.from_list(numbers, prior=prior(rule["rule"]))
+                rules[rule["rule"]] = [rule["pairs"], rule["different"], rule["clusters"], 0, since, 0]
+            found = packed(rules, {})
+            parsed(found)
             if site in (None, each["host"]):
-                yield each["host"], rules
+                yield each["host"], found
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Refused(f"{name} has no URL rules as rules --json writes them: {error}") from error

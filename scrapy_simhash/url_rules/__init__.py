@@ -2,9 +2,8 @@
 
 from scrapy_simhash.url_rules.evidence import Evidence, lower_bound
 from scrapy_simhash.url_rules.host import EXPLORED, FETCHED, MISSING, HostRules, Skip
-from scrapy_simhash.url_rules.hypotheses import prior
 from scrapy_simhash.url_rules.keeping import RuleKeeper
-from scrapy_simhash.url_rules.kept import KeptRules, place_of_site, site_at
+from scrapy_simhash.url_rules.kept import KeptRules, joined, packed, parsed, place_of_site, site_at
 from scrapy_simhash.url_rules.rules import Choice, UrlRules, choice, site_of
 from scrapy_simhash.url_rules.trials import Look, Looks
 
@@ -22,9 +21,11 @@ __all__ = [
     "Skip",
     "UrlRules",
     "choice",
+    "joined",
     "lower_bound",
+    "packed",
+    "parsed",
     "place_of_site",
-    "prior",
     "site_at",
     "site_of",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from zlib import compress, decompress
 from zlib import error as ZlibError
@@ -73,15 +75,39 @@ class KeptRules:
         """Return all of it, as it is to be kept."""
         host = self.host
         self._shared = {rule: evidence.to_list() for rule, evidence in host.evidence.items()}
-        kept = {
-            "version": VERSION,
-            "rules": self._shared,
-            "wrong": {
-                rule: {group: evidence.to_list() for group, evidence in groups.items()}
-                for rule, groups in host.trials.wrong_groups().items()
-            },
+        wrong = {
+            rule: {group: evidence.to_list() for group, evidence in groups.items()}
+            for rule, groups in host.trials.wrong_groups().items()
         }
-        return compress(json.dumps(kept, separators=(",", ":")).encode())
+        return packed(self._shared, wrong)
+
+
+def packed(rules: Mapping[str, list[int]], wrong: Mapping[str, Mapping[str, list[int]]]) -> bytes:
+    """Return the bytes for rules with their evidence, and for the groups in which pages differed."""
+    kept = {"version": VERSION, "rules": rules, "wrong": wrong}
+    return compress(json.dumps(kept, separators=(",", ":")).encode())
+
+
+def joined(kept: bytes | None, others: bytes) -> bytes | None:
+    """Return what a store keeps of a host once it has *others* too; None if that changes nothing.
+
+    Of a rule that both have, the evidence with more pairs stays: the same pairs again are no more evidence.
+    Raises ValueError if *others* is no such data; what is *kept* is learned anew if it is damaged.
+    """
+    own: dict[str, Any] = {"rules": {}, "wrong": {}}
+    if kept is not None:
+        with suppress(ValueError):
+            own = parsed(kept)
+    theirs = parsed(others)
+    rules, wrong = dict(own["rules"]), dict(own["wrong"])
+    for rule, numbers in theirs["rules"].items():
+        if rule not in rules or rules[rule][0] < numbers[0]:
+            rules[rule] = numbers
+    for rule, groups in theirs["wrong"].items():
+        wrong[rule] = {**groups, **wrong.get(rule, {})}
+    return (
+        None if kept is not None and (rules, wrong) == (own["rules"], own["wrong"]) else packed(rules, wrong)
+    )
 
 
 def parsed(data: bytes) -> dict[str, Any]:
@@ -90,9 +116,10 @@ def parsed(data: bytes) -> dict[str, Any]:
         kept = json.loads(decompress(data))
         if kept["version"] != VERSION:
             raise ValueError(f"URL rules of version {kept['version']}, this release knows version {VERSION}")
-        for rule, numbers in [*kept["rules"].items(), *((rule, [0] * 6) for rule in kept["wrong"])]:
-            hypothesis_of(rule)
-            Evidence.from_list(numbers)
+        for rule, groups in [("", kept["rules"]), *kept["wrong"].items()]:
+            for text, numbers in groups.items():
+                hypothesis_of(rule or text)
+                Evidence.from_list(numbers)
     except (ZlibError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"damaged URL rules: {error}") from error
     return dict(kept)

@@ -15,7 +15,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.url_rules import Look, RuleKeeper, UrlRules, place_of_site
+from scrapy_simhash.url_rules import Evidence, KeptRules, Look, RuleKeeper, UrlRules, place_of_site
 
 Capture = pytest.CaptureFixture[str]
 HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"
@@ -92,6 +92,38 @@ def test_exported_rules_are_the_same_in_another_store_however_often_they_are_imp
         assert {name: same[name] for name in ("rule", "stage", "pairs")} == {
             name: rule[name] for name in ("rule", "stage", "pairs")
         }
+
+
+@pytest.mark.parametrize("way", ["export and import", "merge"])
+def test_rules_come_along_from_store_to_store(way: str, store: str, tmp_path: Path, capfd: Capture) -> None:
+    with closing(SqliteStore(store, header_for(Config()))) as kept:
+        host = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
+        host.trials.put("parameter sid", "/other/*?sid", Evidence.from_list([0, 1, 0, 0, 0, 0]))
+        kept.keep_sites([(place_of_site("example.com"), KeptRules(host).to_bytes())])
+    export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
+    # The same once more adds nothing.
+    for _ in range(2):
+        if way == "merge":
+            assert main(["merge", str(other), store]) == 0
+        else:
+            assert main(["export", store, "--output", str(export)]) == 0
+            assert main(["import", str(other), "--input", str(export)]) == 0
+        capfd.readouterr()
+        for place in ("example.com", "other.example"):
+            assert told(capfd, str(other), place, "--json") == told(capfd, store, place, "--json")
+    with closing(SqliteStore(other, header_for(Config()))) as kept:
+        again = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
+    assert again.in_force == ["parameter sid"]
+    assert list(again.trials.wrong_groups()["parameter sid"]) == ["/other/*?sid"]
+
+
+@pytest.mark.parametrize("rules", ['{"sid": [1, 0, 1, 0, 0, 0]}', '{"parameter sid": [1]}', "[]", "7"])
+def test_wrong_rules_in_an_export_are_refused(rules: str, store: str, tmp_path: Path, capfd: Capture) -> None:
+    file = tmp_path / "export.jsonl"
+    assert main(["export", store, "--output", str(file)]) == 0
+    file.write_text(file.read_text("utf-8") + f'{{"site": "example.com", "url_rules": {rules}}}\n', "utf-8")
+    assert main(["import", str(tmp_path / "other.sqlite"), "--input", str(file)]) == 2
+    assert "has wrong URL rules" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
