@@ -83,7 +83,9 @@ def _is_store(options: Namespace) -> bool:
 def _run_on_store(options: Namespace) -> int:
     from scrapy_simhash.cli.damage import left_out
     from scrapy_simhash.cli.places import place_of
+    from scrapy_simhash.cli.rules import nearly_proven, rules_in
     from scrapy_simhash.cli.stored_lines import stored_lines
+    from scrapy_simhash.store import KeepsSites
 
     place = place_of(options.file, options)
     if options.url is not None:
@@ -91,6 +93,8 @@ def _run_on_store(options: Namespace) -> int:
     with Progress(sys.stderr) as progress, place.reading() as store:
         lines = stored_lines(store, progress.counting("reading", of(len(store))))
         facts = survey(lines, "store", place.shown)
+        hosts = list(rules_in(store, None, place)) if isinstance(store, KeepsSites) else []
+        facts["url_rules"] = nearly_proven(hosts)
         status = left_out(place, store)
     _write(facts, options)
     return status

@@ -78,8 +78,8 @@ def run(options: Namespace) -> int:
     with Progress(sys.stderr) as progress, place.reading() as store:
         hosts: list[dict[str, Any]] = []
         tell = progress.counting("reading hosts")
-        for name, data in _kept(keeper(store, place), site):
-            hosts.append(_facts(name, data, place))
+        for host in rules_in(keeper(store, place), site, place):
+            hosts.append(host)
             tell(len(hosts))
     if site is not None and not hosts:
         raise Failed(f"{place.shown} has no URL rules of {shown(site)}; without HOST, all hosts are listed")
@@ -90,10 +90,26 @@ def run(options: Namespace) -> int:
     elif options.discarder:
         text = json.dumps(list(_discarded(hosts)), indent=2)
     else:
-        text = "\n".join(_table(hosts, 1 if options.all else _MOST_LOSS))
+        text = "\n".join(_table(hosts if options.all else nearly_proven(hosts)))
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
     return 0
+
+
+def rules_in(store: KeepsSites, site: str | None, place: Place) -> Iterator[dict[str, Any]]:
+    """Yield what is known of the rules of *site*, or of all sites, as JSON has it. Raises Failed if it is damaged."""
+    for name, data in _kept(store, site):
+        yield _facts(name, data, place)
+
+
+def nearly_proven(hosts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the hosts of which rules are in force, were in force once, or are nearly proven, with these rules."""
+    found = []
+    for host in hosts:
+        rules = [rule for rule in host["rules"] if rule["since"] or rule["loss"] <= _MOST_LOSS]
+        if rules:
+            found.append({**host, "rules": rules})
+    return found
 
 
 def _kept(store: KeepsSites, site: str | None) -> Iterator[tuple[str, bytes]]:
@@ -141,7 +157,7 @@ def _joined(site: str, data: bytes | None, place: Place) -> KeptRules:
     return kept
 
 
-def _table(hosts: Sequence[Mapping[str, Any]], most_loss: float) -> Iterator[str]:
+def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
         (
             shown(host["host"]),
@@ -156,7 +172,6 @@ def _table(hosts: Sequence[Mapping[str, Any]], most_loss: float) -> Iterator[str
         )
         for host in hosts
         for rule in host["rules"]
-        if rule["since"] or rule["loss"] <= most_loss
     ]
     widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
     for row in (_HEADS, *rows):

@@ -10,6 +10,7 @@ from typing import Any
 from scrapy_simhash.web import cluster_table, sections
 from scrapy_simhash.web.findings import findings
 from scrapy_simhash.web.frame import asset, head, shown
+from scrapy_simhash.web.url_rules import url_rules
 
 #: What a page of each kind is headed by.
 _TITLES = {
@@ -59,6 +60,7 @@ _SECTIONS = {
     "parameters": sections.parameters,
     "similarity": sections.similarity,
     "floods": sections.floods,
+    "rules": url_rules,
     "actions": sections.actions,
     "exemptions": sections.exemptions,
     "skipped": sections.skipped,
@@ -72,6 +74,7 @@ _NAMES = {
     "parameters": "Parameters",
     "similarity": "Similarity",
     "floods": "Floods",
+    "rules": "URL rules",
     "actions": "Actions",
     "exemptions": "Exemptions",
     "skipped": "Not compared",

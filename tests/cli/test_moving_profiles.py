@@ -14,7 +14,7 @@ import pytest
 from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.places import place_of
-from scrapy_simhash.cli.site_lines import Site, joined, parsed_site, site_line
+from scrapy_simhash.cli.site_lines import Site, parsed_site, site_line
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.store.redis import RedisStore
@@ -99,7 +99,7 @@ def test_a_pinned_profile_stays_as_it_is(places: Places, tmp_path: Path, capfd: 
 
 
 def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
-    data = joined(profile(2, 3).to_bytes(), profile(1, is_pinned=True))
+    data = Site("jobs.example", profile(1, is_pinned=True)).joined(profile(2, 3).to_bytes())
     assert data is not None
     assert data == profile(1, is_pinned=True).to_bytes()
 
@@ -125,7 +125,7 @@ def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -
             # Another one writes between the reading and the writing of this one: its version and its profile.
             admin(redis.url).hset(f"{prefix}:sites", "jobs.example", b"-faster-" + profile(2, 3).to_bytes())
         seen.append(kept)
-        return joined(kept, profile(1))
+        return Site("jobs.example", profile(1)).joined(kept)
 
     store.change_site("jobs.example", join)
     assert seen == [profile(2).to_bytes(), profile(2, 3).to_bytes()]

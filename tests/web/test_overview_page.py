@@ -187,6 +187,7 @@ def test_a_store_says_what_it_does_not_keep(reader: Reader, tmp_path: Path) -> N
     from scrapy_simhash.detector import header_for
     from scrapy_simhash.store import Posting
     from scrapy_simhash.store.sqlite import SqliteStore
+    from scrapy_simhash.url_rules import Look, RuleKeeper, UrlRules
 
     fingerprinter = PageFingerprinter()
     text = " ".join(f"the ferry number {number} came over the river" for number in range(30))
@@ -196,10 +197,19 @@ def test_a_store_says_what_it_does_not_keep(reader: Reader, tmp_path: Path) -> N
     for number in range(3):
         url = f"{SITE}/ferry?{number}"
         store.claim(Posting(url.encode(), url, "", page, seen=1_790_000_000 + number))
+    keeper = RuleKeeper(store)
+    rules = UrlRules(keeper=keeper)
+    for number in range(300):
+        rules.learn(f"{SITE}/{number % 30}?sid={number}", number % 30, lambda _: Look(), 1_790_000_000)
+    # Far from proven.
+    rules.learn(f"{SITE}/1/?sid=1", 1, lambda _: Look())
+    keeper.keep()
     store.close("finished")
     out = tmp_path / "out.html"
     assert main(["report", str(tmp_path / "pages.sqlite"), "--html", str(out)]) == 0
     reader.open(str(out))
+    assert reader.page.locator("#rules tbody tr").count() == 1
+    assert "parameter sid\tstage 3" in reader.page.locator("#rules tbody").inner_text()
     told = reader.page.text_content(".tiles").split()
     assert told == "Pages3 New1 33% Near-duplicates2 67% Clusters1".split()
     for section in ("similarity", "actions", "exemptions"):
