@@ -10,6 +10,7 @@ import pytest
 
 from tests.crawls.harness import ENABLED, IN_ORDER, ROOT, Crawl, crawl_one, python
 from tests.crawls.shop_site import USEFUL, shop, stories
+from tests.store.server import RedisServer
 
 SKIP = {"SIMHASH_URL_RULES": "skip"}
 IN_JOB = {**SKIP, **IN_ORDER, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}
@@ -118,6 +119,39 @@ process.start()
         assert resumed.stat("url_rules/given_up") == 1
         assert wrong <= set(routes.sent)
     assert resumed.complaints == []
+
+
+@pytest.mark.slow("three crawls of a hundred pages, a server in Redis")
+def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) -> None:
+    pytest.importorskip("redis", reason="redis is not installed")
+    with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, routes):
+        shared = {**SKIP, **IN_ORDER, "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared"}
+        arguments = {"urls": [site.url("/list/0")]}
+        first = crawl_one(VISITOR, shared, **arguments)
+        alone = len(routes.sent)
+        routes.sent.clear()
+        # Another crawler; what the first has fetched it fetches too, since only its own pages let it skip others.
+        second = crawl_one(VISITOR, shared, **arguments)
+        assert set(routes.sent) == routes.names
+        assert len(routes.sent) < alone
+    assert first.complaints == second.complaints == []
+
+
+@pytest.mark.slow("a crawl of three hundred pages, a server in Redis")
+def test_a_rule_is_undone_with_the_queue_of_scrapy_redis(tmp_path: Path) -> None:
+    pytest.importorskip("scrapy_redis", reason="scrapy-redis is not installed")
+    with RedisServer(tmp_path) as server, stories(150, turn=90) as (site, routes):
+        queue = {
+            "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+            "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
+            "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",
+            "REDIS_URL": server.url,
+            "SIMHASH_REDIS_URL": server.url,
+        }
+        ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER, **queue}, urls=[site.url("/list/0")])
+        assert set(routes.sent) == routes.names
+        assert ended.stat("url_rules/given_up") == 1
+        assert ended.stat("url_rules/sent_after_all") == len(ended.notes) > 0
 
 
 @pytest.mark.slow("a crawl of three hundred pages")
