@@ -126,12 +126,11 @@ def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) ->
     pytest.importorskip("redis", reason="redis is not installed")
     with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, routes):
         shared = {**SKIP, **IN_ORDER, "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared"}
-        arguments = {"urls": [site.url("/list/0")]}
-        first = crawl_one(VISITOR, shared, **arguments)
+        first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         alone = len(routes.sent)
         routes.sent.clear()
         # Another crawler; what the first has fetched it fetches too, since only its own pages let it skip others.
-        second = crawl_one(VISITOR, shared, **arguments)
+        second = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names
         assert len(routes.sent) < alone
     assert first.complaints == second.complaints == []

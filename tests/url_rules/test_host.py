@@ -203,6 +203,23 @@ def test_what_is_sent_to_check_rules_is_bounded() -> None:
     assert host.skipped - skipped == 50_000 - sent
 
 
+@pytest.mark.parametrize("hidden", [1, 4])
+def test_what_a_site_hides_behind_a_rule_is_found_while_it_is_kept(hidden: int) -> None:
+    host = HostRules()
+    learn(host, visits("/p/{page}?sid={visit}", rounds=8))
+    skipped = 0
+    for number in range(20_000):
+        path = f"/p/{number % 40}?sid=x{number}"
+        if host.would_skip(SITE + path) is not None:
+            skipped += 1
+        # One in so many is a page of its own.
+        elif learn(host, [(path, 5_000 + number if number % 7 % hidden == 0 else number % 40 + 1)]):
+            break
+    assert host.in_force == []
+    # As many are kept to be sent after all.
+    assert skipped <= 1_000
+
+
 def test_a_page_that_comes_again_and_again_under_fresh_urls_waits_for_others() -> None:
     host = HostRules()
     assert host.would_skip(f"{SITE}/home?sid=0") is None
