@@ -1,0 +1,49 @@
+"""Elsewhere: which URL came first with a text, in any scope: a small key a text, which is forgotten in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.store.base import Posting
+from scrapy_simhash.store.redis.layout import decoded, encoded
+from scrapy_simhash.store.redis.nodes import Nodes, ShardLine
+
+#: Seconds for which a text is known if the store is kept for ever: 30 days.
+KEPT = 30 * 24 * 3600
+#: Seconds for which nobody asks a shard that did not answer.
+_SILENT = 5.0
+
+
+class Elsewhere:
+    """The texts of a store, each in the shard that follows from its hash, whatever that of its page.
+
+    *place* names the store; *key_of* returns the shard of a hash, and the key. Texts are kept for *expire* seconds.
+    """
+
+    def __init__(
+        self, nodes: Nodes, place: str, key_of: Callable[[int], tuple[int, str]], expire: int
+    ) -> None:
+        self._nodes, self._place, self._key_of = nodes, place, key_of
+        self._expire = expire or KEPT
+        # By shard: until when it is left alone.
+        self._silent: dict[int, float] = {}
+
+    async def first(self, posting: Posting, is_look: bool) -> str | None:
+        """Return the URL that came first with the text of *posting*; None if it is this one, or nobody knows."""
+        text_hash = posting.text_hash
+        if text_hash is None or posting.is_short:
+            return None
+        shard, key = self._key_of(text_hash)
+        if self._silent.get(shard, 0.0) > time.monotonic():
+            return None
+        line = ShardLine(self._nodes, shard, self._place, [key])
+        try:
+            kept = await line.ask("elsewhere", encoded(posting.url), "0" if is_look else str(self._expire))
+        except StoreUnavailable:
+            self._silent[shard] = time.monotonic() + _SILENT
+            return None
+        except StoreError:
+            return None
+        return decoded(kept) if kept else None
