@@ -1,4 +1,4 @@
-"""A real Redis Cluster on the loopback interface, for as long as a ``with`` lasts: three masters, a replica of each."""
+"""A real Redis Cluster on the loopback interface for as long as a ``with`` lasts: three masters and their replicas."""
 
 from __future__ import annotations
 
@@ -33,20 +33,25 @@ class RedisCluster:
     def masters(self) -> dict[str, RedisServer]:
         """Return the nodes that are alive and have slots, by their ids, as the others see it."""
         ports = {node.port: node for node in self.nodes}
-        found = {}
-        for line in self._ask("CLUSTER", "NODES").decode().splitlines():
-            name, address, flags, *rest = line.split()
-            if "master" in flags and "fail" not in flags and len(rest) > 5:
-                found[name] = ports[int(address.partition("@")[0].rpartition(":")[2])]
-        return found
+        return {name: ports[port] for name, port, _ in self._with_slots()}
+
+    def owner_of(self, slot: int) -> str:
+        """Return the id of the node that has *slot*."""
+        for name, _, slots in self._with_slots():
+            for part in slots:
+                first, _, last = part.partition("-")
+                if int(first) <= slot <= int(last or first):
+                    return name
+        raise LookupError(slot)
 
     def await_failover(self, dead: str) -> None:
         """Wait until a replica has taken over what the master *dead* had."""
         self._until(lambda: dead not in self.masters() and len(self.masters()) == MASTERS)
 
     def reshard(self, slots: int) -> None:
-        """Move so many slots from one master to another one, with all that is in them."""
-        source, target = list(self.masters())[:2]
+        """Move the first *slots* slots to another master, with all that is in them."""
+        source = self.owner_of(0)
+        target = next(name for name in self.masters() if name != source)
         self._cli(
             *("reshard", self._someone(), "--cluster-from", source, "--cluster-to", target),
             *("--cluster-slots", str(slots), "--cluster-yes"),
@@ -62,6 +67,13 @@ class RedisCluster:
         self._until(
             lambda: all(b"slave0:" in self._ask_at(n, "INFO", "replication") for n in self.masters().values())
         )
+
+    def _with_slots(self) -> Iterator[tuple[str, int, list[str]]]:
+        """Yield id, port and slots of the nodes that are alive and have some, as one of them sees it."""
+        for line in self._ask("CLUSTER", "NODES").decode().splitlines():
+            name, address, flags, _, _, _, _, _, *slots = line.split()
+            if "master" in flags and "fail" not in flags and slots:
+                yield name, int(address.partition("@")[0].rpartition(":")[2]), slots
 
     def _cli(self, *arguments: str) -> None:
         program = shutil.which("redis-cli") or shutil.which("valkey-cli") or "redis-cli"

@@ -96,8 +96,11 @@ class ShardedStore:
         self._wanted_shards, self._shards, self._scopes = shards, shards or SHARDS, scopes
         self._is_reset, self._is_read_only, self._across = reset, read_only, across
         self._options: dict[str, Any] = {
-            "blocks": blocks, "expire": expire, "live": live,
-            "read_only": read_only, "timeout": timeout,
+            "blocks": blocks,
+            "expire": expire,
+            "live": live,
+            "read_only": read_only,
+            "timeout": timeout,
         }
         self._nodes = Nodes(servers, self._tag, timeout)
         #: What could not be read, in all shards.
