@@ -1,4 +1,4 @@
-"""A real Redis Cluster on the loopback interface for as long as a ``with`` lasts: three masters and their replicas."""
+"""A real Redis Cluster on the loopback interface for as long as a ``with`` lasts: masters and replicas."""
 
 from __future__ import annotations
 

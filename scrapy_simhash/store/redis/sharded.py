@@ -202,15 +202,13 @@ class ShardedStore:
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         """See :meth:`RedisStore.__aiter__`: one shard after the other."""
-        await self._ready()
-        for shard in range(self._shards):
+        for shard in await self._used():
             async for posting in self._store(shard):
                 self._homes[posting.key] = shard
                 yield posting
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
-        await self._ready()
         found: list[str] = []
         read = last = 0
 
@@ -219,7 +217,7 @@ class ShardedStore:
             last = number
             tell(read + number)
 
-        for shard in range(self._shards):
+        for shard in await self._used():
             last = 0
             found += [f"shard {shard}: {record}" for record in await self._store(shard).audit(told)]
             read += last
@@ -237,13 +235,12 @@ class ShardedStore:
 
     async def sites(self) -> AsyncIterator[tuple[str, bytes]]:
         """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`: one shard after the other."""
-        await self._ready()
-        for shard in range(self._shards):
+        for shard in await self._used():
             async for site in self._store(shard).sites():
                 yield site
 
     async def runs(self) -> list[Run]:
-        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, in however many shards."""
+        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
         await self.connect()
         keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
@@ -310,6 +307,13 @@ class ShardedStore:
         if len(self._recent) > self._scopes:
             idle, its_shard = self._recent.popitem(last=False)
             self._stores[its_shard].forget(idle)
+
+    async def _used(self) -> list[int]:
+        """Return the shards that there is something in."""
+        await self._ready()
+        names = [(shard, ("EXISTS", *layout.names_of(self._tag(shard)))) for shard in range(self._shards)]
+        replies = await self._ask_all(names)
+        return [shard for shard, reply in enumerate(replies) if self._said(reply, "EXISTS")]
 
     async def _homes_of(self, key: bytes) -> Collection[int]:
         await self._ready()

@@ -28,7 +28,7 @@ from scrapy_simhash.store.redis.explained import explained
 from scrapy_simhash.store.redis.line import Asker, Line
 from scrapy_simhash.store.redis.link import EVENTS, Link
 from scrapy_simhash.store.redis.nodes import Shard
-from scrapy_simhash.store.redis.opening import NOWHERE, OpenRequest, at_once, meet
+from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.scripts import script
@@ -238,9 +238,7 @@ class RedisStore:
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
-        replica = await self._link.ready()
-        if replica.store_id == NOWHERE:
-            return []
+        await self._link.ready()
         return await audit(self._link.ask, self._names, tell)
 
     async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
