@@ -17,15 +17,17 @@ _SILENT = 5.0
 
 
 class Elsewhere:
-    """The texts of a store, each in the shard that follows from its hash, whatever that of its page.
+    """The texts of the store *store_id*, each in the shard that follows from its hash, whatever that of its page.
 
-    *place* names the store; *key_of* returns the shard of a hash, and the key. Texts are kept for *expire* seconds.
+    *place* names the store; *tag_of* returns how keys of a shard begin. Texts are kept for *expire* seconds. When a
+    store is reset, its id is another one, and what was kept for the former is not found.
     """
 
     def __init__(
-        self, nodes: Nodes, place: str, key_of: Callable[[int], tuple[int, str]], expire: int
+        self, nodes: Nodes, place: str, tag_of: Callable[[int], str], shards: int, store_id: str, expire: int
     ) -> None:
-        self._nodes, self._place, self._key_of = nodes, place, key_of
+        self._nodes, self._place, self._tag_of = nodes, place, tag_of
+        self._shards, self._store_id = shards, store_id
         self._expire = expire or KEPT
         # By shard: until when it is left alone.
         self._silent: dict[int, float] = {}
@@ -35,9 +37,10 @@ class Elsewhere:
         text_hash = posting.text_hash
         if text_hash is None or posting.is_short:
             return None
-        shard, key = self._key_of(text_hash)
+        shard = text_hash % self._shards
         if self._silent.get(shard, 0.0) > time.monotonic():
             return None
+        key = f"{self._tag_of(shard)}:text:{self._store_id}:{text_hash:016x}"
         line = ShardLine(self._nodes, shard, self._place, [key])
         try:
             kept = await line.ask("elsewhere", encoded(posting.url), "0" if is_look else str(self._expire))

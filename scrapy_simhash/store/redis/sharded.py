@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections import OrderedDict, defaultdict
@@ -11,9 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from contextlib import suppress
 from typing import Any
 
-from xxhash import xxh3_64_intdigest
-
-from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.exceptions import SettingError, StoreError, StoreUnavailable
+from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.store.base import Claim, Page, Posting, Run
@@ -22,24 +20,21 @@ from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.charter import SHARDS, AskAll, Wanted, agree, said
 from scrapy_simhash.store.redis.elsewhere import Elsewhere
-from scrapy_simhash.store.redis.errors import meaning
 from scrapy_simhash.store.redis.nodes import Command, Nodes, Shard, ShardLine
 from scrapy_simhash.store.redis.opening import at_once
 from scrapy_simhash.store.redis.servers import Servers
 from scrapy_simhash.store.redis.store import TIMEOUT, RedisStore
 
-#: How many shards a store has, and scopes a crawler keeps in memory, if nobody says so.
-SHARDS, SCOPES = 1024, 1000
+#: How many scopes a crawler keeps in memory if nobody says so.
+SCOPES = 1000
 #: Pages of which it is kept in which shard they are. Of others all shards are asked.
 _PAGES = 100_000
 #: Shards that are asked at once where all are.
 _AT_ONCE = 64
 #: Seconds for which nobody asks again whether the store is there.
 _SILENT = 1.0
-_ID_BYTES = 4
-#: Commands, each about a shard, to their replies, an exception in place of one that failed.
-AskAll = Callable[[Sequence[tuple[int, Command]]], Awaitable[list[Any]]]
 
 
 def shard_of(scope: str, shards: int) -> int:
@@ -48,7 +43,7 @@ def shard_of(scope: str, shards: int) -> int:
     >>> shard_of("example.com", 1024)
     883
     """
-    return xxh3_64_intdigest(layout.encoded(scope)) % shards
+    return int.from_bytes(digest(scope), "big") % shards
 
 
 class ShardedStore:
@@ -245,7 +240,7 @@ class ShardedStore:
         keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
         for records in await self._ask_all(keys):
-            for record in self._said(records, "HVALS"):
+            for record in said(records, str(self), "HVALS"):
                 with suppress(ValueError):
                     found[record[: layout.ID_BYTES]].append(layout.read_run(0, record))
         joined = []
@@ -313,7 +308,7 @@ class ShardedStore:
         await self._ready()
         names = [(shard, ("EXISTS", *layout.names_of(self._tag(shard)))) for shard in range(self._shards)]
         replies = await self._ask_all(names)
-        return [shard for shard, reply in enumerate(replies) if self._said(reply, "EXISTS")]
+        return [shard for shard, reply in enumerate(replies) if said(reply, str(self), "EXISTS")]
 
     async def _homes_of(self, key: bytes) -> Collection[int]:
         await self._ready()
@@ -322,7 +317,7 @@ class ShardedStore:
             return [home]
         pages = [(shard, ("HEXISTS", f"{self._tag(shard)}:pages", key)) for shard in range(self._shards)]
         replies = await self._ask_all(pages)
-        return [shard for shard, reply in enumerate(replies) if self._said(reply, "HEXISTS")]
+        return [shard for shard, reply in enumerate(replies) if said(reply, str(self), "HEXISTS")]
 
     async def _ready(self) -> None:
         """Meet the servers if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
@@ -344,62 +339,19 @@ class ShardedStore:
             self._absence = None
 
     async def _meet(self, ask_all: AskAll) -> None:
-        """Agree on what the store is for and how many shards it has, and count its pages.
-
-        Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
-        """
-        key = f"{self._tag(0)}:shards"
-        kept = self._said((await ask_all([(0, ("GET", key))]))[0], "GET")
-        if kept and self._is_reset:
-            await self._delete(key, _read(kept, str(self))[1], ask_all)
-            kept = None
-        if kept is None and self._header is None:
-            raise StoreError(f"no such store: {self._prefix!r} at {self._servers}")
-        if kept is None and not self._is_read_only:
-            # Who comes first decides, and all others find that.
-            self._said((await ask_all([(0, ("SET", key, self._record(), "NX"))]))[0], "SET")
-            kept = self._said((await ask_all([(0, ("GET", key))]))[0], "GET")
-        header, shards, store_id = _read(kept or self._record(), str(self))
-        if self._header is not None:
-            header.check(self._header, str(self))
-        if self._wanted_shards not in (None, shards):
-            raise StoreMismatch(
-                f"{self} has {shards:,} shards, and SIMHASH_REDIS_SHARDS is {self._wanted_shards:,}. Nothing was"
-                f" changed. Set it to {shards}, or export the store and import it into another one"
-            )
-        self._header, self._shards, self._is_met = header, shards, True
+        """Agree on what the store is for and how many shards it has, and count its pages."""
+        wanted = Wanted(str(self), self._header, self._wanted_shards, self._is_reset, self._is_read_only)
+        self._header, self._shards, store_id = await agree(wanted, self._tag, ask_all)
+        self._is_met, self._is_reset = True, False
         if self._across:
-
-            def key_of(text_hash: int) -> tuple[int, str]:
-                shard = text_hash % shards
-                # Of a store that was reset the keys have another id, until they are forgotten.
-                return shard, f"{self._tag(shard)}:text:{store_id}:{text_hash:016x}"
-
-            self._elsewhere = Elsewhere(self._nodes, str(self), key_of, self._options["expire"])
-        counts = await ask_all([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
+            expire = self._options["expire"]
+            self._elsewhere = Elsewhere(self._nodes, str(self), self._tag, self._shards, store_id, expire)
+        counts = await ask_all([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(self._shards)])
         self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
-        self._said(next((count for count in counts if isinstance(count, Exception)), None), "HLEN")
-
-    async def _delete(self, key: str, shards: int, ask_all: AskAll) -> None:
-        unlink = [(n, ("UNLINK", *layout.names_of(self._tag(n)))) for n in range(shards)]
-        for reply in await ask_all(unlink):
-            self._said(reply, "UNLINK")
-        self._said((await ask_all([(0, ("DEL", key))]))[0], "DEL")
-        self._is_reset = False
-
-    def _record(self) -> bytes:
-        """Return what a new store says of itself."""
-        header = self.header.to_dict()
-        about = {"header": header, "shards": self._shards, "id": os.urandom(_ID_BYTES).hex()}
-        return json.dumps(about, sort_keys=True).encode()
+        said(next((count for count in counts if isinstance(count, Exception)), None), str(self), "HLEN")
 
     async def _ask_all(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
         return await asyncio.gather(*[self._nodes.reply(shard, *command) for shard, command in commands])
-
-    def _said(self, reply: Any, command: str) -> Any:
-        if isinstance(reply, Exception):
-            raise meaning(reply, str(self), command) from reply
-        return reply
 
     def _tag(self, shard: int) -> str:
         return f"{{{self._prefix}:{shard}}}"
@@ -418,17 +370,6 @@ class ShardedStore:
     def _check_writable(self) -> None:
         if self._is_read_only:
             raise StoreError(f"{self} was opened read-only")
-
-
-def _read(record: bytes, place: str) -> tuple[Header, int, str]:
-    """Return header, number of shards and id of a store."""
-    try:
-        about = json.loads(record)
-        return Header.from_dict(about["header"]), int(about["shards"]), str(about["id"])
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise StoreDamaged(
-            f"{place} has a header that cannot be read: {error}. Nothing was changed"
-        ) from error
 
 
 async def _gathered(steps: Sequence[Awaitable[None]]) -> list[BaseException]:

@@ -109,7 +109,7 @@ def prefix_that_moves() -> str:
 def test_crawls_outlive_a_node_that_dies_and_shards_that_move(cluster: RedisCluster) -> None:
     spawn = get_context("spawn")
     over: Event = spawn.Event()
-    marks = {"begun": spawn.Semaphore(0), "over": over}
+    marks: dict[str, Any] = {"begun": spawn.Semaphore(0), "over": over}
     found = spawn.Queue()
     arguments = cluster.url, prefix_that_moves(), marks, found
     crawlers = [spawn.Process(target=run_crawl, args=(n, *arguments), daemon=True) for n in range(CRAWLERS)]

@@ -121,13 +121,13 @@ def cluster(tmp_path: Path) -> Iterator[RedisServer]:
 @waits
 async def test_a_cluster_is_refused_with_the_reason(cluster: RedisServer) -> None:
     store = RedisStore(cluster.url, "p", HEADER)
-    with pytest.raises(StoreError, match=r"Redis Cluster, which cannot hold a store"):
+    with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
         store.check()
     # Also where it may not be asked what it is.
     admin(cluster.url).acl_setuser(
         "default", enabled=True, nopass=True, keys=["*"], categories=["+@all", "-@dangerous"]
     )
-    with pytest.raises(StoreError, match=r"Redis Cluster, which cannot hold a store"):
+    with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
         store.check()
 
 
