@@ -195,7 +195,7 @@ def _run_crawl(options: Namespace, core: Core) -> int:
 
 def _told(value: float, unit: str) -> str:
     if unit == "bytes":
-        return _as_memory(value)
+        return memory_as_text(value)
     if unit == "microseconds" and value >= 1000:
         value, unit = value / 1000, "ms"
     return f"{_rounded(value) if unit else f'{value:,.0f}'} {unit}".rstrip()
@@ -334,7 +334,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{least}" if least == most else f"{least}-{most}",
         _rounded(row["candidates"]),
         f"{row['bytes_per_page']:.0f}",
-        _as_memory(row["bytes"]),
+        memory_as_text(row["bytes"]),
         _rounded(row["microseconds"]),
     )
 
@@ -359,10 +359,10 @@ def _rounded(number: float) -> str:
     return f"{number:.{digits}f}" if digits < 7 else f"{number:.0e}"
 
 
-def _as_memory(number: float) -> str:
+def memory_as_text(number: float) -> str:
     """Return a number of bytes in the unit that suits it.
 
-    >>> _as_memory(999), _as_memory(35_400_000), _as_memory(2.4e11)
+    >>> memory_as_text(999), memory_as_text(35_400_000), memory_as_text(2.4e11)
     ('999 B', '35 MB', '240 GB')
     """
     unit = 0

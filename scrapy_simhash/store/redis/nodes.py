@@ -39,6 +39,8 @@ class Nodes:
         self._lines: dict[str, Line] = {}
         self._looking: asyncio.Task[None] | None = None
         self._looked = 0.0
+        # Why nobody said who has which slot, as of the last time that somebody was asked.
+        self._refusal: Exception | None = None
         redis = library()
         self._key_slot = redis.crc.key_slot
         exceptions = redis.exceptions
@@ -133,25 +135,30 @@ class Nodes:
         questions = [self._line(server).reply("CLUSTER", "SLOTS") for server in known.values()]
         for answer in asyncio.as_completed(questions):
             reply = await answer
-            if isinstance(reply, list) and reply:
-                self._take(reply)
+            if self._take(reply):
                 return
 
     def _look_now(self) -> None:
         for server in self._servers.named:
             (reply,) = self._ask_now(server, [("CLUSTER", "SLOTS")])
-            if isinstance(reply, list) and reply:
-                self._take(reply, server)
+            if self._take(reply, server):
                 return
 
-    def _take(self, layout: list[Any], asked: Server | None = None) -> None:
-        """Note who has which slot; a node that does not know its own name is called as it was *asked*."""
+    def _take(self, layout: Any, asked: Server | None = None) -> bool:
+        """Note who has which slot, and return whether *layout* says that.
+
+        A node that does not know its own name is called as it was *asked*.
+        """
+        if not isinstance(layout, list):
+            self._refusal = layout
+            return False
         host = _host_of(asked or self._servers.named[0])
         self._known = {server.url: server for server in self._servers.named}
         for first, last, *nodes in layout:
             servers = [self._servers.at((node[0] or b"").decode() or host, node[1]) for node in nodes]
             self._known |= {server.url: server for server in servers}
             self._owners |= dict.fromkeys(range(first, last + 1), servers[0])
+        return bool(layout)
 
     def _ask_now(self, server: Server, commands: Sequence[Command]) -> Sequence[Any]:
         client = server.client(self._timeout, is_async=False)
@@ -180,8 +187,8 @@ class Nodes:
             line = self._lines[server.url] = Line(server, str(server), (), self._timeout)
         return line
 
-    def _no_node(self) -> StoreUnavailable:
-        return StoreUnavailable(f"{self._servers} does not answer, or has no node for a shard")
+    def _no_node(self) -> Exception:
+        return self._refusal or StoreUnavailable(f"{self._servers} has no node for a shard")
 
 
 class Shard(NamedTuple):

@@ -31,8 +31,6 @@ from scrapy_simhash.store.redis.store import TIMEOUT, RedisStore
 SCOPES = 1000
 #: Pages of which it is kept in which shard they are. Of others all shards are asked.
 _PAGES = 100_000
-#: Shards that are asked at once where all are.
-_AT_ONCE = 64
 #: Seconds for which nobody asks again whether the store is there.
 _SILENT = 1.0
 
@@ -373,14 +371,8 @@ class ShardedStore:
 
 
 async def _gathered(steps: Sequence[Awaitable[None]]) -> list[BaseException]:
-    """Take *steps*, some at once, and return what went wrong."""
-    turns = asyncio.Semaphore(_AT_ONCE)
-
-    async def take(step: Awaitable[None]) -> None:
-        async with turns:
-            await step
-
-    done = await asyncio.gather(*map(take, steps), return_exceptions=True)
+    """Take *steps* at once, and return what went wrong."""
+    done = await asyncio.gather(*steps, return_exceptions=True)
     return [error for error in done if error is not None]
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -273,6 +274,25 @@ def test_what_cannot_be_cut_is_refused_with_the_reason(shared: RedisServer, pref
         ShardedStore(two_of(shared), "a{b", HEADER)
     with pytest.raises(StoreError, match="no such store"):
         ShardedStore(two_of(shared), prefix, None, read_only=True).check()
+
+
+def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, shared: RedisServer) -> None:
+    store = ShardedStore(cluster_at(shared), "p", HEADER)
+    with pytest.raises(StoreError, match="cluster support disabled"):
+        store.check()
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        with pytest.raises(StoreError, match="denies access"):
+            ShardedStore(cluster_at(server), "p", HEADER).check()
+        with pytest.raises(StoreError, match="cluster support disabled"):
+            ShardedStore(cluster_at(server, ":secret@"), "p", HEADER).check()
+    with pytest.raises(StoreUnavailable):
+        ShardedStore(cluster_at(server), "p", HEADER).check()
+
+
+def cluster_at(server: RedisServer, user: str = "") -> Servers:
+    servers = servers_of(f"redis+cluster://{user}127.0.0.1:{server.port}")
+    assert isinstance(servers, Servers)
+    return servers
 
 
 @pytest.mark.parametrize(
