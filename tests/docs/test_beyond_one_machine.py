@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,6 @@ def test_a_shard_is_as_large_as_the_page_says() -> None:
 def test_the_nodes_take_the_configuration_of_the_page(tmp_path: Path) -> None:
     lines = re.search(r":caption: of redis.conf\n\n((?: +\S.*\n)+)", PAGE)
     assert lines is not None
-    options = dict(line.split() for line in lines[1].splitlines())
+    options: dict[str, Any] = dict(line.split() for line in lines[1].splitlines())
     with RedisServer(tmp_path, **{name.replace("-", "_"): value for name, value in options.items()}):
         pass
