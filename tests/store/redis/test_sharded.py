@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.exceptions import SettingError, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Header, Posting, Store
 from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, servers_of
 from scrapy_simhash.store.redis.sharded import shard_of
@@ -265,6 +265,17 @@ async def test_a_store_is_emptied_in_all_shards_or_not_opened(shared: RedisServe
         assert len(store) == 0
         claims = await asyncio.gather(*[store.claim(page) for page in pages()])
     assert {claim.former for claim in claims} == {None}
+
+
+@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"header": {}, "shards": 3, "id": ""}'])
+def test_a_store_whose_header_is_damaged_is_left_alone(
+    record: bytes, shared: RedisServer, prefix: str
+) -> None:
+    client = admin(two_of(shared).named[0].url)
+    client.set(f"{{{prefix}:0}}:shards", record)
+    with pytest.raises(StoreDamaged, match="Nothing was changed"):
+        ShardedStore(two_of(shared), prefix, HEADER, shards=SHARDS).check()
+    assert client.get(f"{{{prefix}:0}}:shards") == record
 
 
 def test_what_cannot_be_cut_is_refused_with_the_reason(shared: RedisServer, prefix: str) -> None:
