@@ -16,6 +16,7 @@ from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, St
 from scrapy_simhash.store import AsyncStore, Header, Posting, Store
 from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, servers_of
 from scrapy_simhash.store.redis.sharded import shard_of
+from tests.docs.reader import DOCS
 from tests.store.cases import SECOND_LOOK, content, header, posting
 from tests.store.contract import PersistentContract
 from tests.store.redis.stores import Opener, admin, eventually, waits
@@ -26,9 +27,9 @@ SHARDS = 12
 SCOPES = [f"{number}.example" for number in range(40)]
 
 
-def two_of(server: RedisServer) -> Servers:
+def two_of(server: RedisServer, user: str = "") -> Servers:
     """Return two databases of one server, which are as good as two servers."""
-    url = server.url.rpartition("/")[0]
+    url = server.url.rpartition("/")[0].replace("//", f"//{user}")
     servers = servers_of(f"{url}/0 {url}/1")
     assert isinstance(servers, Servers)
     return servers
@@ -298,6 +299,30 @@ def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, sh
             ShardedStore(cluster_at(server, ":secret@"), "p", HEADER).check()
     with pytest.raises(StoreUnavailable):
         ShardedStore(cluster_at(server), "p", HEADER).check()
+
+
+@waits
+async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
+    page = (DOCS / "reference" / "redis-layout.rst").read_text("utf-8")
+    words = page.partition("beside the :ref:`commands of a store")[2].partition(".\n")[0].split("``")[1::2]
+    words += page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
+    assert {"CLUSTER", "HGETALL"} <= set(words)
+    commands = [f"+{word.lower()}" for word in words]
+    with RedisServer(tmp_path) as server:
+        admin(server.url).acl_setuser(
+            "crawler", enabled=True, passwords=["+x"], keys=["{p:*"], commands=[*commands, "+select"]
+        )
+        servers = two_of(server, "crawler:x@")
+        for _ in range(2):
+            async with sharded(servers, "p", reset=True, across=True, expire=100) as store:
+                store.check()
+                await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
+                assert await store.replace_site("a.example", b"", profile_of("a")) is not None
+                await store.close()
+        async with sharded(servers, "p", None, shards=None, read_only=True) as reader:
+            assert await reader.get(pages()[0].key)
+            assert len([page async for page in reader]) == len(SCOPES)
+            assert len([site async for site in reader.sites()]) == len(await reader.runs()) == 1
 
 
 def cluster_at(server: RedisServer, user: str = "") -> Servers:
