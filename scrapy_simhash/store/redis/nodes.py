@@ -152,6 +152,7 @@ class Nodes:
         if not isinstance(layout, list):
             self._refusal = layout
             return False
+        self._refusal = None
         host = _host_of(asked or self._servers.named[0])
         self._known = {server.url: server for server in self._servers.named}
         for first, last, *nodes in layout:
