@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from scrapy_simhash.exceptions import SettingError, StoreError, StoreUnavailable
@@ -24,6 +25,7 @@ from scrapy_simhash.store.redis.charter import SHARDS, AskAll, Wanted, agree, sa
 from scrapy_simhash.store.redis.elsewhere import Elsewhere
 from scrapy_simhash.store.redis.nodes import Command, Nodes, Shard, ShardLine
 from scrapy_simhash.store.redis.opening import at_once
+from scrapy_simhash.store.redis.replica import Compared
 from scrapy_simhash.store.redis.servers import Servers
 from scrapy_simhash.store.redis.store import TIMEOUT, RedisStore
 
@@ -98,9 +100,8 @@ class ShardedStore:
         self._nodes = Nodes(servers, self._tag, timeout)
         #: What could not be read, in all shards.
         self.damage = Damage(str(self))
-        self._part = Shard(
-            self._line, Recent(FINGERPRINTS), self.damage, os.urandom(layout.ID_BYTES), int(time.time())
-        )
+        self._compared: Compared = Recent(FINGERPRINTS)
+        self._token, self._started = os.urandom(layout.ID_BYTES), int(time.time())
         self._stores: dict[int, RedisStore] = {}
         # Pages by shard as of the beginning, and where a page is.
         self._pages: dict[int, int] = {}
@@ -286,9 +287,9 @@ class ShardedStore:
     def _store(self, shard: int) -> RedisStore:
         store = self._stores.get(shard)
         if store is None:
-            store = RedisStore(
-                self._servers, self._tag(shard), self._header, shard=self._part, **self._options
-            )
+            line = partial(ShardLine, self._nodes, shard)
+            part = Shard(line, self._compared, self.damage, self._token, self._started)
+            store = RedisStore(self._servers, self._tag(shard), self._header, shard=part, **self._options)
             self._stores[shard] = store
         store.explains = self.explains
         return store
@@ -353,11 +354,6 @@ class ShardedStore:
 
     def _tag(self, shard: int) -> str:
         return f"{{{self._prefix}:{shard}}}"
-
-    def _line(self, place: str, keys: Sequence[str]) -> ShardLine:
-        # Of "{prefix:7}:header" the tag is "{prefix:7}".
-        shard = int(keys[0].partition("}")[0].rpartition(":")[2])
-        return ShardLine(self._nodes, shard, place, keys)
 
     def _shard_of_host(self, host: str) -> int:
         """Return the shard of a host: that of its pages, if their scope says so by its name."""
