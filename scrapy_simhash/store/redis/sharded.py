@@ -358,8 +358,9 @@ class ShardedStore:
     def _shard_of_host(self, host: str) -> int:
         """Return the shard of a host: that of its pages, if their scope says so by its name."""
         scope = self.header.scope if self.header.scope in ("crawl", "host") else "domain"
-        # What has a space in its name is no host.
-        return shard_of(host if " " in host else scope_of(f"http://{host}/", scope), self._shards)
+        # What else is kept of a site has a word and a space before it.
+        site = host.rpartition(" ")[2]
+        return shard_of(scope_of(f"http://{site}/", scope), self._shards)
 
     def _check_writable(self) -> None:
         if self._is_read_only:

@@ -209,6 +209,15 @@ async def test_a_reader_has_pages_sites_and_runs_of_all_shards(shared: RedisServ
 
 
 @waits
+async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(shared: RedisServer, prefix: str) -> None:
+    site = "example.com"
+    async with sharded(two_of(shared), prefix) as store:
+        for name in (site, f"www.{site}", f"url-rules {site}"):
+            await store.replace_site(name, b"", profile_of(name))
+        assert list(store._stores) == [shard_of(site, SHARDS)]
+
+
+@waits
 async def test_pages_are_found_and_removed_by_their_keys_alone(shared: RedisServer, prefix: str) -> None:
     first = pages()[0]
     async with sharded(two_of(shared), prefix) as store:
