@@ -39,10 +39,3 @@ def test_a_cluster_of_which_two_pages_are_new_is_counted_so(truth: Truth) -> Non
         {"url": f"{url}{other}", "status": "new", "near_duplicate": None},
     ]
     assert sorted(new_pages(items, truth)) == [1, 2]
-
-
-def test_without_redis_server_it_says_how_to_get_one(tmp_path: Path) -> None:
-    run = python(ROOT / "example_project", "cluster.py", PATH=str(tmp_path))
-    assert (run.returncode, run.stdout) == (1, "")
-    (sentence,) = run.stderr.splitlines()
-    assert sentence.startswith("There is no redis-server on this machine.")

@@ -17,7 +17,7 @@ MASTERS = 3
 #: Seconds after which what a cluster does not do by itself it never will.
 PATIENCE = 60
 #: Milliseconds after which a node that is silent counts as dead.
-NODE_TIMEOUT = 1000
+NODE_TIMEOUT = 3000
 
 
 class RedisCluster:
@@ -45,8 +45,9 @@ class RedisCluster:
         raise LookupError(slot)
 
     def await_failover(self, dead: str) -> None:
-        """Wait until a replica has taken over what the master *dead* had."""
+        """Wait until a replica has taken over what the master *dead* had, and all nodes know that."""
         self._until(lambda: dead not in self.masters() and len(self.masters()) == MASTERS)
+        self._until(lambda: len({self._view_of(node) for node in self.nodes if node.is_running}) == 1)
 
     def reshard(self, slots: int) -> None:
         """Move the first *slots* slots to another master, with all that is in them."""
@@ -68,9 +69,14 @@ class RedisCluster:
             lambda: all(b"slave0:" in self._ask_at(n, "INFO", "replication") for n in self.masters().values())
         )
 
-    def _with_slots(self) -> Iterator[tuple[str, int, list[str]]]:
+    def _view_of(self, node: RedisServer) -> str:
+        """Return what *node* says about who has which slots."""
+        return str(sorted(self._with_slots(node)))
+
+    def _with_slots(self, asked: RedisServer | None = None) -> Iterator[tuple[str, int, list[str]]]:
         """Yield id, port and slots of the nodes that are alive and have some, as one of them sees it."""
-        for line in self._ask("CLUSTER", "NODES").decode().splitlines():
+        node = asked or next(node for node in self.nodes if node.is_running)
+        for line in self._ask_at(node, "CLUSTER", "NODES").decode().splitlines():
             name, address, flags, _, _, _, _, _, *slots = line.split()
             if "master" in flags and "fail" not in flags and slots:
                 yield name, int(address.partition("@")[0].rpartition(":")[2]), slots

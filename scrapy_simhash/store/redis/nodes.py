@@ -22,6 +22,13 @@ from scrapy_simhash.store.redis.servers import Servers
 
 #: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
 _PAUSE, _MOVING = 0.5, 0.05
+#: Errors of redis-py, as a cluster calls them; versions before 6 leave the word in the text.
+_WORDS = {
+    "MovedError": "MOVED",
+    "AskError": "ASK",
+    "TryAgainError": "TRYAGAIN",
+    "ClusterDownError": "CLUSTERDOWN",
+}
 Command = tuple[Any, ...]
 
 
@@ -43,10 +50,7 @@ class Nodes:
         self._refusal: Exception | None = None
         redis = library()
         self._key_slot = redis.crc.key_slot
-        exceptions = redis.exceptions
-        self._moved, self._ask = exceptions.MovedError, exceptions.AskError
-        self._try_again, self._down = exceptions.TryAgainError, exceptions.ClusterDownError
-        self._answer = exceptions.ResponseError
+        self._answer = redis.exceptions.ResponseError
 
     async def reply(self, shard: int, *command: Any) -> Any:
         """Return the reply to *command*, which is about keys of *shard*; an exception in place of one included."""
@@ -95,26 +99,26 @@ class Nodes:
         """Return what *command* comes to, whose first *reply* was an error, or None where no node has the slot."""
         end = time.monotonic() + self._timeout
         while owner is not None:
-            is_asking = isinstance(reply, self._ask)
-            if is_asking or isinstance(reply, self._moved):
-                target = self._servers.at(reply.host or _host_of(owner), reply.port)
-                if not is_asking:
+            if not isinstance(reply, Exception):
+                return reply
+            word, about = _refusal(reply)
+            target = owner
+            if word in ("MOVED", "ASK"):
+                host, _, port = about.split()[-1].rpartition(":")
+                target = self._servers.at(host.strip("[]") or _host_of(owner), int(port))
+                if word == "MOVED":
                     owner = self._owners[slot] = target
-            elif isinstance(reply, self._try_again):
+            elif word == "TRYAGAIN":
                 await asyncio.sleep(_MOVING)
-                target = owner
-            elif not isinstance(reply, Exception):
-                return reply
-            elif isinstance(reply, self._down) or not isinstance(reply, self._answer):
-                # Its shards may be elsewhere by the next question.
-                self._find_out()
-                return reply if not isinstance(reply, self._down) else StoreUnavailable(f"{owner}: {reply}")
             else:
-                return reply
+                if word == "CLUSTERDOWN" or not isinstance(reply, self._answer):
+                    # Its shards may be elsewhere by the next question.
+                    self._find_out()
+                return StoreUnavailable(f"{owner}: {reply}") if word == "CLUSTERDOWN" else reply
             if time.monotonic() > end:
                 return StoreUnavailable(f"{owner}: a shard keeps moving ({reply})")
             line = self._line(target)
-            if is_asking:
+            if word == "ASK":
                 # On the same connection, right before.
                 line.reply("ASKING")
             reply = await line.reply(*command)
@@ -219,6 +223,13 @@ class ShardLine(Asker):
     async def hang_up(self) -> None:
         """Find out where the shard is now. The connections are those of all shards."""
         await self._nodes.refresh()
+
+
+def _refusal(reply: Exception) -> tuple[str, str]:
+    """Return the word by which a server refuses a command, and what it says about it."""
+    text = str(reply)
+    word = _WORDS.get(type(reply).__name__)
+    return (word, text) if word else (text.partition(" ")[0], text)
 
 
 def _host_of(server: Server) -> str:
