@@ -19,6 +19,7 @@ from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.redis import Servers, ShardedStore, servers_of
 from tests.store.cluster import RedisCluster, redis_cluster
+from tests.store.redis.stores import PATIENCE
 from tests.store.redis.test_sharded import HEADER
 
 CRAWLERS, SHARDS, SCOPES, AT_ONCE = 4, 12, 40, 16
@@ -74,6 +75,10 @@ async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> l
             await asyncio.sleep(PAUSE)
 
     await asyncio.gather(*[work() for _ in range(AT_ONCE)])
+    # Shards that were away come back by themselves, some seconds after the others.
+    end = asyncio.get_running_loop().time() + PATIENCE
+    while store.absence is not None and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(0.1)
     assert store.absence is None
     await store.close()
     return answers
