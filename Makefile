@@ -29,11 +29,12 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared test test-all nightly kernel pure fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster test test-all nightly kernel pure fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
 	@echo "make shared    the same by two spiders that share a queue and an index in Redis"
+	@echo "make cluster   the same by four spiders whose index is on a Redis Cluster of six servers"
 	@echo "make test      lint, types and all tests but the slow ones"
 	@echo "make test-all  lint, types and all tests, then those that read pages without the compiled kernel"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
@@ -51,6 +52,10 @@ demo: kernel
 shared: kernel $(VENV)/.installed-example
 	@$(WHICH)
 	cd example_project && ../$(BIN)/python shared.py
+
+cluster: kernel $(VENV)/.installed-example
+	@$(WHICH)
+	cd example_project && ../$(BIN)/python cluster.py
 
 kernel: $(VENV)/.kernel
 

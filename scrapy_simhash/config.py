@@ -58,6 +58,8 @@ MAX_CANDIDATE_DISTANCE = 20
 MAX_LIVE = 3_600
 #: Maximum seconds until a store in Redis expires: 32 bits in the records.
 MAX_EXPIRE = 2**32 - 1
+#: As many as a Redis Cluster has slots.
+MAX_SHARDS = 16_384
 
 _CHOICES = {
     "protect": PROTECTIONS,
@@ -131,6 +133,8 @@ class Config:
     redis_prefix: str = "simhash:%(spider)s"
     redis_expire: int = 0
     redis_required: bool = False
+    redis_shards: int = 1024
+    redis_scopes: int = 1000
     debug: bool = False
 
     def __post_init__(self) -> None:
@@ -261,6 +265,13 @@ class Config:
             f"must be a number of seconds up to {MAX_EXPIRE:,}, or 0 for never",
             self.redis_expire,
         )
+        require(
+            1 <= self.redis_shards <= MAX_SHARDS,
+            "redis_shards",
+            f"must be a number of shards from 1 to {MAX_SHARDS:,}",
+            self.redis_shards,
+        )
+        require(self.redis_scopes >= 1, "redis_scopes", "must be at least 1 scope", self.redis_scopes)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

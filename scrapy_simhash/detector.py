@@ -287,11 +287,13 @@ class NearDuplicateDetector:
         if self._across_scopes is None:
             return verdict
         # All are remembered there; who only looks has a crawl of one page.
-        original = self._across_scopes.original(posting)
-        is_elsewhere = original is not None and self._scope_of(original) != posting.scope
-        if not is_elsewhere or verdict.status is Status.SKIPPED:
+        firsts = claim.elsewhere, self._across_scopes.original(posting)
+        elsewhere = next(
+            (url for url in firsts if url is not None and self._scope_of(url) != posting.scope), None
+        )
+        if elsewhere is None or verdict.status is Status.SKIPPED:
             return verdict
-        return replace(verdict, elsewhere=original)
+        return replace(verdict, elsewhere=elsewhere)
 
     def _new_store(self) -> MemoryStore:
         return MemoryStore(header_for(self.config), self.config.blocks)

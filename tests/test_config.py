@@ -244,6 +244,8 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
             "SIMHASH_STORE must be one of memory, sqlite, redis, or the import path of a class, got 'sqllite'",
         ),
         ({"redis_prefix": ""}, "SIMHASH_REDIS_PREFIX must not be empty, got ''"),
+        ({"redis_shards": 0}, "SIMHASH_REDIS_SHARDS must be a number of shards from 1 to 16,384, got 0"),
+        ({"redis_scopes": 0}, "SIMHASH_REDIS_SCOPES must be at least 1 scope, got 0"),
         *(
             (
                 {"redis_prefix": prefix},
@@ -458,6 +460,8 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_REDIS_PREFIX": "pages",
         "SIMHASH_REDIS_EXPIRE": "3600",
         "SIMHASH_REDIS_REQUIRED": "yes",
+        "SIMHASH_REDIS_SHARDS": "12",
+        "SIMHASH_REDIS_SCOPES": "50",
         "SIMHASH_DEBUG": "true",
     }
     config = Config.from_settings(Settings(given))
@@ -516,6 +520,8 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_REDIS_PREFIX": "pages",
         "SIMHASH_REDIS_EXPIRE": 3600,
         "SIMHASH_REDIS_REQUIRED": True,
+        "SIMHASH_REDIS_SHARDS": 12,
+        "SIMHASH_REDIS_SCOPES": 50,
         "SIMHASH_DEBUG": True,
     }
 

@@ -15,12 +15,18 @@ HERE = Path(__file__).parents[1]
 OUT = HERE / "out"
 
 
-def run(spider: str, start: str, settings: Settings, shows_progress: bool = False) -> dict[str, Any]:
-    """Crawl from *start* on; write feed and log, return Scrapy's stats. Only once a process: its event loop ends."""
+def run(
+    spider: str, start: str, settings: Settings, shows_progress: bool = False, called: str = ""
+) -> dict[str, Any]:
+    """Crawl from *start* on; write feed and log, return Scrapy's stats. Only once a process: its event loop ends.
+
+    The files are those of the spider, or of what it is *called* if several of one name crawl at once.
+    """
     OUT.mkdir(exist_ok=True)
-    log_of(spider).unlink(missing_ok=True)
-    settings.set("FEEDS", {feed_of(spider): {"format": "jsonlines", "overwrite": True, "encoding": "utf8"}})
-    settings.set("LOG_FILE", str(log_of(spider)))
+    files = called or spider
+    log_of(files).unlink(missing_ok=True)
+    settings.set("FEEDS", {feed_of(files): {"format": "jsonlines", "overwrite": True, "encoding": "utf8"}})
+    settings.set("LOG_FILE", str(log_of(files)))
     settings.set("LOG_LEVEL", "INFO")
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(spider)
@@ -31,7 +37,7 @@ def run(spider: str, start: str, settings: Settings, shows_progress: bool = Fals
     if shows_progress:
         print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
     if crawler.stats is None:
-        raise RuntimeError(f"the crawl did not start: see {log_of(spider)}")
+        raise RuntimeError(f"the crawl did not start: see {log_of(files)}")
     return crawler.stats.get_stats()
 
 

@@ -1,7 +1,7 @@
 """Places: what on the command line names a store, and how that is opened.
 
     pages.sqlite                   a file of SQLite
-    redis://host:6379/0#prefix     a store in Redis or Valkey; also rediss:// (TLS) and unix://
+    redis://host:6379/0#prefix     a store in Redis or Valkey; also rediss:// (TLS), unix:// and redis+cluster://
     news                           in a Scrapy project: the store in which that spider remembers
 
 Whatever it is, it is opened as a `Store` whose methods wait, so that no command knows two kinds.
@@ -16,7 +16,7 @@ from asyncio import new_event_loop
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from scrapy_simhash.cli.blocking import BlockingSites, BlockingStore
@@ -28,9 +28,9 @@ from scrapy_simhash.store import AsyncStore, Header, SharesSites, Store
 from scrapy_simhash.store.indexes import BLOCKS
 
 if TYPE_CHECKING:
-    from scrapy_simhash.store.redis import Server
+    from scrapy_simhash.store.redis import Server, Servers
 
-REDIS_URLS = ("redis://", "rediss://", "unix://")
+REDIS_URLS = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+cluster://")
 
 
 class Place(ABC):
@@ -177,12 +177,21 @@ class RedisPlace(Place):
 
     kind = "redis"
 
-    def __init__(self, server: Server, prefix: str, blocks: int = BLOCKS, expire: int = 0) -> None:
+    def __init__(
+        self,
+        server: Server | Servers,
+        prefix: str,
+        blocks: int = BLOCKS,
+        expire: int = 0,
+        shards: int | None = None,
+    ) -> None:
+        """*shards* is for several servers: how many there must be; None takes what is there."""
         super().__init__(f"{server}#{prefix}")
         self._server = server
         self._prefix = prefix
         self._blocks = blocks
         self._expire = expire
+        self._shards = shards
 
     @property
     def identity(self) -> str:
@@ -191,12 +200,16 @@ class RedisPlace(Place):
 
     def open(self, header: Header | None) -> AsyncStore:
         """See above."""
-        from scrapy_simhash.store.redis import RedisStore
+        from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore
 
-        if header is None:
-            store = RedisStore(self._server, self._prefix, None, read_only=True)
+        options: dict[str, Any] = {"read_only": True}
+        if header is not None:
+            options = {"blocks": self._blocks, "expire": self._expire}
+        store: RedisStore | ShardedStore
+        if isinstance(self._server, Servers):
+            store = ShardedStore(self._server, self._prefix, header, shards=self._shards, **options)
         else:
-            store = RedisStore(self._server, self._prefix, header, blocks=self._blocks, expire=self._expire)
+            store = RedisStore(self._server, self._prefix, header, **options)
         # Now, and not at the first question: what is wrong is wrong before anything is read.
         store.check()
         return store
@@ -217,10 +230,10 @@ def add_place(parser: ArgumentParser) -> None:
 def place_of(name: str | None, options: Namespace) -> Place:
     """Return the place that *name* means. Raises Refused if it means none."""
     if name is not None and name.startswith(REDIS_URLS):
-        from scrapy_simhash.store.redis import Server
+        from scrapy_simhash.store.redis import servers_of
 
         url, _, fragment = name.partition("#")
-        server = Server(url)
+        server = servers_of(url)
         if not fragment:
             raise Refused(f"a store in Redis needs a prefix: append #PREFIX to {server}")
         return RedisPlace(server, unquote(fragment))

@@ -1,9 +1,11 @@
-"""Show which plans an index could follow: tables, candidates, memory, time.
+"""Show which plans an index could follow: tables, candidates, memory, time; or what a crawl takes.
 
 A plan is named by its tables and the bits of a key: ``4x16`` has four tables with keys of 16 bits. ``probing 4`` is a
 ProbingIndex of four blocks. What each takes is foreseen by ``scrapy_simhash.index.plans``, for random fingerprints,
 or for such as those of ``--sample``. The fastest within the memory that is allowed is marked. The index of a crawl
 is named: it does not choose by the number of pages.
+
+With ``--crawlers`` it is what so many crawlers take that share a store in Redis, see ``crawl_plan``.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from math import floor, log2, log10
 from typing import Any
 
 from scrapy_simhash.cli.arguments import parsed_distance
+from scrapy_simhash.cli.crawl_plan import CrawlPlan
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.hashes import read_hashes
 from scrapy_simhash.cli.progress import Progress
@@ -50,6 +53,8 @@ MOST_PAGES = 10**15
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 #: From so many times the candidates of random fingerprints on, others are called uneven.
 UNEVEN = 2.0
+#: Memory of a server, if nobody says how much.
+NODE_BYTES = 32 * 10**9
 MEMORY_UNITS = ("B", "kB", "MB", "GB", "TB")
 #: The plan of ProbingIndex where nobody says how many blocks, which a crawl uses by its default rule.
 BLOCKS_OF_CRAWLS = 5
@@ -90,12 +95,48 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--index", choices=CORES, help="implementation of the index (default: the one in use here)"
     )
+    parser.add_argument(
+        "--crawlers",
+        metavar="N",
+        type=parsed_number,
+        help="show what so many crawlers take that share a store in Redis",
+    )
+    parser.add_argument(
+        "--scopes",
+        metavar="N",
+        type=parsed_number,
+        default=1,
+        help="with --crawlers: sites or domains that pages are compared within (default: 1, all pages)",
+    )
+    parser.add_argument(
+        "--active",
+        metavar="N",
+        type=parsed_number,
+        default=Config.redis_scopes,
+        help="with --crawlers: scopes that a crawler has in memory at a time (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--new",
+        metavar="PERCENT",
+        type=parsed_percent,
+        default=100,
+        help="with --crawlers: how many of 100 pages repeat no other one (default: 100, the worst case)",
+    )
+    parser.add_argument(
+        "--node-memory",
+        metavar="BYTES",
+        type=parsed_number,
+        default=NODE_BYTES,
+        help="with --crawlers: memory of a server, such as 64G (default: 32G)",
+    )
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Print the plans, the chosen one marked, and return 0."""
+    """Print the plans, the chosen one marked, or the plan of a crawl; return 0."""
     core = CORES[options.index] if options.index else running()
+    if options.crawlers is not None:
+        return _run_crawl(options, core)
     pages, distance = options.pages, options.distance
     plans: dict[str, Plan | ProbingPlan] = {**plans_for(distance), **probing_plans(distance, pages, core)}
     chosen = chosen_of(plans, distance, pages, options.max_bytes, core)
@@ -127,6 +168,37 @@ def run(options: Namespace) -> int:
     if warning:
         print(f"warning: {warning}")
     return 0
+
+
+def _run_crawl(options: Namespace, core: Core) -> int:
+    """Print what a crawl takes, and return 0."""
+    for name in ("pages", "crawlers", "scopes", "active", "node_memory"):
+        if not getattr(options, name):
+            raise Refused(f"--{name.replace('_', '-')} must be at least 1 for the plan of a crawl")
+    plan = CrawlPlan(
+        *(options.pages, options.scopes, options.crawlers, min(options.active, options.scopes)),
+        *(options.new / 100, options.node_memory),
+    )
+    if options.json:
+        print(json.dumps(plan.to_dict(core), indent=2))
+        return 0
+    print(
+        f"{plan.pages:,} pages in {plan.scopes:,} scopes, {plan.crawlers:,} crawlers, {options.new} % new,"
+        f" {core.name} index"
+    )
+    rows = [(one.name, _told(one.value, one.unit), one.by) for one in plan.figures(core)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print("\n".join(f"{name:<{widths[0]}}  {value:>{widths[1]}}  {by}" for name, value, by in rows))
+    print(plan.advice(core))
+    return 0
+
+
+def _told(value: float, unit: str) -> str:
+    if unit == "bytes":
+        return memory_as_text(value)
+    if unit == "microseconds" and value >= 1000:
+        value, unit = value / 1000, "ms"
+    return f"{_rounded(value) if unit else f'{value:,.0f}'} {unit}".rstrip()
 
 
 def probing_plans(distance: int, pages: int, core: Core) -> dict[str, ProbingPlan]:
@@ -199,6 +271,13 @@ def parsed_number(text: str) -> int:
     raise ArgumentTypeError(f"must be a whole number up to {MOST_PAGES:,}, such as 10M or 2.5k, got {text!r}")
 
 
+def parsed_percent(text: str) -> int:
+    """Return the number of *text*, 1 to 100, or raise ArgumentTypeError."""
+    if text.isdecimal() and 1 <= int(text) <= 100:
+        return int(text)
+    raise ArgumentTypeError(f"must be a whole number from 1 to 100, got {text!r}")
+
+
 def row_of(
     plan: Plan | ProbingPlan, pages: int, core: Core, sample: Sequence[int] | None = None
 ) -> dict[str, Any]:
@@ -255,7 +334,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"{least}" if least == most else f"{least}-{most}",
         _rounded(row["candidates"]),
         f"{row['bytes_per_page']:.0f}",
-        _as_memory(row["bytes"]),
+        memory_as_text(row["bytes"]),
         _rounded(row["microseconds"]),
     )
 
@@ -280,10 +359,10 @@ def _rounded(number: float) -> str:
     return f"{number:.{digits}f}" if digits < 7 else f"{number:.0e}"
 
 
-def _as_memory(number: float) -> str:
+def memory_as_text(number: float) -> str:
     """Return a number of bytes in the unit that suits it.
 
-    >>> _as_memory(999), _as_memory(35_400_000), _as_memory(2.4e11)
+    >>> memory_as_text(999), memory_as_text(35_400_000), memory_as_text(2.4e11)
     ('999 B', '35 MB', '240 GB')
     """
     unit = 0

@@ -135,7 +135,6 @@ def _place_of(crawler: Crawler, spider: str) -> Place:
         from scrapy_simhash.store.redis import Server, server_from_settings
 
         server = server_from_settings(settings) or Server(DEFAULT_SERVER)
-        return RedisPlace(
-            server, config.redis_prefix % {"spider": spider}, config.blocks, config.redis_expire
-        )
+        prefix = config.redis_prefix % {"spider": spider}
+        return RedisPlace(server, prefix, config.blocks, config.redis_expire, config.redis_shards)
     return OwnPlace(crawler, kind)

@@ -161,8 +161,9 @@ class PageChecker:
         return self._answered(verdict, reading, key, since)
 
     def _answered(self, verdict: Verdict, reading: Reading, key: bytes, since: float) -> Checked:
-        # A page that says nothing asks nothing, whatever the store would answer.
-        if self._store_outage.missed and verdict.status is not Status.SKIPPED:
+        # A page that says nothing asks nothing, whatever the store would answer. Of several servers one may be away.
+        is_answer = self._store_outage.missed and verdict.status is not Status.SKIPPED
+        if is_answer and getattr(self._detector.store, "absence", None) is None:
             self._store_outage.answered(self._crawler.spider)
         return Checked(verdict, reading, key, None, since)
 

@@ -63,7 +63,7 @@ def open_store(
         )
     if kind == "redis":
         prefix = redis_prefix(config, spider, part)
-        return _open_redis(crawler.settings, config, header, prefix, read_only)
+        return _open_redis(crawler.settings, config, header, prefix, read_only, part)
     try:
         maker = load_object(kind)
     except (ImportError, NameError, ValueError) as error:
@@ -77,24 +77,32 @@ def open_store(
 
 
 def _open_redis(
-    settings: BaseSettings, config: Config, header: Header, prefix: str, read_only: bool
+    settings: BaseSettings, config: Config, header: Header, prefix: str, read_only: bool, part: str
 ) -> AsyncStore:
     if not _has_asyncio():
         raise SettingError(
             "SIMHASH_STORE = 'redis' needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave its default"
         )
-    from scrapy_simhash.store.redis import RedisStore, server_from_settings
+    from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, server_from_settings
 
-    store = RedisStore(
-        server_from_settings(settings) or DEFAULT_SERVER,
-        prefix,
-        header,
-        blocks=config.blocks,
-        expire=config.redis_expire,
-        live=config.revisit_live,
-        reset=config.reset and not read_only,
-        read_only=read_only,
-    )
+    server = server_from_settings(settings) or DEFAULT_SERVER
+    options: dict[str, Any] = {
+        "blocks": config.blocks,
+        "expire": config.redis_expire,
+        "live": config.revisit_live,
+        "reset": config.reset and not read_only,
+        "read_only": read_only,
+    }
+    store: RedisStore | ShardedStore
+    if isinstance(server, Servers):
+        # Items are compared with all others: a part that no shards are made of.
+        shards = 1 if part else config.redis_shards
+        across = config.across_scopes and not part
+        store = ShardedStore(
+            server, prefix, header, shards=shards, scopes=config.redis_scopes, across=across, **options
+        )
+    else:
+        store = RedisStore(server, prefix, header, **options)
     with suppress(StoreUnavailable):
         store.check()
     # Else it is no reason not to crawl: the server may be back when the first page comes.

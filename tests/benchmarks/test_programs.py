@@ -24,6 +24,7 @@ PROGRAMS = [
     "kills",
     "chaos",
     "stores_redis",
+    "redis_cluster",
     "claimers",
     "quality",
     "ladders",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 pytest.importorskip("redis", reason="redis is not installed")
-from benchmarks import claimers, stores_redis
+from benchmarks import claimers, redis_cluster, stores_redis
 from scrapy_simhash.store import Claim
 
 
@@ -48,3 +48,16 @@ def test_what_is_wrong_would_be_told() -> None:
     assert list(claimers.faults([(a, new), (b, copy), (c, copy)])) == []
     assert list(claimers.faults([(a, new), (b, new), (c, copy)])) == [f"cluster 1: 2 pages are new: {a}, {b}"]
     assert list(claimers.faults([(b, new), (c, copy)])) == [f"cluster 1: not all name {b}"]
+
+
+@pytest.mark.slow("it starts a cluster of six servers")
+def test_a_cluster_is_measured_beside_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--scopes", "20", "--active", "10", "--pages", "2", "--rounds", "2"]
+    assert redis_cluster.main([*arguments, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {kind: measured["rounds"] for kind, measured in result["claims"].items()} == {
+        "steady": 2,
+        "new scopes": 2,
+    }
+    assert all(measured["share"] > 0 for measured in result["claims"].values())
+    assert len(result["memory"]) == 2

@@ -58,7 +58,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"SIMHASH_MAXSIZE": "10 MB"}, "SIMHASH_MAXSIZE must be a whole number, got '10 MB'"),
     (
         {"SIMHASH_REDIS_URL": "localhost:6379"},
-        "SIMHASH_REDIS_URL (or REDIS_URL) must be a URL that begins with redis://, rediss:// or unix://,"
+        "SIMHASH_REDIS_URL (or REDIS_URL) must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"
         " got localhost:6379",
     ),
     (

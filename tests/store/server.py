@@ -86,6 +86,10 @@ class RedisServer:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
     def start(self) -> None:
         """Start the process, and wait until it has read what it kept and listens."""
         config = self.folder / "redis.conf"

@@ -77,7 +77,7 @@ def server_counts(store: Store | AsyncStore) -> Counter[str]:
     """Return what a server has done by now: the commands of scripts too, and bytes."""
     if not isinstance(store, RedisStore):
         return Counter()
-    with admin(store._server.url) as client:
+    with admin(str(store._server)) as client:
         said = client.info("commandstats") | client.info("stats")
     calls = sum(one["calls"] for name, one in said.items() if name.startswith("cmdstat_"))
     sent, received = said["total_net_input_bytes"], said["total_net_output_bytes"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from scrapy_simhash.exceptions import SettingError, StoreError
 
@@ -23,7 +22,6 @@ _TLS_OPTIONS = {
 }
 _URL_SETTINGS = "SIMHASH_REDIS_URL (or REDIS_URL)"
 _THIS_MACHINE = {"127.0.0.1", "::1"}
-_SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,8 @@ class Server:
     def __post_init__(self) -> None:
         if not self.url.startswith(_SCHEMES):
             raise SettingError(
-                f"{_URL_SETTINGS} must be a URL that begins with redis://, rediss:// or unix://, got {self}"
+                f"{_URL_SETTINGS} must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"
+                f" got {self}"
             )
 
     def __str__(self) -> str:
@@ -108,6 +107,7 @@ def library() -> Any:
     how = "pip install 'scrapy-simhash[redis]', in a checkout pip install '.[redis]'"
     try:
         import redis.asyncio.retry
+        import redis.crc
         import redis.retry
     except ImportError as error:
         raise StoreError(f"SIMHASH_STORE = 'redis' needs redis-py: {how}") from error
@@ -116,50 +116,3 @@ def library() -> Any:
             f"SIMHASH_STORE = 'redis' needs redis-py 5.0 or later, found {redis.__version__}: {how}"
         )
     return redis
-
-
-def server_from_settings(settings: Mapping[str, Any]) -> Server | None:
-    """Return the server of ``SIMHASH_REDIS_URL``, else that of scrapy-redis's settings, None if nothing names one.
-
-    Of scrapy-redis: ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in
-    ``REDIS_PARAMS``, with passwords and the like. Raises SettingError for values that are none.
-
-    >>> server_from_settings({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380, "encoding": "utf-8"}}).url
-    'redis://db.example:6380'
-    """
-    if url := settings.get("SIMHASH_REDIS_URL"):
-        return Server(str(url))
-    params = settings.get("REDIS_PARAMS") or {}
-    try:
-        options: dict[str, Any] = dict(json.loads(params) if isinstance(params, str) else params)
-    except (TypeError, ValueError):
-        # Its value may be a password.
-        raise SettingError(
-            f"REDIS_PARAMS must be a dictionary, or the JSON of one, got a value of type {type(params).__name__}"
-        ) from None
-    options |= {name: settings[setting] for setting, name in _SCRAPY_REDIS.items() if settings.get(setting)}
-    url, host, port, path = (options.pop(name, None) for name in ("url", "host", "port", "unix_socket_path"))
-    is_tls = str(options.pop("ssl", "")).lower() in {"true", "1", "yes"}
-    if url:
-        # ``ssl`` beside an address without it is meant.
-        url = str(url).replace("redis://", "rediss://", 1) if is_tls else str(url)
-    elif path:
-        url = f"unix://{quote(str(path))}"
-    elif host or port or options:
-        name = str(host or "localhost")
-        name = f"[{name}]" if ":" in name else name
-        url = f"redis{'s' if is_tls else ''}://{name}:{_number('REDIS_PORT', port or 6379)}"
-    else:
-        return None
-    if "db" in options:
-        options["db"] = _number("REDIS_DB", options["db"])
-    return Server(url, options)
-
-
-def _number(setting: str, value: Any) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        raise SettingError(
-            f"{setting} (or its value in REDIS_PARAMS) must be a whole number, got {value!r}"
-        ) from None

@@ -27,10 +27,10 @@ _CLUSTER = {
     *("ASK", "CLUSTERDOWN", "CROSSSLOT", "MOVED"),
     *("AskError", "ClusterCrossSlotError", "ClusterDownError", "MovedError"),
 }
-#: Why one server must hold a store; for every refusal of a cluster.
+#: Why a node of a cluster is no server for a whole store; for every such refusal.
 NO_CLUSTER = (
-    "is a Redis Cluster, which cannot hold a store: set SIMHASH_REDIS_URL to a server that does not run in cluster"
-    " mode"
+    "is a node of a Redis Cluster, which holds a store in shards: set SIMHASH_REDIS_URL to redis+cluster:// and its"
+    " host and port, or to a server that does not run in cluster mode"
 )
 
 

@@ -1,11 +1,12 @@
-"""Line: commands to the server, put together: what is asked in one turn of the event loop goes out in one."""
+"""Line: commands to a server, put together: what is asked in one turn of the event loop goes out in one."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,17 +21,13 @@ _MOST = 128
 IDLE = 5.0
 
 
-class Line:
-    """One connection, made when the first command asks for it. Nothing is sent twice by itself."""
+class Asker(ABC):
+    """Asks for one store: the scripts get its keys, and errors name it."""
 
-    def __init__(self, server: Server, place: str, keys: Sequence[str], timeout: float) -> None:
-        self._client = server.client(timeout, is_async=True)
-        self._no_script = library().exceptions.NoScriptError
+    def __init__(self, place: str, keys: Sequence[str]) -> None:
         self._place = place
         self._keys = [key.encode() for key in keys]
-        self._waiting: deque[tuple[tuple[Any, ...], asyncio.Future[Any]]] = deque()
-        self._trip: asyncio.Task[None] | None = None
-        self._last = time.monotonic()
+        self._no_script = library().exceptions.NoScriptError
 
     async def ask(self, name: str, *arguments: Any) -> Any:
         """Return the reply to a command, or to one of our scripts, whose names have small letters.
@@ -39,15 +36,42 @@ class Line:
         StoreErrors as ``meaning`` has them.
         """
         if not name.islower():
-            reply = await self._reply(name, *arguments)
+            reply = await self.reply(name, *arguments)
         else:
             arguments = (len(self._keys), *self._keys, *arguments)
-            reply = await self._reply("EVALSHA", script(name).sha, *arguments)
+            reply = await self.reply("EVALSHA", script(name).sha, *arguments)
             if isinstance(reply, self._no_script):
                 # It has not run yet since the server started. EVAL keeps it for all that come after.
-                reply = await self._reply("EVAL", script(name).source, *arguments)
+                reply = await self.reply("EVAL", script(name).source, *arguments)
         if isinstance(reply, Exception):
             raise meaning(reply, self._place, name) from reply
+        return reply
+
+    @abstractmethod
+    def reply(self, *command: Any) -> Awaitable[Any]:
+        """Return what *command* comes to, an exception in place of a reply included."""
+
+    @abstractmethod
+    async def hang_up(self) -> None:
+        """Begin anew with the next command: what is known of the server may be wrong by now."""
+
+
+class Line(Asker):
+    """One connection, made when the first command asks for it. Nothing is sent twice by itself."""
+
+    def __init__(self, server: Server, place: str, keys: Sequence[str], timeout: float) -> None:
+        super().__init__(place, keys)
+        self._client = server.client(timeout, is_async=True)
+        self._waiting: deque[tuple[tuple[Any, ...], asyncio.Future[Any]]] = deque()
+        self._trip: asyncio.Task[None] | None = None
+        self._last = time.monotonic()
+
+    def reply(self, *command: Any) -> asyncio.Future[Any]:
+        """Return a future of the reply. It goes out with all that this turn of the loop asks."""
+        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((command, reply))
+        if self._trip is None or self._trip.done():
+            self._trip = asyncio.create_task(self._send())
         return reply
 
     async def hang_up(self) -> None:
@@ -58,14 +82,6 @@ class Line:
             await asyncio.wait([trip])
         self._fail(StoreUnavailable(f"the connection to {self._place.removeprefix('the ')} was closed"))
         await self._let_go()
-
-    def _reply(self, *command: Any) -> asyncio.Future[Any]:
-        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append((command, reply))
-        if self._trip is None or self._trip.done():
-            # It begins in the next turn of the loop: all that this turn asks goes with it.
-            self._trip = asyncio.create_task(self._send())
-        return reply
 
     async def _send(self) -> None:
         if time.monotonic() - self._last > IDLE:

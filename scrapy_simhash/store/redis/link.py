@@ -11,9 +11,9 @@ from struct import Struct
 from typing import Any
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.redis.line import Asker
 from scrapy_simhash.store.redis.opening import NOWHERE, Opened, OpenRequest, meet, reopen
-from scrapy_simhash.store.redis.replica import Replica
+from scrapy_simhash.store.redis.replica import Compared, Replica
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,13 @@ _LOST = b"L"
 class Link:
     """The way of one store to its server, for one event loop."""
 
-    def __init__(self, line: Line, request: OpenRequest, blocks: int) -> None:
+    def __init__(
+        self, line: Asker, request: OpenRequest, blocks: int, shared: Compared | None = None
+    ) -> None:
+        """Make the way of a store; with what is *shared* that of a shard, which has the scopes that are asked for.
+
+        The server of a shard was met before.
+        """
         self.request = request
         self.opened: Opened | None = None
         #: How often the server was found, or found again.
@@ -42,7 +48,11 @@ class Link:
         self._line = line
         self._blocks = blocks
         self._replica: Replica | None = None
-        self._is_met = self._is_up = False
+        self._is_met, self._is_up = shared is not None, False
+        self._shared = shared
+        #: Scopes that are asked for and not in the replica.
+        self._wanted: set[bytes] = set()
+        self._taking = asyncio.Lock()
         #: Why the server cannot be asked just now, or ever; None while it can, or before it was asked.
         self.absence: StoreError | None = None
         self._task: asyncio.Task[None] | None = None
@@ -65,23 +75,35 @@ class Link:
         self._is_up = False
         self.absence = error
 
-    async def ready(self) -> Replica:
+    async def ready(self, scope: bytes | None = None) -> Replica:
         """Return a replica that was true when the server last answered; at the beginning, wait for it.
 
-        Raises StoreUnavailable at once while the server is away, and StoreMismatch or StoreDamaged if it came back
-        with another store.
+        It has *scope*, which is read from the log if it was not asked for before. Raises StoreUnavailable at once
+        while the server is away, and StoreMismatch or StoreDamaged if it came back with another store.
         """
-        while not self._is_up:
+        while True:
+            replica = self._replica
+            is_wanted = scope is not None and (replica is None or scope not in replica)
+            if self._is_up and replica is not None and not is_wanted:
+                return replica
             if self.absence is not None:
                 if isinstance(self.absence, StoreUnavailable):
                     self._work(self._come_back)
                 raise type(self.absence)(str(self.absence))
+            if scope is not None and is_wanted:
+                self._wanted.add(scope)
+            if self._is_up:
+                await self._take_in()
+                continue
             task = self._work(self._begin)
             await asyncio.wait([task])
             if not task.cancelled():
                 task.result()
-        assert self._replica is not None
-        return self._replica
+
+    def forget(self, scope: bytes) -> None:
+        """Let go of the contents of *scope* until it is asked for again."""
+        if self._replica is not None:
+            self._replica.forget(scope)
 
     async def wait(self, seconds: float) -> None:
         """Wait until the server is there, so long at the most. Raises StoreUnavailable if it is not."""
@@ -113,6 +135,22 @@ class Link:
                 if replica.position >= length:
                     return True
                 await asyncio.sleep(0)
+
+    async def _take_in(self) -> None:
+        """Read the scopes that are wanted from the log, those that were asked for meanwhile together."""
+        async with self._taking:
+            replica, scopes = self._replica, self._wanted
+            if not scopes or replica is None or not self._is_up:
+                return
+            self._wanted = set()
+            others = replica.of_scopes(scopes)
+            while True:
+                if not await self.catch_up(others):
+                    self.lost(replica)
+                    return
+                if others.position >= replica.position:
+                    break
+            replica.take_over(others)
 
     def lost(self, replica: Replica) -> None:
         """Take it that the server does not know what *replica* knows: before the next question it is seen to."""
@@ -152,7 +190,9 @@ class Link:
                 self.absence = _absence(error)
             else:
                 self.absence = None
-                logger.info("%s answers again after %.1f s", self.request.place, time.monotonic() - began)
+                level = logging.INFO if self._shared is None else logging.DEBUG
+                seconds = time.monotonic() - began
+                logger.log(level, "%s answers again after %.1f s", self.request.place, seconds)
 
     async def _open(self) -> None:
         before, replica = self.opened, self._replica
@@ -164,7 +204,9 @@ class Link:
         is_same_store = replica is not None and replica.store_id == opened.store_id
         if replica is None or not is_same_store or not await self.catch_up(replica):
             is_loss = replica is not None and replica.store_id != NOWHERE
-            replica = Replica(opened.store_id, opened.header.rule, self._blocks)
+            wanted, self._wanted = self._wanted, set()
+            scopes = None if self._shared is None else wanted
+            replica = Replica(opened.store_id, opened.header.rule, self._blocks, scopes, self._shared)
             self._replica = replica
         else:
             is_loss = is_new_run

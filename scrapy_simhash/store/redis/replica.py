@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import count
 
 from scrapy_simhash.index import HammingIndex, Match
 from scrapy_simhash.page.fingerprint import Fingerprint
@@ -16,6 +17,9 @@ from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded
 
 # From so many on, one call for all is faster than a call for each.
 _MANY = 8
+#: What is compared of contents, by the serial number of the replica that they are in, and their own.
+Compared = Recent[tuple[int, int], bytes]
+_serials = count()
 
 
 class Replica:
@@ -24,7 +28,15 @@ class Replica:
     Of a store that lost its log there is another replica: the same numbers may mean other contents now.
     """
 
-    def __init__(self, store_id: bytes, rule: Rule, blocks: int) -> None:
+    def __init__(
+        self,
+        store_id: bytes,
+        rule: Rule,
+        blocks: int,
+        scopes: Collection[bytes] | None = None,
+        compared: Compared | None = None,
+    ) -> None:
+        """Make one of all scopes, or of *scopes* only; *compared* is kept together with other replicas'."""
         self.store_id = store_id
         #: How many events of the log are in here.
         self.position = 0
@@ -35,15 +47,23 @@ class Replica:
         self._indexes: dict[bytes, HammingIndex] = {}
         #: Scopes with a crowd, of which the log has told.
         self._crowded: set[str] = set()
+        self._scopes = None if scopes is None else set(scopes)
+        #: Of a scope that was taken over: how many events of the log its index had by then.
+        self._taken_at: dict[bytes, int] = {}
         #: What is compared of some contents: it never changes.
-        self._compared: Recent[int, bytes] = Recent(FINGERPRINTS)
+        self._compared: Compared = Recent(FINGERPRINTS) if compared is None else compared
+        self._serial = next(_serials)
         #: Whether there is a content that is found by its own part, so that a match may have the value of that.
         self.has_own_values = False
         self._size = 0
 
     def __len__(self) -> int:
-        """Return how many contents can be found. O(1)."""
+        """Return how many contents can be found, those of scopes that are not in here included. O(1)."""
         return self._size
+
+    def __contains__(self, scope: bytes) -> bool:
+        """Tell whether the contents of *scope* can be searched for."""
+        return self._scopes is None or scope in self._scopes
 
     def find(self, scope: str, fingerprint: Fingerprint) -> Search:
         """Search among the contents of *scope*."""
@@ -63,11 +83,31 @@ class Replica:
 
     def compared(self, contents: Iterable[int]) -> dict[int, bytes]:
         """Return what is compared of those contents that are here, by number."""
-        return {content: self._compared[content] for content in contents if content in self._compared}
+        kept, serial = self._compared, self._serial
+        return {content: kept[serial, content] for content in contents if (serial, content) in kept}
 
     def keep_compared(self, content: int, data: bytes) -> None:
         """Keep what is compared of a content, until many others have come."""
-        self._compared[content] = data
+        self._compared[self._serial, content] = data
+
+    def of_scopes(self, scopes: Collection[bytes]) -> Replica:
+        """Return a replica of the same store for *scopes* only, which knows nothing yet."""
+        return Replica(self.store_id, self._rule, self._blocks, scopes, self._compared)
+
+    def take_over(self, other: Replica) -> None:
+        """Take over the scopes of *other*, which knows the same log as far as this one, or further."""
+        if self._scopes is not None and other._scopes is not None:
+            self._scopes |= other._scopes
+            self._indexes |= other._indexes
+            self._taken_at |= dict.fromkeys(other._scopes, other.position)
+            self.has_own_values |= other.has_own_values
+
+    def forget(self, scope: bytes) -> None:
+        """Let go of the contents of *scope*, of a replica that does not have all scopes."""
+        if self._scopes is not None:
+            self._scopes.discard(scope)
+            self._indexes.pop(scope, None)
+            self._taken_at.pop(scope, None)
 
     def apply(self, packed: bytes, start: int, first: int) -> None:
         """Take in the events that begin at byte *start* of *packed*, number *first* of the log and those after it.
@@ -78,8 +118,11 @@ class Replica:
         events = list(read_events(packed, start))[self.position - first :]
         if not events:
             return
+        before = self.position
         self.position += len(events)
         self.mark = packed[-MARK_BYTES:]
+        if self._scopes is not None:
+            events = self._searched(events, before)
         came: dict[bytes, tuple[array[int], array[int]]] = {}
         for kind, content, its_values, scope in events:
             if kind == CAME:
@@ -100,6 +143,19 @@ class Replica:
             if kind not in (CAME, DAMAGED):
                 index = self._index(scope)
                 self._size -= sum([index.discard(value, content) for value in its_values]) > 0
+
+    def _searched(
+        self, events: list[tuple[bytes, int, tuple[int, ...], bytes]], first: int
+    ) -> list[tuple[bytes, int, tuple[int, ...], bytes]]:
+        """Return those of *events*, the first of which has number *first*, that an index takes in; count others."""
+        searched = []
+        for number, event in enumerate(events, first):
+            kind, _, _, scope = event
+            if scope in self and number >= self._taken_at.get(scope, 0):
+                searched.append(event)
+            elif kind != DAMAGED:
+                self._size += 1 if kind == CAME else -1
+        return searched
 
     def _index(self, scope: bytes) -> HammingIndex:
         index = self._indexes.get(scope)

@@ -25,12 +25,14 @@ from scrapy_simhash.store.redis.comparison import Comparison
 from scrapy_simhash.store.redis.connection import Server
 from scrapy_simhash.store.redis.errors import meaning
 from scrapy_simhash.store.redis.explained import explained
-from scrapy_simhash.store.redis.line import Line
+from scrapy_simhash.store.redis.line import Asker, Line
 from scrapy_simhash.store.redis.link import EVENTS, Link
+from scrapy_simhash.store.redis.nodes import Shard
 from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 from scrapy_simhash.store.redis.scripts import script
+from scrapy_simhash.store.redis.servers import Servers
 from scrapy_simhash.store.redis.sites import Sites
 from scrapy_simhash.store.redis.unsettled import Unsettled
 from scrapy_simhash.store.redis.walk import walk
@@ -68,7 +70,7 @@ class RedisStore:
 
     def __init__(
         self,
-        server: Server | str,
+        server: Server | Servers | str,
         prefix: str,
         header: Header | None,
         *,
@@ -78,6 +80,7 @@ class RedisStore:
         reset: bool = False,
         read_only: bool = False,
         timeout: float = TIMEOUT,
+        shard: Shard | None = None,
     ) -> None:
         """Make a store of the keys that begin with *prefix* and a colon. Connects at the first question.
 
@@ -86,26 +89,31 @@ class RedisStore:
         another run counts as live, see Visit; this one gives four in that time, and one with the first claim of each
         second. 0: no heartbeats, and no run is live.
         With *reset* it begins empty. A *read_only* one leaves no trace, and refuses to claim or remove. *timeout* is
-        for every answer, in seconds.
+        for every answer, in seconds. *shard* is given by a ShardedStore, which this one is a part of.
 
         Raises SettingError for a URL or options that are none, StoreError if redis-py is missing.
         """
-        self._server = server if isinstance(server, Server) else Server(server)
+        self._server = Server(server) if isinstance(server, str) else server
         self._prefix = prefix
         self._timeout = timeout
         self._is_read_only = read_only
         self._is_closed = False
         place = f"the store {prefix!r} at {self._server}"
         mode = "read" if read_only else "write"
-        token = os.urandom(layout.ID_BYTES)
-        request = OpenRequest(
-            place, header, expire, reset, mode, token=token, started=int(time.time()), live=live
-        )
+        token = shard.token if shard else os.urandom(layout.ID_BYTES)
+        started = shard.started if shard else int(time.time())
+        request = OpenRequest(place, header, expire, reset, mode, token=token, started=started, live=live)
         self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
-        line = Line(self._server, place, list(self._names.values()), timeout)
-        self._link = Link(line, request, blocks)
+        names = list(self._names.values())
+        if isinstance(self._server, Server):
+            line: Asker = Line(self._server, place, names, timeout)
+        elif shard is not None:
+            line = shard.line(place, names)
+        else:
+            raise TypeError("a RedisStore is in one server: several make a ShardedStore")
+        self._link = Link(line, request, blocks, shard and shard.compared)
         #: What could not be read.
-        self.damage = Damage(place)
+        self.damage = shard.damage if shard else Damage(place)
         self._records = Records(self._link, self._names, self.damage)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._unsettled = Unsettled(self._link)
@@ -144,6 +152,7 @@ class RedisStore:
         Raises StoreUnavailable if it is not there, or cannot be written to by a store that writes; then the store is
         away, and looks for it at the first question.
         """
+        assert isinstance(self._server, Server)
         client = self._server.client(self._timeout, is_async=False)
         keys = list(self._names.values())
 
@@ -171,6 +180,10 @@ class RedisStore:
         About two seconds for a million contents.
         """
         await self._link.ready()
+
+    def forget(self, scope: str) -> None:
+        """Let go of what a shard has in memory of *scope*, until a page of it comes."""
+        self._link.forget(layout.encoded(scope))
 
     async def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One trip, rarely two or more.
@@ -290,7 +303,7 @@ class RedisStore:
         losses = 0
         latest: Replica | None = None
         while losses < _LOSSES:
-            replica = await self._link.ready()
+            replica = await self._link.ready(scope)
             if replica is not latest:
                 # The same numbers may be other contents.
                 contents = self._names["contents"]

@@ -123,7 +123,7 @@ class Opener:
         self.loop.close()
 
     def _open(self, prefix: str, header: Header, **options: Any) -> BlockingStore:
-        store = RedisStore(self.url, prefix, header, blocks=header.rule.reach + 2, **options)
+        store = self._make(prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.connect())
         if options.get("live"):
@@ -133,6 +133,9 @@ class Opener:
         self._stores[id(opened)] = opened, store, prefix
         return opened
 
+    def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
+        return RedisStore(self.url, prefix, header, **options)
+
     def _end(self, store: RedisStore, in_order: bool) -> None:
         # As a kill leaves it: the connection is gone, and nothing was said.
-        self.loop.run_until_complete(store.close() if in_order else store._link.close())
+        self.loop.run_until_complete(store.close() if in_order else store.abandon())

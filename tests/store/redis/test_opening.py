@@ -36,7 +36,7 @@ async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path:
         await live(server.url.replace("//", "//:secret@"))
         settings = {"REDIS_URL": server.url, "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
         found = server_from_settings(settings)
-        assert found is not None
+        assert isinstance(found, Server)
         async with opened(found, "p") as store:
             assert (await store.look(posting("a", content(0)))).former
         for url in (server.url, server.url.replace("//", "//:wrong@")):
@@ -121,13 +121,13 @@ def cluster(tmp_path: Path) -> Iterator[RedisServer]:
 @waits
 async def test_a_cluster_is_refused_with_the_reason(cluster: RedisServer) -> None:
     store = RedisStore(cluster.url, "p", HEADER)
-    with pytest.raises(StoreError, match=r"Redis Cluster, which cannot hold a store"):
+    with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
         store.check()
     # Also where it may not be asked what it is.
     admin(cluster.url).acl_setuser(
         "default", enabled=True, nopass=True, keys=["*"], categories=["+@all", "-@dangerous"]
     )
-    with pytest.raises(StoreError, match=r"Redis Cluster, which cannot hold a store"):
+    with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
         store.check()
 
 

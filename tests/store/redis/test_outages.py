@@ -49,7 +49,9 @@ async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisS
         await store.connect()
         server.pause()
         tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(100)]
-        while not store._link._line._trip:
+        line = store._link._line
+        assert isinstance(line, Line)
+        while not line._trip:
             await asyncio.sleep(0)
         await asyncio.sleep(0.05)
         server.kill()

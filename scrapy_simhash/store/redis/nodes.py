@@ -1,0 +1,236 @@
+"""Nodes: which server has which shard, and a line to each. Shards may move while they are asked for.
+
+redis-py's own client for clusters is not used: when one node fails it closes the connections to all of them, so that
+claims elsewhere lose their answers, and it sends again what may have been executed. MOVED, ASK and TRYAGAIN say that
+nothing was executed; only after these a command is sent once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.store.damage import Damage
+from scrapy_simhash.store.redis.connection import Server, library
+from scrapy_simhash.store.redis.line import Asker, Line
+from scrapy_simhash.store.redis.replica import Compared
+from scrapy_simhash.store.redis.servers import Servers
+
+#: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
+_PAUSE, _MOVING = 0.5, 0.05
+#: Errors of redis-py, as a cluster calls them; versions before 6 leave the word in the text.
+_WORDS = {
+    "MovedError": "MOVED",
+    "AskError": "ASK",
+    "TryAgainError": "TRYAGAIN",
+    "ClusterDownError": "CLUSTERDOWN",
+}
+Command = tuple[Any, ...]
+
+
+class Nodes:
+    """The servers of one store, for one event loop; *tag_of* returns what all keys of a shard begin with."""
+
+    def __init__(self, servers: Servers, tag_of: Callable[[int], str], timeout: float) -> None:
+        self._servers = servers
+        self._tag_of = tag_of
+        self._timeout = timeout
+        self._slots: dict[int, int] = {}
+        # By slot: of a cluster as it says, of plain servers each has one.
+        self._owners: dict[int, Server] = {} if servers.is_cluster else dict(enumerate(servers.named))
+        self._known: dict[str, Server] = {}
+        self._lines: dict[str, Line] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._looked = 0.0
+        # Why nobody said who has which slot, as of the last time that somebody was asked.
+        self._refusal: Exception | None = None
+        redis = library()
+        self._key_slot = redis.crc.key_slot
+        self._answer = redis.exceptions.ResponseError
+
+    async def reply(self, shard: int, *command: Any) -> Any:
+        """Return the reply to *command*, which is about keys of *shard*; an exception in place of one included."""
+        slot = self._slot(shard)
+        owner = self._owners.get(slot)
+        if owner is None:
+            await self.refresh()
+            owner = self._owners.get(slot)
+        reply: Any = None
+        if owner is not None:
+            reply = await self._line(owner).reply(*command)
+            if not isinstance(reply, Exception):
+                return reply
+        return await self._redirected(slot, owner, command, reply)
+
+    async def refresh(self) -> None:
+        """Ask the nodes which of them has which slot; whoever waits for that waits for one answer."""
+        if looking := self._find_out():
+            await asyncio.wait([looking])
+
+    def at_once(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
+        """Return the replies to commands, each about a shard, where nobody can ``await``; see ``reply``."""
+        if not self._owners:
+            self._look_now()
+        replies: list[Any] = [self._no_node()] * len(commands)
+        batches: defaultdict[str, list[int]] = defaultdict(list)
+        owners: dict[str, Server] = {}
+        for place, (shard, _) in enumerate(commands):
+            if owner := self._owners.get(self._slot(shard)):
+                owners[owner.url] = owner
+                batches[owner.url].append(place)
+        for url, places in batches.items():
+            answers = self._ask_now(owners[url], [commands[place][1] for place in places])
+            for place, answer in zip(places, answers, strict=True):
+                replies[place] = answer
+        return replies
+
+    async def hang_up(self) -> None:
+        """Let go of all connections."""
+        if self._looking is not None:
+            self._looking.cancel()
+        for line in self._lines.values():
+            await line.hang_up()
+
+    async def _redirected(self, slot: int, owner: Server | None, command: Command, reply: Any) -> Any:
+        """Return what *command* comes to, whose first *reply* was an error, or None where no node has the slot."""
+        end = time.monotonic() + self._timeout
+        while owner is not None:
+            if not isinstance(reply, Exception):
+                return reply
+            word, about = _refusal(reply)
+            target = owner
+            if word in ("MOVED", "ASK"):
+                host, _, port = about.split()[-1].rpartition(":")
+                target = self._servers.at(host.strip("[]") or _host_of(owner), int(port))
+                if word == "MOVED":
+                    owner = self._owners[slot] = target
+            elif word == "TRYAGAIN":
+                await asyncio.sleep(_MOVING)
+            else:
+                if word == "CLUSTERDOWN" or not isinstance(reply, self._answer):
+                    # Its shards may be elsewhere by the next question.
+                    self._find_out()
+                return StoreUnavailable(f"{owner}: {reply}") if word == "CLUSTERDOWN" else reply
+            if time.monotonic() > end:
+                return StoreUnavailable(f"{owner}: a shard keeps moving ({reply})")
+            line = self._line(target)
+            if word == "ASK":
+                # On the same connection, right before.
+                line.reply("ASKING")
+            reply = await line.reply(*command)
+        return self._no_node()
+
+    def _find_out(self) -> asyncio.Task[None] | None:
+        """Return who asks for the layout of the cluster; None if that was answered just now, or there is none."""
+        if self._looking is not None and not self._looking.done():
+            return self._looking
+        if not self._servers.is_cluster or time.monotonic() - self._looked < _PAUSE:
+            return None
+        self._looking = asyncio.create_task(self._look())
+        return self._looking
+
+    async def _look(self) -> None:
+        self._looked = time.monotonic()
+        known = self._known or {server.url: server for server in self._servers.named}
+        questions = [self._line(server).reply("CLUSTER", "SLOTS") for server in known.values()]
+        for answer in asyncio.as_completed(questions):
+            reply = await answer
+            if self._take(reply):
+                return
+
+    def _look_now(self) -> None:
+        for server in self._servers.named:
+            (reply,) = self._ask_now(server, [("CLUSTER", "SLOTS")])
+            if self._take(reply, server):
+                return
+
+    def _take(self, layout: Any, asked: Server | None = None) -> bool:
+        """Note who has which slot, and return whether *layout* says that.
+
+        A node that does not know its own name is called as it was *asked*.
+        """
+        if not isinstance(layout, list):
+            self._refusal = layout
+            return False
+        self._refusal = None
+        host = _host_of(asked or self._servers.named[0])
+        self._known = {server.url: server for server in self._servers.named}
+        for first, last, *nodes in layout:
+            servers = [self._servers.at((node[0] or b"").decode() or host, node[1]) for node in nodes]
+            self._known |= {server.url: server for server in servers}
+            self._owners |= dict.fromkeys(range(first, last + 1), servers[0])
+        return bool(layout)
+
+    def _ask_now(self, server: Server, commands: Sequence[Command]) -> Sequence[Any]:
+        client = server.client(self._timeout, is_async=False)
+        try:
+            pipeline = client.pipeline(transaction=False)
+            for command in commands:
+                pipeline.execute_command(*command)
+            answers: list[Any] = pipeline.execute(raise_on_error=False)
+        except Exception as error:
+            return [error] * len(commands)
+        finally:
+            client.close()
+        return answers
+
+    def _slot(self, shard: int) -> int:
+        slot = self._slots.get(shard)
+        if slot is None:
+            is_cluster, count = self._servers.is_cluster, len(self._servers.named)
+            slot = self._key_slot(self._tag_of(shard).encode()) if is_cluster else shard % count
+            self._slots[shard] = slot
+        return slot
+
+    def _line(self, server: Server) -> Line:
+        line = self._lines.get(server.url)
+        if line is None:
+            line = self._lines[server.url] = Line(server, str(server), (), self._timeout)
+        return line
+
+    def _no_node(self) -> Exception:
+        return self._refusal or StoreUnavailable(f"{self._servers} has no node for a shard")
+
+
+class Shard(NamedTuple):
+    """What the shards of one store share."""
+
+    line: Callable[[str, list[str]], Asker]
+    """Makes the way to it, for how messages call it and the names of its keys."""
+    compared: Compared
+    damage: Damage
+    token: bytes
+    """Of the run: the same in all shards."""
+    started: int
+
+
+class ShardLine(Asker):
+    """The way to one shard, wherever it is."""
+
+    def __init__(self, nodes: Nodes, shard: int, place: str, keys: Sequence[str]) -> None:
+        super().__init__(place, keys)
+        self._nodes = nodes
+        self._shard = shard
+
+    def reply(self, *command: Any) -> Any:
+        """See above."""
+        return self._nodes.reply(self._shard, *command)
+
+    async def hang_up(self) -> None:
+        """Find out where the shard is now. The connections are those of all shards."""
+        await self._nodes.refresh()
+
+
+def _refusal(reply: Exception) -> tuple[str, str]:
+    """Return the word by which a server refuses a command, and what it says about it."""
+    text = str(reply)
+    word = _WORDS.get(type(reply).__name__)
+    return (word, text) if word else (text.partition(" ")[0], text)
+
+
+def _host_of(server: Server) -> str:
+    return str(server).partition("://")[2].rpartition(":")[0].strip("[]")

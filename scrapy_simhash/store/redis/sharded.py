@@ -1,0 +1,378 @@
+"""ShardedStore: a store cut into shards by scope, on several servers. Each shard is a `RedisStore`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from scrapy_simhash.exceptions import SettingError, StoreError, StoreUnavailable
+from scrapy_simhash.page.fingerprint import digest
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.scope import scope_of
+from scrapy_simhash.store.base import Claim, Page, Posting, Run
+from scrapy_simhash.store.candidates import FINGERPRINTS
+from scrapy_simhash.store.damage import Damage
+from scrapy_simhash.store.header import Header
+from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.charter import SHARDS, AskAll, Wanted, agree, said
+from scrapy_simhash.store.redis.elsewhere import Elsewhere
+from scrapy_simhash.store.redis.nodes import Command, Nodes, Shard, ShardLine
+from scrapy_simhash.store.redis.opening import at_once
+from scrapy_simhash.store.redis.replica import Compared
+from scrapy_simhash.store.redis.servers import Servers
+from scrapy_simhash.store.redis.store import TIMEOUT, RedisStore
+
+#: How many scopes a crawler keeps in memory if nobody says so.
+SCOPES = 1000
+#: Pages of which it is kept in which shard they are. Of others all shards are asked.
+_PAGES = 100_000
+#: Seconds for which nobody asks again whether the store is there.
+_SILENT = 1.0
+
+
+def shard_of(scope: str, shards: int) -> int:
+    """Return the number of the shard of *scope*: the same everywhere and for ever.
+
+    >>> shard_of("example.com", 1024)
+    883
+    """
+    return int.from_bytes(digest(scope), "big") % shards
+
+
+class ShardedStore:
+    """An :class:`~scrapy_simhash.store.base.AsyncStore` on the nodes of a Redis Cluster, or on several servers.
+
+    Pages are compared within their scope, so a scope is in one shard, and a shard on one server. Of each shard the
+    scopes that were asked for last are in memory. Where a server is away, its shards only are.
+    """
+
+    #: See `Explains`.
+    explains = False
+
+    def __init__(
+        self,
+        servers: Servers,
+        prefix: str,
+        header: Header | None,
+        *,
+        shards: int | None = None,
+        scopes: int = SCOPES,
+        across: bool = False,
+        blocks: int = BLOCKS,
+        expire: int = 0,
+        live: int = 0,
+        reset: bool = False,
+        read_only: bool = False,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        """Make a store of the keys that begin with *prefix* and the number of a shard, in braces.
+
+        *shards* None takes what is there, else ``SHARDS``. *scopes* are in memory at most. With *across* claims also
+        say which page had their text first in any scope. The rest is as for `RedisStore`.
+
+        Raises SettingError for a scope of pages that cannot be cut.
+        """
+        if header is not None and header.scope == "crawl" and (shards or SHARDS) > 1:
+            raise SettingError(
+                "SIMHASH_REDIS_URL names several servers, which hold the shards of a store, and the shard of a page"
+                " follows from its scope: with SIMHASH_SCOPE = 'crawl' all pages have the same. Set SIMHASH_SCOPE to"
+                " domain or host, or SIMHASH_REDIS_SHARDS = 1, which keeps all pages on one of the servers"
+            )
+        if "{" in prefix:
+            raise SettingError(f"SIMHASH_REDIS_PREFIX must not contain {{ on several servers, got {prefix!r}")
+        self._servers, self._prefix, self._header = servers, prefix, header
+        self._wanted_shards, self._shards, self._scopes = shards, shards or SHARDS, scopes
+        self._is_reset, self._is_read_only, self._across = reset, read_only, across
+        self._options: dict[str, Any] = {
+            "blocks": blocks,
+            "expire": expire,
+            "live": live,
+            "read_only": read_only,
+            "timeout": timeout,
+        }
+        self._nodes = Nodes(servers, self._tag, timeout)
+        #: What could not be read, in all shards.
+        self.damage = Damage(str(self))
+        self._compared: Compared = Recent(FINGERPRINTS)
+        self._token, self._started = os.urandom(layout.ID_BYTES), int(time.time())
+        self._stores: dict[int, RedisStore] = {}
+        # Pages by shard as of the beginning, and where a page is.
+        self._pages: dict[int, int] = {}
+        self._homes: Recent[bytes, int] = Recent(_PAGES)
+        # Scopes in memory, those that were asked for last at the end.
+        self._recent: OrderedDict[str, int] = OrderedDict()
+        self._elsewhere: Elsewhere | None = None
+        self._is_met = False
+        self._meeting = asyncio.Lock()
+        self._absence: StoreError | None = None
+        self._asked = 0.0
+
+    def __str__(self) -> str:
+        """Return where it is."""
+        return f"the store {self._prefix!r} at {self._servers}"
+
+    @property
+    def header(self) -> Header:
+        """See :attr:`RedisStore.header`."""
+        if self._header is None:
+            raise StoreError(f"{self} has no header before the first question to the server")
+        return self._header
+
+    @property
+    def index_size(self) -> int:
+        """How many fingerprints can be found in the shards that were met, in memory or not."""
+        return sum(store.index_size for store in self._stores.values())
+
+    @property
+    def absence(self) -> StoreError | None:
+        """Why one of the servers cannot be asked, as of the last attempt; None while all can."""
+        return self._absence or next((s.absence for s in self._stores.values() if s.absence), None)
+
+    def __len__(self) -> int:
+        """Return how many pages are known, as of the last answers."""
+        return sum((self._pages | {shard: len(store) for shard, store in self._stores.items()}).values())
+
+    def check(self) -> None:
+        """Meet the servers now, waiting for them, where nobody can ``await``. See :meth:`RedisStore.check`.
+
+        Raises StoreUnavailable also if one of them only is away.
+        """
+
+        async def ask_all(commands: Sequence[tuple[int, Command]]) -> list[Any]:
+            return self._nodes.at_once(commands)
+
+        try:
+            at_once(self._meet(ask_all))
+        except StoreUnavailable as error:
+            self._absence = error
+            raise
+
+    async def connect(self) -> None:
+        """Wait until the servers are there, and begin the run: whatever its pages, it is noted in the first shard."""
+        await self._ready()
+        if not self._is_read_only:
+            await self._store(0).connect()
+
+    async def claim(self, posting: Posting) -> Claim:
+        """See :meth:`RedisStore.claim`."""
+        self._check_writable()
+        return await self._decide(posting, is_look=False)
+
+    async def look(self, posting: Posting) -> Claim:
+        """See :meth:`RedisStore.look`."""
+        return await self._decide(posting, is_look=True)
+
+    async def unsettle(self, keys: Collection[bytes]) -> None:
+        """See :meth:`RedisStore.unsettle`. One trip a shard, of all that were met if a page is from long ago."""
+        self._check_writable()
+        by_shard: defaultdict[int, list[bytes]] = defaultdict(list)
+        for key in keys:
+            home = self._homes.get(key)
+            for shard in self._stores if home is None else [home]:
+                by_shard[shard].append(key)
+        _first_error(await _gathered([self._stores[s].unsettle(its) for s, its in by_shard.items()]))
+
+    async def get(self, key: bytes) -> Page | None:
+        """See :meth:`RedisStore.get`. One trip, but all shards are asked for a page that was not met before."""
+        for shard in await self._homes_of(key):
+            page = await self._store(shard).get(key)
+            if page is not None:
+                self._homes[key] = shard
+                numbers = self._numbers(shard, page.number, page.content, page.cluster)
+                return page._replace(number=numbers[0], content=numbers[1], cluster=numbers[2])
+        return None
+
+    async def remove(self, key: bytes) -> bool:
+        """See :meth:`RedisStore.remove`."""
+        self._check_writable()
+        return any([await self._store(shard).remove(key) for shard in await self._homes_of(key)])
+
+    async def __aiter__(self) -> AsyncIterator[Posting]:
+        """See :meth:`RedisStore.__aiter__`: one shard after the other."""
+        for shard in await self._used():
+            async for posting in self._store(shard):
+                self._homes[posting.key] = shard
+                yield posting
+
+    async def audit(self, tell: Callable[[int], None]) -> list[str]:
+        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        found: list[str] = []
+        read = last = 0
+
+        def told(number: int) -> None:
+            nonlocal last
+            last = number
+            tell(read + number)
+
+        for shard in await self._used():
+            last = 0
+            found += [f"shard {shard}: {record}" for record in await self._store(shard).audit(told)]
+            read += last
+        return found
+
+    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
+        """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`."""
+        await self._ready()
+        return await self._store(self._shard_of_host(host)).load_site(host, known)
+
+    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
+        """See :meth:`SharesSites.replace_site <scrapy_simhash.store.base.SharesSites.replace_site>`."""
+        await self._ready()
+        return await self._store(self._shard_of_host(host)).replace_site(host, former, profile)
+
+    async def sites(self) -> AsyncIterator[tuple[str, bytes]]:
+        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`: one shard after the other."""
+        for shard in await self._used():
+            async for site in self._store(shard).sites():
+                yield site
+
+    async def runs(self) -> list[Run]:
+        """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
+        await self.connect()
+        keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
+        found: defaultdict[bytes, list[Run]] = defaultdict(list)
+        for records in await self._ask_all(keys):
+            for record in said(records, str(self), "HVALS"):
+                with suppress(ValueError):
+                    found[record[: layout.ID_BYTES]].append(layout.read_run(0, record))
+        joined = []
+        for runs in found.values():
+            ends = [run.ended for run in runs if run.ended is not None]
+            ended = max(ends) if len(ends) == len(runs) else None
+            reason = None if ended is None else next(run.reason for run in runs)
+            joined.append(Run(0, min(run.started for run in runs), ended, reason))
+        joined.sort(key=lambda run: run.started)
+        return [run._replace(number=number) for number, run in enumerate(joined, 1)]
+
+    async def close(self, reason: str = "finished") -> None:
+        """See :meth:`RedisStore.close`: the run ends in every shard that was met."""
+        errors = await _gathered([store.close(reason) for store in self._stores.values()])
+        await self._nodes.hang_up()
+        _first_error(errors)
+
+    async def abandon(self) -> None:
+        """See :meth:`Store.abandon <scrapy_simhash.store.base.Store.abandon>`."""
+        await _gathered([store.abandon() for store in self._stores.values()])
+        await self._nodes.hang_up()
+
+    async def _decide(self, posting: Posting, is_look: bool) -> Claim:
+        await self._ready()
+        shard = shard_of(posting.scope, self._shards)
+        store = self._store(shard)
+        self._touch(posting.scope, shard)
+        self._homes[posting.key] = shard
+        asked = (store.look if is_look else store.claim)(posting)
+        if self._elsewhere is None:
+            claim = await asked
+        else:
+            claim, first = await asyncio.gather(asked, self._elsewhere.first(posting, is_look))
+            claim = claim._replace(elsewhere=first)
+        former = claim.former
+        if former is not None:
+            former = former._replace(content=self._numbers(shard, former.content)[0])
+        content, cluster = self._numbers(shard, claim.content, claim.cluster)
+        return claim._replace(former=former, content=content, cluster=cluster)
+
+    def _numbers(self, shard: int, *numbers: int) -> list[int]:
+        """Return the numbers that a shard has given, made different from those of all other shards."""
+        return [number * self._shards + shard for number in numbers]
+
+    def _store(self, shard: int) -> RedisStore:
+        store = self._stores.get(shard)
+        if store is None:
+            line = partial(ShardLine, self._nodes, shard)
+            part = Shard(line, self._compared, self.damage, self._token, self._started)
+            store = RedisStore(self._servers, self._tag(shard), self._header, shard=part, **self._options)
+            self._stores[shard] = store
+        store.explains = self.explains
+        return store
+
+    def _touch(self, scope: str, shard: int) -> None:
+        """Note that *scope* is in use, and let go of the one that was not for the longest time."""
+        self._recent[scope] = shard
+        self._recent.move_to_end(scope)
+        if len(self._recent) > self._scopes:
+            idle, its_shard = self._recent.popitem(last=False)
+            self._stores[its_shard].forget(idle)
+
+    async def _used(self) -> list[int]:
+        """Return the shards that there is something in."""
+        await self._ready()
+        names = [(shard, ("EXISTS", *layout.names_of(self._tag(shard)))) for shard in range(self._shards)]
+        replies = await self._ask_all(names)
+        return [shard for shard, reply in enumerate(replies) if said(reply, str(self), "EXISTS")]
+
+    async def _homes_of(self, key: bytes) -> Collection[int]:
+        await self._ready()
+        home = self._homes.get(key)
+        if home is not None:
+            return [home]
+        pages = [(shard, ("HEXISTS", f"{self._tag(shard)}:pages", key)) for shard in range(self._shards)]
+        replies = await self._ask_all(pages)
+        return [shard for shard, reply in enumerate(replies) if said(reply, str(self), "HEXISTS")]
+
+    async def _ready(self) -> None:
+        """Meet the servers if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
+        if self._is_met:
+            self._absence = None
+            return
+        async with self._meeting:
+            if self._is_met:
+                return
+            if self._absence is not None and time.monotonic() - self._asked < _SILENT:
+                raise type(self._absence)(str(self._absence))
+            try:
+                await self._meet(self._ask_all)
+            except StoreError as error:
+                self._absence = error
+                self._asked = time.monotonic()
+                await self._nodes.refresh()
+                raise
+            self._absence = None
+
+    async def _meet(self, ask_all: AskAll) -> None:
+        """Agree on what the store is for and how many shards it has, and count its pages."""
+        wanted = Wanted(str(self), self._header, self._wanted_shards, self._is_reset, self._is_read_only)
+        self._header, self._shards, store_id = await agree(wanted, self._tag, ask_all)
+        self._is_met, self._is_reset = True, False
+        if self._across:
+            expire = self._options["expire"]
+            self._elsewhere = Elsewhere(self._nodes, str(self), self._tag, self._shards, store_id, expire)
+        counts = await ask_all([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(self._shards)])
+        self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
+        said(next((count for count in counts if isinstance(count, Exception)), None), str(self), "HLEN")
+
+    async def _ask_all(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
+        return await asyncio.gather(*[self._nodes.reply(shard, *command) for shard, command in commands])
+
+    def _tag(self, shard: int) -> str:
+        return f"{{{self._prefix}:{shard}}}"
+
+    def _shard_of_host(self, host: str) -> int:
+        """Return the shard of a host: that of its pages, if their scope says so by its name."""
+        scope = self.header.scope if self.header.scope in ("crawl", "host") else "domain"
+        # What else is kept of a site has a word and a space before it.
+        site = host.rpartition(" ")[2]
+        return shard_of(scope_of(f"http://{site}/", scope), self._shards)
+
+    def _check_writable(self) -> None:
+        if self._is_read_only:
+            raise StoreError(f"{self} was opened read-only")
+
+
+async def _gathered(steps: Sequence[Awaitable[None]]) -> list[BaseException]:
+    """Take *steps* at once, and return what went wrong."""
+    done = await asyncio.gather(*steps, return_exceptions=True)
+    return [error for error in done if error is not None]
+
+
+def _first_error(errors: Sequence[BaseException]) -> None:
+    if errors:
+        raise errors[0]

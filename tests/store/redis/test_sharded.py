@@ -1,0 +1,373 @@
+"""The store on several servers: shards by scope, each on one of them, as if they were one store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.store import AsyncStore, Header, Posting, Store
+from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, servers_of
+from scrapy_simhash.store.redis.sharded import shard_of
+from tests.docs.reader import DOCS
+from tests.store.cases import SECOND_LOOK, content, header, posting
+from tests.store.contract import PersistentContract
+from tests.store.redis.stores import Opener, admin, eventually, waits
+from tests.store.server import RedisServer
+
+HEADER = replace(header(SECOND_LOOK), scope="domain")
+SHARDS = 12
+SCOPES = [f"{number}.example" for number in range(40)]
+
+
+def two_of(server: RedisServer, user: str = "") -> Servers:
+    """Return two databases of one server, which are as good as two servers."""
+    url = server.url.rpartition("/")[0].replace("//", f"//{user}")
+    servers = servers_of(f"{url}/0 {url}/1")
+    assert isinstance(servers, Servers)
+    return servers
+
+
+@asynccontextmanager
+async def sharded(
+    servers: Servers, prefix: str, header: Header | None = HEADER, **options: Any
+) -> AsyncIterator[ShardedStore]:
+    store = ShardedStore(servers, prefix, header, **({"shards": SHARDS} | options))
+    try:
+        yield store
+    finally:
+        await store.abandon()
+
+
+def pages(copy: str = "", **options: Any) -> list[Posting]:
+    """Return a page of every scope; they all have one text, and no copy in their scope but those of other names."""
+    return [posting(f"{scope}{copy}", content(7), scope, **options) for scope in SCOPES]
+
+
+def profile_of(scope: str) -> bytes:
+    """Return something of the length of a profile."""
+    return scope.encode().ljust(17)
+
+
+class ShardedOpener(Opener):
+    def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
+        url = self.url.rpartition("/")[0]
+        # One shard, so that numbers are those of the contract.
+        store: Any = ShardedStore(servers_of(f"{url}/0 {url}/1"), prefix, header, shards=1, **options)  # type: ignore[arg-type]
+        return store  # type: ignore[no-any-return]
+
+
+@pytest.mark.slow("a store of one shard does all that the store on one server does")
+class TestShardedStore(PersistentContract):
+    @pytest.fixture(autouse=True)
+    def _opener(self, shared: RedisServer) -> Iterator[None]:
+        self.opener = ShardedOpener(shared.url)
+        yield
+        self.opener.close()
+
+    def make(self, header: Header) -> Store:
+        return self.opener.make(header)
+
+    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
+        return self.opener.reopen(store, in_order, header)
+
+
+@waits
+async def test_pages_are_compared_within_their_scope_whatever_its_shard(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with sharded(two_of(shared), prefix) as one, sharded(two_of(shared), prefix) as other:
+        assert isinstance(one, AsyncStore)
+        claims = await asyncio.gather(*[store.claim(page) for page in pages() for store in (one, other)])
+        copies = await asyncio.gather(*[other.claim(page) for page in pages("/copy")])
+    assert Counter(claim.original for claim in claims)[None] == 2 * len(SCOPES)
+    assert Counter(claim.former is None for claim in claims) == {True: len(SCOPES), False: len(SCOPES)}
+    assert [claim.original for claim in copies] == [page.url for page in pages()]
+    # No two clusters have one number, though every shard counts from 0.
+    assert len({claim.cluster for claim in copies}) == len(SCOPES)
+
+
+@waits
+async def test_the_shards_of_a_store_are_on_all_servers(shared: RedisServer, prefix: str) -> None:
+    servers = two_of(shared)
+    async with sharded(servers, prefix) as store:
+        await asyncio.gather(*[store.claim(page) for page in pages()])
+    for number, server in enumerate(servers.named):
+        used = {shard_of(scope, SHARDS) for scope in SCOPES}
+        found = {key.decode() for key in admin(server.url).scan_iter(f"{{{prefix}:*}}:pages")}
+        assert found == {f"{{{prefix}:{shard}}}:pages" for shard in used if shard % 2 == number}
+
+
+@waits
+async def test_scopes_that_are_idle_leave_the_memory_and_are_read_again(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with sharded(two_of(shared), prefix, scopes=3) as store:
+        for page in pages():
+            await store.claim(page)
+        kept = [index for shard in store._stores.values() for index in shard._link._replica._indexes]  # type: ignore[union-attr]
+        assert len(kept) <= 3
+        assert store.index_size == len(SCOPES)
+        copies = [await store.claim(page) for page in pages("/copy")]
+        assert [claim.original for claim in copies] == [page.url for page in pages()]
+        # All at once: more than are kept.
+        again = await asyncio.gather(*[store.claim(page) for page in pages("/again")])
+    assert [claim.original for claim in again] == [page.url for page in pages()]
+
+
+@waits
+async def test_a_scope_that_is_read_while_others_write_to_its_shard_lacks_nothing(
+    shared: RedisServer, prefix: str
+) -> None:
+    numbers = range(30)
+    options: dict[str, Any] = {"shards": 1, "scopes": 2}
+    async with (
+        sharded(two_of(shared), prefix, **options) as one,
+        sharded(two_of(shared), prefix, **options) as other,
+    ):
+        for number in numbers:
+            texts = [content(number << 20, text=f"{number} {i % 5}") for i in range(10)]
+            asked = [
+                (one, other)[i % 2].claim(posting(f"{number}/{i}", text, f"{i % 5}.example"))
+                for i, text in enumerate(texts)
+            ]
+            claims = await asyncio.gather(*asked)
+            assert Counter(claim.original is None for claim in claims) == {True: 5, False: 5}
+
+
+@waits
+async def test_where_a_server_is_away_only_its_scopes_are(server: RedisServer, shared: RedisServer) -> None:
+    servers = servers_of(f"{shared.url} {server.url}")
+    assert isinstance(servers, Servers)
+    async with sharded(servers, "away", across=True) as store:
+        await asyncio.gather(*[store.claim(page) for page in pages()])
+        server.kill()
+        # The text is kept at the server that is away.
+        copies = pages("/copy", text_hash=1)
+        said = await asyncio.gather(*[store.claim(page) for page in copies], return_exceptions=True)
+        for scope, answer in zip(SCOPES, said, strict=True):
+            is_away = shard_of(scope, SHARDS) % 2 == 1
+            assert isinstance(answer, StoreUnavailable) == is_away, answer
+        assert store.absence is not None
+        server.start()
+        for page in pages("/again"):
+            assert (await eventually(lambda page=page: store.claim(page))).original is not None  # type: ignore[misc]
+        assert store.absence is None
+        await store.close()
+
+
+@waits
+async def test_a_server_that_is_away_at_the_start_is_told_and_met_later(server: RedisServer) -> None:
+    url = server.url.rpartition("/")[0]
+    servers = servers_of(f"{url}/0 {url}/1")
+    assert isinstance(servers, Servers)
+    server.kill()
+    async with sharded(servers, "late") as store:
+        with pytest.raises(StoreUnavailable):
+            store.check()
+        assert store.absence is not None
+        with pytest.raises(StoreUnavailable):
+            await store.claim(pages()[0])
+        server.start()
+        assert (await eventually(lambda: store.claim(pages()[0]))).former is None
+        assert store.absence is None
+
+
+@waits
+async def test_a_reader_has_pages_sites_and_runs_of_all_shards(shared: RedisServer, prefix: str) -> None:
+    servers = two_of(shared)
+    async with sharded(servers, prefix) as store:
+        store.check()
+        await asyncio.gather(*[store.claim(page) for page in pages()])
+        for scope in SCOPES[:5]:
+            assert await store.load_site(scope) == (b"", None)
+            assert await store.replace_site(scope, b"", profile_of(scope))
+        await store.close("shutdown")
+    async with sharded(servers, prefix, None, shards=None, read_only=True) as reader:
+        reader.check()
+        assert (len(reader), reader.header) == (len(SCOPES), HEADER)
+        assert {page.url async for page in reader} == {page.url for page in pages()}
+        assert reader.index_size == len(SCOPES)
+        assert {host: profile async for host, profile in reader.sites()} == {
+            scope: profile_of(scope) for scope in SCOPES[:5]
+        }
+        (run,) = await reader.runs()
+        assert (run.number, run.reason) == (1, "shutdown")
+        assert run.ended is not None
+        counts: list[int] = []
+        assert await reader.audit(counts.append) == []
+        assert counts == list(range(1, len(SCOPES) + 1))
+        with pytest.raises(StoreError, match="read-only"):
+            await reader.claim(pages()[0])
+
+
+@waits
+async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(shared: RedisServer, prefix: str) -> None:
+    site = "example.com"
+    async with sharded(two_of(shared), prefix) as store:
+        for name in (site, f"www.{site}", f"url-rules {site}"):
+            await store.replace_site(name, b"", profile_of(name))
+        assert list(store._stores) == [shard_of(site, SHARDS)]
+
+
+@waits
+async def test_pages_are_found_and_removed_by_their_keys_alone(shared: RedisServer, prefix: str) -> None:
+    first = pages()[0]
+    async with sharded(two_of(shared), prefix) as store:
+        claims = await asyncio.gather(*[store.claim(page) for page in pages()])
+    async with sharded(two_of(shared), prefix) as store:
+        page = await store.get(first.key)
+        assert page is not None
+        assert (page.posting.url, page.cluster) == (first.url, claims[0].cluster)
+        assert [await store.remove(first.key), await store.remove(first.key)] == [True, False]
+        assert await store.get(first.key) is None
+
+
+@waits
+async def test_a_page_is_unsettled_in_its_shard_also_when_nobody_knows_which(
+    shared: RedisServer, prefix: str
+) -> None:
+    async with sharded(two_of(shared), prefix) as store:
+        await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
+        store._homes.pop(pages()[1].key)
+        await store.unsettle([page.key for page in pages()[:2]])
+        await store.close()
+    async with sharded(two_of(shared), prefix) as store:
+        former = [(await store.claim(page)).former for page in pages(text_hash=1)[:3]]
+        assert [visit and visit.is_settled for visit in former] == [False, False, True]
+
+
+@waits
+async def test_a_text_of_another_scope_is_told_to_the_letter(shared: RedisServer, prefix: str) -> None:
+    async with sharded(two_of(shared), prefix, across=True) as one:
+        first, second, third = [await one.claim(page) for page in pages(text_hash=5)[:3]]
+        again = await one.claim(pages(text_hash=5)[0])
+        other = await one.look(posting("other", content(9, text="other"), SCOPES[4], text_hash=6))
+        short = await one.claim(posting("short", 5, SCOPES[5], is_short=True, text_hash=5))
+    url = pages()[0].url
+    said = [claim.elsewhere for claim in (first, second, third, again, other, short)]
+    assert said == [None, url, url, url, None, None]
+    texts = [
+        key for n in (0, 1) for key in admin(two_of(shared).named[n].url).scan_iter(f"*{prefix}*:text:*")
+    ]
+    assert len(texts) == 1, "a look leaves nothing"
+    async with sharded(two_of(shared), prefix, across=True, reset=True) as anew:
+        assert (await anew.claim(pages(text_hash=5)[0])).elsewhere is None
+
+
+@waits
+async def test_a_store_is_emptied_in_all_shards_or_not_opened(shared: RedisServer, prefix: str) -> None:
+    async with sharded(two_of(shared), prefix) as store:
+        await asyncio.gather(*[store.claim(page) for page in pages()])
+    async with sharded(two_of(shared), prefix, shards=5) as store:
+        with pytest.raises(StoreMismatch, match="has 12 shards, and SIMHASH_REDIS_SHARDS is 5"):
+            store.check()
+    async with sharded(two_of(shared), prefix, header=replace(HEADER, scope="host")) as store:
+        with pytest.raises(StoreMismatch, match="SIMHASH_SCOPE is 'domain' there, 'host' here"):
+            store.check()
+    async with sharded(two_of(shared), prefix, shards=5, reset=True) as store:
+        store.check()
+        assert len(store) == 0
+        claims = await asyncio.gather(*[store.claim(page) for page in pages()])
+    assert {claim.former for claim in claims} == {None}
+
+
+@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"header": {}, "shards": 3, "id": ""}'])
+def test_a_store_whose_header_is_damaged_is_left_alone(
+    record: bytes, shared: RedisServer, prefix: str
+) -> None:
+    client = admin(two_of(shared).named[0].url)
+    client.set(f"{{{prefix}:0}}:shards", record)
+    with pytest.raises(StoreDamaged, match="Nothing was changed"):
+        ShardedStore(two_of(shared), prefix, HEADER, shards=SHARDS).check()
+    assert client.get(f"{{{prefix}:0}}:shards") == record
+
+
+def test_what_cannot_be_cut_is_refused_with_the_reason(shared: RedisServer, prefix: str) -> None:
+    with pytest.raises(SettingError, match="with SIMHASH_SCOPE = 'crawl' all pages have the same"):
+        ShardedStore(two_of(shared), prefix, header(SECOND_LOOK), shards=SHARDS)
+    with pytest.raises(SettingError, match=r"must not contain \{"):
+        ShardedStore(two_of(shared), "a{b", HEADER)
+    with pytest.raises(StoreError, match="no such store"):
+        ShardedStore(two_of(shared), prefix, None, read_only=True).check()
+
+
+def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, shared: RedisServer) -> None:
+    store = ShardedStore(cluster_at(shared), "p", HEADER)
+    with pytest.raises(StoreError, match="cluster support disabled"):
+        store.check()
+    with RedisServer(tmp_path, requirepass="secret") as server:
+        with pytest.raises(StoreError, match="denies access"):
+            ShardedStore(cluster_at(server), "p", HEADER).check()
+        with pytest.raises(StoreError, match="cluster support disabled"):
+            ShardedStore(cluster_at(server, ":secret@"), "p", HEADER).check()
+    with pytest.raises(StoreUnavailable):
+        ShardedStore(cluster_at(server), "p", HEADER).check()
+
+
+@waits
+async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
+    page = (DOCS / "reference" / "redis-layout.rst").read_text("utf-8")
+    words = page.partition("beside the :ref:`commands of a store")[2].partition(".\n")[0].split("``")[1::2]
+    words += page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
+    assert {"CLUSTER", "HGETALL"} <= set(words)
+    commands = [f"+{word.lower()}" for word in words]
+    with RedisServer(tmp_path) as server:
+        admin(server.url).acl_setuser(
+            "crawler", enabled=True, passwords=["+x"], keys=["{p:*"], commands=[*commands, "+select"]
+        )
+        servers = two_of(server, "crawler:x@")
+        for _ in range(2):
+            async with sharded(servers, "p", reset=True, across=True, expire=100) as store:
+                store.check()
+                await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
+                assert await store.replace_site("a.example", b"", profile_of("a")) is not None
+                await store.close()
+        async with sharded(servers, "p", None, shards=None, read_only=True) as reader:
+            assert await reader.get(pages()[0].key)
+            assert len([page async for page in reader]) == len(SCOPES)
+            assert len([site async for site in reader.sites()]) == len(await reader.runs()) == 1
+
+
+def cluster_at(server: RedisServer, user: str = "") -> Servers:
+    servers = servers_of(f"redis+cluster://{user}127.0.0.1:{server.port}")
+    assert isinstance(servers, Servers)
+    return servers
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("redis+cluster://one", "redis+cluster://one:6379"),
+        ("redis+cluster://:pass@one:7000,[::1]:7001/?ssl=1", "redis+cluster://one:7000,[::1]:7001"),
+        ("rediss+cluster://u:p@one:1", "rediss+cluster://one:1"),
+        ("redis://one redis://:pass@two:1/3", "redis://one redis://two:1/3"),
+        ("redis://one", "redis://one"),
+    ],
+)
+def test_a_url_names_one_server_or_several(url: str, said: str) -> None:
+    assert str(servers_of(url)) == said
+
+
+@pytest.mark.parametrize("url", ["redis+cluster://", "http+cluster://one", "http://one redis://two"])
+def test_what_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(SettingError):
+        servers_of(url)
+
+
+def test_another_node_is_spoken_to_as_those_that_are_named() -> None:
+    servers = servers_of("rediss+cluster://me:pass@one:7000?ssl_ca_certs=/ca.pem")
+    assert isinstance(servers, Servers)
+    assert servers.at("10.0.0.1", 7001).url == "rediss://me:pass@10.0.0.1:7001?ssl_ca_certs=/ca.pem"
+    assert servers.at("::1", 7001).url == "rediss://me:pass@[::1]:7001?ssl_ca_certs=/ca.pem"
+
+
+def test_the_shard_of_a_scope_is_always_the_same() -> None:
+    assert [shard_of(scope, 1024) for scope in ("example.com", "example.org", "")] == [883, 837, 194]
