@@ -1,0 +1,111 @@
+"""Pages deduplicated by DuckDB: one machine, more pages than fit into its memory. Extra ``duckdb``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.engines.engine import Mapper
+from scrapy_simhash.engines.run import Counts
+from scrapy_simhash.engines.run import deduplicate as run
+from scrapy_simhash.engines.tables import Table, arrow
+from scrapy_simhash.exceptions import KindError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: Rows that a function gets at once.
+_ROWS = 10_000
+
+
+def deduplicate(
+    pages: str,
+    folder: str | Path,
+    *,
+    config: Config | None = None,
+    connection: DuckDBPyConnection | None = None,
+) -> Counts:
+    """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
+
+    *pages* has the columns ``id``, a whole number of 0 or more by which the pages are ordered, ``url``, and ``html``
+    or ``text``; if it has ``scope``, ``content_type`` or ``content_language``, they are used. Or it is what an earlier
+    run wrote as ``fingerprints``. Pages of a folder that has some already come after those.
+
+    *connection* is one of the caller's, for tables in a database, and for limits of memory. It gets temporary views
+    whose names begin with ``simhash_``.
+    """
+    folder = Path(folder).absolute()
+    if connection is not None:
+        return _run(connection, pages, folder, config)
+    with closing(_duckdb().connect()) as own:
+        own.execute(f"SET temp_directory = {_text(folder / 'work')}")
+        return _run(own, pages, folder, config)
+
+
+def _run(connection: Any, pages: str, folder: Path, config: Config | None) -> Counts:
+    connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
+    columns = [row[0] for row in connection.execute("DESCRIBE simhash_pages").fetchall()]
+    return run(_DuckDB(connection), str(folder), columns, config or Config())
+
+
+class _DuckDB:
+    """See :class:`~scrapy_simhash.engines.engine.Engine`."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def has(self, path: str) -> bool:
+        return Path(path).exists()
+
+    def view(self, name: str, paths: Sequence[str]) -> None:
+        files = ", ".join(map(_text, paths))
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM read_parquet([{files}])"
+        )
+
+    def write(self, path: str, sql: str) -> None:
+        with _replacing(path) as making:
+            self._connection.execute(f"COPY ({sql}) TO {_text(making)} (FORMAT parquet)")
+
+    def write_mapped(
+        self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
+    ) -> None:
+        parquet = import_module("pyarrow.parquet")
+        if by:
+            sql = f"SELECT * FROM ({sql}) ORDER BY {', '.join(by)}"
+        reader = self._connection.sql(sql).to_arrow_reader(_ROWS)
+        shown = len(reader.schema) - hidden
+        with _replacing(path) as making, parquet.ParquetWriter(making, table.arrow()) as writer:
+            for batch in function(batch.select(range(shown)) for batch in reader):
+                writer.write_batch(batch)
+
+    def numbers(self, sql: str) -> tuple[int, ...]:
+        (row,) = self._connection.execute(sql).fetchall()
+        return tuple(int(value or 0) for value in row)
+
+
+@contextmanager
+def _replacing(path: str) -> Iterator[str]:
+    """Yield the path of a file that takes the place of *path* at the end."""
+    making = f"{path}.writing"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    yield making
+    Path(making).replace(path)
+
+
+def _text(value: object) -> str:
+    """Return *value* as a text of SQL."""
+    quoted = str(value).replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _duckdb() -> Any:
+    arrow()
+    try:
+        return import_module("duckdb")
+    except ImportError:
+        raise KindError("DuckDB is not installed: pip install 'scrapy-simhash[duckdb]'") from None
