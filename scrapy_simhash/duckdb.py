@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.engines.engine import Mapper
-from scrapy_simhash.engines.run import Counts
+from scrapy_simhash.engines.run import Result
 from scrapy_simhash.engines.run import deduplicate as run
 from scrapy_simhash.engines.tables import Table, arrow
 from scrapy_simhash.exceptions import KindError
@@ -18,8 +19,8 @@ from scrapy_simhash.exceptions import KindError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-#: Rows that a function gets at once.
-_ROWS = 10_000
+#: Rows that a function gets at once, which may be large pages, and rows that are written at once.
+_READ_ROWS, _WRITTEN_ROWS = 1_000, 50_000
 
 
 def deduplicate(
@@ -28,12 +29,12 @@ def deduplicate(
     *,
     config: Config | None = None,
     connection: DuckDBPyConnection | None = None,
-) -> Counts:
+) -> Result:
     """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
 
-    *pages* has the columns ``id``, a whole number of 0 or more by which the pages are ordered, ``url``, and ``html``
-    or ``text``; if it has ``scope``, ``content_type`` or ``content_language``, they are used. Or it is what an earlier
-    run wrote as ``fingerprints``. Pages of a folder that has some already come after those.
+    *pages* has the columns ``id``, a whole number of 0 or more, by which pages are ordered, ``url``, and ``html`` or
+    ``text``. If it has ``scope``, ``content_type`` and ``content_language``, they are used. Or it has all columns of
+    the table ``fingerprints`` of an earlier run. If the folder has pages already, these come after them.
 
     *connection* is one of the caller's, for tables in a database, and for limits of memory. It gets temporary views
     whose names begin with ``simhash_``.
@@ -46,7 +47,7 @@ def deduplicate(
         return _run(own, pages, folder, config)
 
 
-def _run(connection: Any, pages: str, folder: Path, config: Config | None) -> Counts:
+def _run(connection: Any, pages: str, folder: Path, config: Config | None) -> Result:
     connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
     columns = [row[0] for row in connection.execute("DESCRIBE simhash_pages").fetchall()]
     return run(_DuckDB(connection), str(folder), columns, config or Config())
@@ -54,6 +55,8 @@ def _run(connection: Any, pages: str, folder: Path, config: Config | None) -> Co
 
 class _DuckDB:
     """See :class:`~scrapy_simhash.engines.engine.Engine`."""
+
+    keys_at_once = 1
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -74,14 +77,23 @@ class _DuckDB:
     def write_mapped(
         self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
     ) -> None:
-        parquet = import_module("pyarrow.parquet")
         if by:
             sql = f"SELECT * FROM ({sql}) ORDER BY {', '.join(by)}"
-        reader = self._connection.sql(sql).to_arrow_reader(_ROWS)
-        shown = len(reader.schema) - hidden
-        with _replacing(path) as making, parquet.ParquetWriter(making, table.arrow()) as writer:
-            for batch in function(batch.select(range(shown)) for batch in reader):
-                writer.write_batch(batch)
+        reader = self._connection.sql(sql).to_arrow_reader(_READ_ROWS)
+        shown = range(len(reader.schema) - hidden)
+        batches = function(batch.select(shown) for batch in reader)
+        schema = table.arrow()
+        with (
+            _replacing(path) as making,
+            import_module("pyarrow.parquet").ParquetWriter(making, schema) as writer,
+        ):
+            waiting: list[Any] = []
+            for batch in chain(batches, (None,)):
+                if batch is not None:
+                    waiting.append(batch)
+                if batch is None or sum(map(len, waiting)) >= _WRITTEN_ROWS:
+                    writer.write_table(arrow().Table.from_batches(waiting, schema))
+                    waiting = []
 
     def numbers(self, sql: str) -> tuple[int, ...]:
         (row,) = self._connection.execute(sql).fetchall()

@@ -14,6 +14,9 @@ Mapper = Callable[[Iterator[Any]], Iterator[Any]]
 class Engine(Protocol):
     """Runs SQL that DuckDB and Spark both understand, and functions over batches."""
 
+    keys_at_once: int
+    """Keys by which one query seeks candidates: with more of them there are fewer queries, which take more room."""
+
     def has(self, path: str) -> bool:
         """Return whether there is a table at *path*, written to its end."""
         ...

@@ -13,12 +13,12 @@ from scrapy_simhash.batch.steps import Fate, fate_of
 from scrapy_simhash.clusters import Contest, Preference
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for, verdict_of
-from scrapy_simhash.engines.bands import unsigned
-from scrapy_simhash.engines.tables import CLUSTERS, PAIRS, VERDICTS
+from scrapy_simhash.engines.tables import CLUSTERS, PAIRS, VERDICTS, rows_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.rule import rule_of
 from scrapy_simhash.store import MemoryStore, Posting
 from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.sqlite.rows import unsigned
 
 #: Pages after which a store makes place for another one: components are whole in one.
 _PAGES = 10_000
@@ -35,12 +35,10 @@ class ComparePairs:
         rule = rule_of(self._config)
         for batch in batches:
             found = []
-            for first, group in groupby(_rows(batch), key=itemgetter(0)):
+            for first, group in groupby(rows_of(batch), key=itemgetter(0)):
                 rows = list(group)
                 one = Fingerprint(unsigned(rows[0][2]), 0, rows[0][3], rows[0][4])
-                others = [
-                    Fingerprint(unsigned(row[5]), 0, row[6], row[7]).compared_bytes() for row in rows
-                ]
+                others = [Fingerprint(unsigned(row[5]), 0, row[6], row[7]).compared_bytes() for row in rows]
                 for place, similarity, _ in rule.compare_all(one, others):
                     if similarity is not None:
                         found.append((first, rows[place][1], similarity, distance_of(one, others[place])))
@@ -48,7 +46,10 @@ class ComparePairs:
 
 
 class JudgePages:
-    """Pages to `VERDICTS`: component, id, url, scope, value, text_hash, is_short, sketch, own; by component and id."""
+    """Pages to `VERDICTS`: component, id, url, scope, value, text_hash, is_short, sketch, own.
+
+    By component and id. A store gets the pages of each component in their order, and says what it says in a crawl.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -60,7 +61,7 @@ class JudgePages:
         numbers: list[int] = []
         for batch in batches:
             found = []
-            for component, id, url, scope, value, text_hash, is_short, sketch, own in _rows(batch):
+            for component, id, url, scope, value, text_hash, is_short, sketch, own in rows_of(batch):
                 if component != last and len(ids) >= _PAGES:
                     store, ids, numbers = MemoryStore(header, blocks), {}, []
                 last = component
@@ -89,7 +90,7 @@ class GatherClusters:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of the clusters of two URLs or more."""
         preference = Preference(self._config.prefer)
-        rows = (row for batch in batches for row in _rows(batch))
+        rows = (row for batch in batches for row in rows_of(batch))
         found = []
         for cluster, pages in groupby(rows, key=itemgetter(0)):
             contest: Contest | None = None
@@ -104,7 +105,3 @@ class GatherClusters:
                 yield CLUSTERS.batch(found)
                 found = []
         yield CLUSTERS.batch(found)
-
-
-def _rows(batch: Any) -> Iterator[tuple[Any, ...]]:
-    return zip(*(column.to_pylist() for column in batch.columns), strict=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scrapy_simhash.engines.bands import BANDS, FOLLOWERS, order_mask
-from scrapy_simhash.engines.tables import FINGERPRINTS, VERDICTS
+from scrapy_simhash.engines.bands import FOLLOWERS, KEY_COLUMNS, order_mask
+from scrapy_simhash.engines.tables import FAULT, FINGERPRINTS, VERDICTS
 
-#: The keys of pages: columns of the table ``keys``.
-KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "subject")
 _OPTIONAL = ("scope", "content_type", "content_language")
 
 # --- From pages to fingerprints.
@@ -16,7 +14,10 @@ _OPTIONAL = ("scope", "content_type", "content_language")
 
 def pages(columns: Sequence[str], *, is_answered: bool) -> str:
     """Return the query for pages of a table with *columns*: all, or those whose sites have answered."""
-    given = [f"pages.{name}" if name in columns else f"CAST(NULL AS STRING) AS {name}" for name in _OPTIONAL]
+    given = [
+        f"simhash_pages.{name}" if name in columns else f"CAST(NULL AS STRING) AS {name}"
+        for name in _OPTIONAL
+    ]
     page = "html" if "html" in columns else "text"
     answer = "answer FROM simhash_pages JOIN simhash_answers ON simhash_pages.id = simhash_answers.id"
     if not is_answered:
@@ -37,7 +38,7 @@ UNION ALL SELECT host, CAST(NULL AS BIGINT), profile, 0 FROM simhash_sites
 _FINGERPRINT = ", ".join(FINGERPRINTS.columns)
 AS_READ = f"SELECT {_FINGERPRINT} FROM simhash_readings"
 READ_TWICE = f"""
-SELECT {_FINGERPRINT} FROM simhash_readings ANTI JOIN simhash_answers ON simhash_readings.id = simhash_answers.id
+SELECT {_FINGERPRINT} FROM simhash_readings AS page ANTI JOIN simhash_answers AS known ON page.id = known.id
 UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
 """
 
@@ -45,43 +46,37 @@ UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
 
 FIRSTS = "SELECT content, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY content"
 FOUND_BY_KEYS = """
-SELECT simhash_fingerprints.id, scope, value, sketch, own FROM simhash_fingerprints SEMI JOIN simhash_firsts ON simhash_fingerprints.id = simhash_firsts.id
-WHERE NOT is_short AND simhash_fingerprints.id > {last}
+SELECT page.id, scope, value, sketch, own
+FROM simhash_fingerprints AS page SEMI JOIN simhash_firsts AS first ON page.id = first.id
+WHERE NOT is_short AND page.id > {last}
 """
 
 
-def buckets(numbers: Sequence[int]) -> str:
-    """Return the query for the buckets with more than one page, of the keys with these *numbers*."""
-    return _for_each(
-        numbers,
-        "SELECT {number} AS number, scope, {key} AS bucket, count(*) AS pages FROM simhash_keys WHERE {filled}"
-        " GROUP BY scope, {key} HAVING count(*) > 1",
-    )
+def entries(numbers: Sequence[int]) -> str:
+    """Return the query for a row for each page and each key that it has, of those with these *numbers*.
 
-
-def places(numbers: Sequence[int]) -> str:
-    """Return the query for the pages in these buckets, each with its place in the order of its bucket, from 0."""
-    return _for_each(
-        numbers,
-        "SELECT {number} AS number, simhash_keys.scope, bucket, id, value, subject, row_number() OVER"
-        " (PARTITION BY simhash_keys.scope, bucket ORDER BY value & {mask}, value, id) - 1 AS place"
-        " FROM simhash_keys JOIN simhash_buckets ON simhash_buckets.number = {number} AND simhash_keys.scope = simhash_buckets.scope AND simhash_keys.{key} = bucket",
-    )
-
-
-def _for_each(numbers: Sequence[int], query: str) -> str:
-    # The subject has another type than the bands: as text all are one column.
+    In a bucket, which is all pages of a scope with one key, rows are sorted by ``turned`` and ``value``.
+    """
     return " UNION ALL ".join(
-        query.format(
-            number=number,
-            key=KEY_COLUMNS[number],
-            filled="subject IS NOT NULL" if number == BANDS else f"{KEY_COLUMNS[number]} <> 0",
-            mask=order_mask(number),
-        )
+        f"SELECT {number} AS number, scope, CAST({KEY_COLUMNS[number]} AS BIGINT) AS bucket, id, value, subject,"
+        f" value & {order_mask(number)} AS turned FROM simhash_keys WHERE {KEY_COLUMNS[number]} <> 0"
         for number in numbers
     )
 
 
+#: Buckets with more than one page.
+BUCKETS = """
+SELECT number, scope, bucket, count(*) AS pages FROM ({entries}) AS entries
+GROUP BY number, scope, bucket HAVING count(*) > 1
+"""
+#: The rows in them, each with its place in the order of its bucket, from 0.
+PLACES = """
+SELECT entries.number, entries.scope, entries.bucket, id, value, subject, row_number() OVER (
+    PARTITION BY entries.number, entries.scope, entries.bucket ORDER BY turned, value, id
+) - 1 AS place
+FROM ({entries}) AS entries JOIN simhash_buckets AS shared
+ON entries.number = shared.number AND entries.scope = shared.scope AND entries.bucket = shared.bucket
+"""
 #: Pages of a bucket with those that follow them, if the rule can find them near: within reach, or by their subject.
 #: Buckets are cut into blocks: each page meets those of its own and of the next one.
 CANDIDATES = f"""
@@ -95,7 +90,7 @@ ON one.number = other.number AND one.scope = other.scope AND one.bucket = other.
 WHERE other.place > one.place AND other.place <= one.place + {FOLLOWERS}
 AND one.id <> other.id AND greatest(one.id, other.id) > {{last}}
 AND (
-    one.subject = other.subject
+    (one.subject = other.subject AND one.subject <> 0)
     OR bit_count((one.value | other.value) - (one.value & other.value)) <= {{reach}}
 )
 """
@@ -116,53 +111,54 @@ JOIN simhash_fingerprints AS other ON pair.b = other.id
 
 EDGES = """
 SELECT b AS page, a AS hub FROM simhash_pairs
-UNION SELECT simhash_fingerprints.id, simhash_firsts.id FROM simhash_fingerprints JOIN simhash_firsts ON simhash_fingerprints.content = simhash_firsts.content
-WHERE simhash_fingerprints.id <> simhash_firsts.id
-UNION SELECT simhash_fingerprints.id, visits.first FROM simhash_fingerprints JOIN (
-    SELECT page, min(id) AS first FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY page HAVING count(*) > 1
-) AS visits ON simhash_fingerprints.page = visits.page
-WHERE content IS NOT NULL AND simhash_fingerprints.id <> visits.first
+UNION SELECT page.id, first.id FROM simhash_fingerprints AS page
+JOIN simhash_firsts AS first ON page.content = first.content WHERE page.id <> first.id
+UNION SELECT visit.id, first.id FROM simhash_fingerprints AS visit JOIN (
+    SELECT page, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY page HAVING count(*) > 1
+) AS first ON visit.page = first.page WHERE content IS NOT NULL AND visit.id <> first.id
 """
 LARGE_STARS = """
 WITH ends AS (SELECT page, hub FROM simhash_edges UNION ALL SELECT hub, page FROM simhash_edges),
-hubs AS (SELECT page, least(page, min(hub)) AS hub FROM ends GROUP BY page)
-SELECT DISTINCT ends.hub AS page, hubs.hub AS hub FROM ends JOIN hubs ON ends.page = hubs.page
+least_of AS (SELECT page, least(page, min(hub)) AS hub FROM ends GROUP BY page)
+SELECT DISTINCT ends.hub AS page, least_of.hub AS hub FROM ends JOIN least_of ON ends.page = least_of.page
 WHERE ends.hub > ends.page
 """
 SMALL_STARS = """
-WITH hubs AS (SELECT page, min(hub) AS hub FROM simhash_edges GROUP BY page)
-SELECT page, hub FROM hubs
-UNION SELECT simhash_edges.hub, hubs.hub FROM simhash_edges JOIN hubs ON simhash_edges.page = hubs.page WHERE simhash_edges.hub <> hubs.hub
+WITH least_of AS (SELECT page, min(hub) AS hub FROM simhash_edges GROUP BY page)
+SELECT page, hub FROM least_of
+UNION SELECT edge.hub, least_of.hub
+FROM simhash_edges AS edge JOIN least_of ON edge.page = least_of.page WHERE edge.hub <> least_of.hub
 """
-#: Edges whose hub has a hub itself: with none, and one hub for each page, all are stars.
+#: Hubs that have a hub, and pages that have two: with none of both, each component is one star.
 UNFINISHED = """
-SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON one.hub = other.page
+SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON one.hub = other.page),
+(SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
 """
 MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
 JUDGED = """
-SELECT component, simhash_fingerprints.id, url, scope, value, text_hash, is_short, sketch, own
-FROM simhash_fingerprints JOIN simhash_members ON simhash_fingerprints.id = simhash_members.id
+SELECT component, page.id, url, scope, value, text_hash, is_short, sketch, own
+FROM simhash_fingerprints AS page JOIN simhash_members AS member ON page.id = member.id
 """
 
 # --- Verdicts and clusters.
 
-_MARKS = ", ".join(VERDICTS.columns)
-_NO_MARKS = """CAST(NULL AS STRING) AS simhash_duplicate_of, CAST(NULL AS BIGINT) AS simhash_distance,
-CAST(NULL AS DOUBLE) AS simhash_similarity"""
+#: Who is connected with no other page is new, or was compared with none.
 VERDICT_OF_ALL = f"""
-SELECT {_MARKS} FROM simhash_judged
-UNION ALL SELECT simhash_fingerprints.id, url, true AS simhash_kept,
-CASE WHEN outcome = 'fault' THEN 'unknown' WHEN outcome IS NOT NULL OR is_short THEN 'skipped' ELSE 'new' END,
-CASE WHEN outcome = 'fault' THEN NULL WHEN is_short THEN 'short_text' ELSE outcome END,
-{_NO_MARKS},
-CASE WHEN outcome IS NULL AND NOT is_short THEN simhash_fingerprints.id END, CAST(NULL AS STRING)
-FROM simhash_fingerprints ANTI JOIN simhash_members ON simhash_fingerprints.id = simhash_members.id
+SELECT {", ".join(VERDICTS.columns)} FROM simhash_judged
+UNION ALL SELECT page.id, url, true,
+CASE WHEN outcome = '{FAULT}' THEN 'unknown' WHEN outcome IS NOT NULL OR is_short THEN 'skipped' ELSE 'new' END,
+CASE WHEN outcome = '{FAULT}' THEN NULL WHEN is_short THEN 'short_text' ELSE outcome END,
+CAST(NULL AS STRING), CAST(NULL AS BIGINT), CAST(NULL AS DOUBLE),
+CASE WHEN outcome IS NULL AND NOT is_short THEN page.id END, CAST(NULL AS STRING)
+FROM simhash_fingerprints AS page ANTI JOIN simhash_members AS member ON page.id = member.id
 """
+REPRESENTATIVES = "SELECT id, url FROM simhash_verdicts WHERE simhash_kept"
 IN_CLUSTERS = """
-SELECT simhash_cluster, simhash_judged.url, canonical, simhash_judged.id
-FROM simhash_judged JOIN simhash_fingerprints ON simhash_judged.id = simhash_fingerprints.id WHERE simhash_cluster IS NOT NULL
+SELECT simhash_cluster, page.url, canonical, page.id
+FROM simhash_judged AS page JOIN simhash_fingerprints AS read ON page.id = read.id
+WHERE simhash_cluster IS NOT NULL
 """
 COUNTS = """
-SELECT count(*), sum(CASE WHEN simhash_kept THEN 1 ELSE 0 END), sum(CASE WHEN simhash_status = 'near_duplicate' THEN 1 ELSE 0 END)
-FROM simhash_verdicts
+SELECT count(*), count(CASE WHEN simhash_kept THEN 1 END),
+count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END) FROM simhash_verdicts
 """

@@ -11,17 +11,12 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.batch.page_reader import GivenSite, Page, PageReader, answer_of
 from scrapy_simhash.config import Config
-from scrapy_simhash.engines.bands import signed
-from scrapy_simhash.engines.tables import ANSWERS, READINGS, SITES
+from scrapy_simhash.engines.tables import ANSWERS, FAULT, READINGS, SITES, rows_of
 from scrapy_simhash.page.fingerprint import number
 from scrapy_simhash.scope import host_of, scope_function
 from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.store.sqlite.rows import signed
 from scrapy_simhash.verdict import Reason
-
-#: Rows that are made into a batch.
-_ROWS = 1_000
-#: Of a page that could not be read.
-FAULT = "fault"
 
 
 class ReadPages:
@@ -41,7 +36,7 @@ class ReadPages:
         scope_of = scope_function(self._config.scope)
         for batch in batches:
             rows = []
-            for id, url, page, scope, kind, language, answer in _rows(batch):
+            for id, url, page, scope, kind, language, answer in rows_of(batch):
                 url = url or ""
                 scope = scope_of(url) if scope is None else scope
                 asked = Page(url, page or "", self._is_text, kind, language)
@@ -80,11 +75,12 @@ class ReadPages:
 
 
 def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
-    """Pages to `SITES`: host, pieces of the page, sketch; by host, in the order in which pages teach.
+    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; by host, in the order in which they teach.
 
-    A row without a sketch has what was known of the host before in the place of the pieces.
+    A row without a sketch has a profile in the place of the pieces: what was known of the host before.
     """
-    rows = (row for batch in batches for row in _rows(batch))
+    rows = (row for batch in batches for row in rows_of(batch))
+    found = []
     for host, pages in groupby(rows, key=itemgetter(0)):
         profile = SiteProfile()
         for _, pieces, sketch in pages:
@@ -92,15 +88,22 @@ def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
                 profile.join(pieces)
             else:
                 profile.learn(pieces, sketch)
-        yield SITES.batch([(host, profile.to_bytes())])
+        found.append((host, profile.to_bytes()))
+        if len(found) >= _SITES:
+            yield SITES.batch(found)
+            found = []
+    yield SITES.batch(found)
 
 
 def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
-    """Pages to `ANSWERS`: host, id, pieces of the page; by host, with the profile before its pages, as one without id."""
+    """Yield batches of `ANSWERS` for batches of pages: host, id, pieces; by host.
+
+    The first row of a host has its profile in the place of the pieces, and no id.
+    """
     host, profile = None, SiteProfile()
     for batch in batches:
         found = []
-        for name, id, pieces in _rows(batch):
+        for name, id, pieces in rows_of(batch):
             if name != host:
                 host, profile = name, SiteProfile()
             if id is None:
@@ -110,5 +113,5 @@ def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
         yield ANSWERS.batch(found)
 
 
-def _rows(batch: Any) -> Iterator[tuple[Any, ...]]:
-    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+#: Profiles in a batch, of 64 KiB at most.
+_SITES = 100

@@ -1,25 +1,35 @@
 """From pages to verdicts, step by step, each a table in one folder.
 
-    pages  -->  fingerprints  -->  keys  -->  candidates  -->  pairs  -->  components  -->  verdicts, clusters
-           read twice         bands      joins             rule       stars            a store for each
+pages  -->  fingerprints  -->  keys  -->  candidates  -->  pairs  -->  components  -->  verdicts, clusters
+       read twice         bands      joins             rule       stars            a store for each
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.engines import queries
-from scrapy_simhash.engines.bands import keys, signed
+from scrapy_simhash.engines.bands import KEY_COLUMNS, keys
 from scrapy_simhash.engines.engine import Engine
 from scrapy_simhash.engines.judging import ComparePairs, GatherClusters, JudgePages
 from scrapy_simhash.engines.reading import ReadPages, answer_pages, learn_sites
-from scrapy_simhash.engines.tables import ANSWERS, CLUSTERS, FINGERPRINTS, KEYS, PAIRS, READINGS, SITES, VERDICTS
+from scrapy_simhash.engines.tables import (
+    ANSWERS,
+    CLUSTERS,
+    FINGERPRINTS,
+    KEYS,
+    PAIRS,
+    READINGS,
+    SITES,
+    VERDICTS,
+)
 from scrapy_simhash.exceptions import SettingError, StoreMismatch
 from scrapy_simhash.page.fingerprint import number
 from scrapy_simhash.rule import rule_of
+from scrapy_simhash.store.sqlite.rows import signed
 
 
 class Counts(NamedTuple):
@@ -37,7 +47,15 @@ class Counts(NamedTuple):
     """Pairs that were no candidates by one of their keys, since its bucket is too large. Most are by another one."""
 
 
-def deduplicate(engine: Engine, folder: str, columns: Sequence[str], config: Config) -> Counts:
+class Result(NamedTuple):
+    """What a run has written."""
+
+    counts: Counts
+    paths: Mapping[str, list[str]]
+    """The files or folders in Parquet by table: fingerprints, pairs, clusters, representatives, verdicts."""
+
+
+def deduplicate(engine: Engine, folder: str, columns: Sequence[str], config: Config) -> Result:
     """Judge the pages of the view ``simhash_pages`` of *engine*, with *columns*, and write all tables to *folder*.
 
     If there are pages in the folder, these come after them.
@@ -54,12 +72,12 @@ class _Run:
             )
         self._engine, self._folder, self._config, self._reach = engine, folder, config, rule.reach
         self._run = 1
-        while engine.has(self._kept("verdicts", self._run)):
+        while engine.has(self._kept("representatives", self._run)):
             self._run += 1
         #: The last page of earlier runs.
         self._last = -1
 
-    def deduplicate(self, columns: Sequence[str]) -> Counts:
+    def deduplicate(self, columns: Sequence[str]) -> Result:
         self._check_settings()
         if self._run > 1:
             self._view_all("fingerprints", self._run - 1)
@@ -75,13 +93,18 @@ class _Run:
         counts = self._engine.numbers(queries.COUNTS)
         (clusters,) = self._engine.numbers("SELECT count(*) FROM simhash_clusters")
         (pairs,) = self._engine.numbers("SELECT count(*) FROM simhash_pairs")
-        return Counts(*counts, clusters, pairs, large, left_out)
+        grown = {name: self._all(name, self._run) for name in ("fingerprints", "pairs")}
+        new = {name: [self._kept(name)] for name in ("clusters", "representatives", "verdicts")}
+        return Result(Counts(*counts, clusters, pairs, large, left_out), grown | new)
+
+    def _all(self, table: str, last: int) -> list[str]:
+        return [self._kept(table, run) for run in range(1, last + 1)]
 
     def _kept(self, table: str, run: int | None = None) -> str:
         return f"{self._folder}/{table}/run-{run or self._run}.parquet"
 
     def _view_all(self, table: str, last: int) -> None:
-        self._engine.view(f"simhash_{table}", [self._kept(table, run) for run in range(1, last + 1)])
+        self._engine.view(f"simhash_{table}", self._all(table, last))
 
     def _step(self, name: str, sql: str, part: int = 0) -> str:
         """Write an intermediate table, and make it a view."""
@@ -125,7 +148,9 @@ class _Run:
         """Write the fingerprints of the pages; those that have fingerprints are taken as they are."""
         engine, config = self._engine, self._config
         if "sketch" in columns:
-            engine.write(self._kept("fingerprints"), f"SELECT {', '.join(FINGERPRINTS.columns)} FROM simhash_pages")
+            engine.write(
+                self._kept("fingerprints"), f"SELECT {', '.join(FINGERPRINTS.columns)} FROM simhash_pages"
+            )
             return
         if not {"id", "url"} <= set(columns) or not {"html", "text"} & set(columns):
             raise ValueError(f"the columns must be id, url, and html or text, got {', '.join(columns)}")
@@ -158,12 +183,14 @@ class _Run:
         self._view_all("keys", self._run)
         candidates = queries.CANDIDATES.format(last=self._last, reach=self._reach)
         paths, large, left_out = [], 0, 0
-        for number in range(len(queries.KEY_COLUMNS)):
-            self._step("buckets", queries.buckets([number]), number)
+        for first in range(0, len(KEY_COLUMNS), engine.keys_at_once):
+            numbers = range(len(KEY_COLUMNS))[first : first + engine.keys_at_once]
+            entries = queries.entries(numbers)
+            self._step("buckets", queries.BUCKETS.format(entries=entries), first)
             buckets, pairs = engine.numbers(queries.LEFT_OUT)
             large, left_out = large + buckets, left_out + pairs
-            self._step("places", queries.places([number]), number)
-            paths.append(self._step("candidates", candidates, number))
+            self._step("places", queries.PLACES.format(entries=entries), first)
+            paths.append(self._step("candidates", candidates, first))
         engine.view("simhash_candidates", paths)
         return large, left_out
 
@@ -171,7 +198,7 @@ class _Run:
         """Write for each page that repeats another one, or is repeated, the first one that it hangs together with."""
         self._step("edges", queries.EDGES)
         turn = 0
-        while self._engine.numbers(queries.UNFINISHED) != (0,) or not turn:
+        while any(self._engine.numbers(queries.UNFINISHED)):
             self._step("edges", queries.LARGE_STARS, turn := turn + 1)
             self._step("edges", queries.SMALL_STARS, turn := turn + 1)
         self._step("members", queries.MEMBERS)
@@ -185,6 +212,7 @@ class _Run:
         by = ("simhash_cluster", "id")
         engine.write_mapped(clusters, queries.IN_CLUSTERS, GatherClusters(config), CLUSTERS, by, 1)
         engine.view("simhash_clusters", [clusters])
-        # Last: with it the run is complete.
         engine.write(self._kept("verdicts"), queries.VERDICT_OF_ALL)
         engine.view("simhash_verdicts", [self._kept("verdicts")])
+        # Last: with it the run is complete.
+        engine.write(self._kept("representatives"), queries.REPRESENTATIVES)
