@@ -31,12 +31,14 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
 class _Spark:
     """See :class:`~scrapy_simhash.engines.engine.Engine`."""
 
-    # At 10^10 pages each key takes some 300 GB of shuffle.
-    keys_at_once = 10
+    # At 10^10 pages each key takes some 400 GB of shuffle.
+    keys_at_once = 15
 
     def __init__(self, session: Any) -> None:
         self._session = session
         self._no_table = _pyspark_errors().AnalysisException
+        # Of what was written here: else Spark starts a job to find out.
+        self._schemas: dict[str, Any] = {}
 
     def has(self, path: str) -> bool:
         try:
@@ -46,10 +48,13 @@ class _Spark:
         return True
 
     def view(self, name: str, paths: Sequence[str]) -> None:
-        self._session.read.parquet(*paths).createOrReplaceTempView(name)
+        reader = self._session.read
+        if paths[-1] in self._schemas:
+            reader = reader.schema(self._schemas[paths[-1]])
+        reader.parquet(*paths).createOrReplaceTempView(name)
 
     def write(self, path: str, sql: str) -> None:
-        self._session.sql(sql).write.mode("overwrite").parquet(path)
+        self._write(path, self._session.sql(sql))
 
     def write_mapped(
         self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
@@ -60,10 +65,14 @@ class _Spark:
         # Some columns have one name; functions go by their places.
         rows = rows.toDF(*(f"column{place}" for place in range(len(rows.columns))))
         rows = rows.select(*rows.columns[: len(rows.columns) - hidden])
-        rows.mapInArrow(function, table.ddl).write.mode("overwrite").parquet(path)
+        self._write(path, rows.mapInArrow(function, table.ddl))
 
     def numbers(self, sql: str) -> tuple[int, ...]:
         return tuple(int(value or 0) for value in self._session.sql(sql).first())
+
+    def _write(self, path: str, rows: Any) -> None:
+        rows.write.mode("overwrite").parquet(path)
+        self._schemas[path] = rows.schema
 
 
 def _pyspark_errors() -> Any:

@@ -111,7 +111,7 @@ def test_large_buckets_are_counted_and_their_copies_found(tmp_path: Path) -> Non
     records = [
         Record(
             f"https://example.com/{at}",
-            re.sub("<title>.*?</title>|<h1>.*?</h1>", "<title>One</title>", str(page)),
+            re.sub("<title>.*?</title>|<h1>.*?</h1>", title, str(page)),
             "",
         )
         for at, page in enumerate(stories)
