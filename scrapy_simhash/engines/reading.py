@@ -54,7 +54,8 @@ class ReadPages:
             return *about, None, None, False, None, None, None, None, read.canonical, outcome, None
         fingerprint = reading.fingerprint
         if fingerprint is None:
-            value, sketch, own = reading.text_hash, b"", b""
+            # A page with neither has been returned.
+            value, sketch, own = reading.text_hash or 0, b"", b""
         else:
             value, sketch, own = fingerprint.value, fingerprint.sketch, fingerprint.own
         data = b"\0".join((scope.encode("utf-8", "surrogatepass"), value.to_bytes(8, "big"), sketch, own))

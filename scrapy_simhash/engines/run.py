@@ -90,12 +90,12 @@ class _Run:
         self._view_all("pairs", self._run)
         self._connect()
         self._judge()
-        counts = self._engine.numbers(queries.COUNTS)
+        pages, kept, near_duplicates = self._engine.numbers(queries.COUNTS)
         (clusters,) = self._engine.numbers("SELECT count(*) FROM simhash_clusters")
         (pairs,) = self._engine.numbers("SELECT count(*) FROM simhash_pairs")
         grown = {name: self._all(name, self._run) for name in ("fingerprints", "pairs")}
         new = {name: [self._kept(name)] for name in ("clusters", "representatives", "verdicts")}
-        return Result(Counts(*counts, clusters, pairs, large, left_out), grown | new)
+        return Result(Counts(pages, kept, near_duplicates, clusters, pairs, large, left_out), grown | new)
 
     def _all(self, table: str, last: int) -> list[str]:
         return [self._kept(table, run) for run in range(1, last + 1)]

@@ -34,6 +34,7 @@ PROGRAMS = [
     "tuning",
     "overview",
     "attacks",
+    "engines",
 ]
 
 
