@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from importlib import import_module
 from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +32,7 @@ def deduplicate(
     *,
     config: Config | None = None,
     connection: DuckDBPyConnection | None = None,
+    processes: int = 1,
 ) -> Result:
     """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
 
@@ -37,20 +41,20 @@ def deduplicate(
     the table ``fingerprints`` of an earlier run. If the folder has pages already, these come after them.
 
     *connection* is one of the caller's, for tables in a database, and for limits of memory. It gets temporary views
-    whose names begin with ``simhash_``.
+    whose names begin with ``simhash_``. Pages are read in *processes*, which changes the time, never the result.
     """
     folder = Path(folder).absolute()
-    if connection is not None:
-        return _run(connection, pages, folder, config)
-    with closing(_duckdb().connect()) as own:
-        own.execute(f"SET temp_directory = {_text(folder / 'work')}")
-        return _run(own, pages, folder, config)
-
-
-def _run(connection: Any, pages: str, folder: Path, config: Config | None) -> Result:
-    connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
-    columns = [row[0] for row in connection.execute("DESCRIBE simhash_pages").fetchall()]
-    return run(_DuckDB(connection), str(folder), columns, config or Config())
+    with ExitStack() as stack:
+        if connection is None:
+            connection = stack.enter_context(closing(_duckdb().connect()))
+            connection.execute(f"SET temp_directory = {_text(folder / 'work')}")
+        pool = None
+        if processes > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(processes, get_context("spawn")))
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
+        columns = [row[0] for row in connection.execute("DESCRIBE simhash_pages").fetchall()]
+        engine = _DuckDB(connection, pool, processes)
+        return run(engine, str(folder), columns, config or Config())
 
 
 class _DuckDB:
@@ -58,8 +62,10 @@ class _DuckDB:
 
     keys_at_once = 1
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, pool: ProcessPoolExecutor | None = None, processes: int = 1) -> None:
         self._connection = connection
+        self._pool = pool
+        self._processes = processes
 
     def has(self, path: str) -> bool:
         return Path(path).exists()
@@ -81,7 +87,8 @@ class _DuckDB:
             sql = f"SELECT * FROM ({sql}) ORDER BY {', '.join(by)}"
         reader = self._connection.sql(sql).to_arrow_reader(_READ_ROWS)
         shown = range(len(reader.schema) - hidden)
-        batches = function(batch.select(shown) for batch in reader)
+        rows = (batch.select(shown) for batch in reader)
+        batches = function(rows) if by or self._pool is None else self._spread(self._pool, function, rows)
         schema = table.arrow()
         with (
             _replacing(path) as making,
@@ -98,6 +105,20 @@ class _DuckDB:
     def numbers(self, sql: str) -> tuple[int, ...]:
         (row,) = self._connection.execute(sql).fetchall()
         return tuple(int(value or 0) for value in row)
+
+    def _spread(self, pool: ProcessPoolExecutor, function: Mapper, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield what *function* makes of each of the *batches*, in their order."""
+        waiting: deque[Future[list[Any]]] = deque()
+        for batch in batches:
+            waiting.append(pool.submit(_mapped, function, batch))
+            if len(waiting) > 2 * self._processes:
+                yield from waiting.popleft().result()
+        for one in waiting:
+            yield from one.result()
+
+
+def _mapped(function: Mapper, batch: Any) -> list[Any]:
+    return list(function(iter((batch,))))
 
 
 @contextmanager

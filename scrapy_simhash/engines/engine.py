@@ -34,8 +34,9 @@ class Engine(Protocol):
     ) -> None:
         """Write what *function* makes of what *sql* returns: batches of *table*.
 
-        With *by*, names of columns, all rows with the same first of them come to one call of *function*, sorted by
-        all of them. The last *hidden* columns are for that only: the function does not get them.
+        Without *by*, one call of it may get any part of the batches. With *by*, names of columns, one call gets all
+        rows with the same first of them, sorted by all of them. The last *hidden* columns are for that only: the
+        function does not get them.
         """
         ...
 

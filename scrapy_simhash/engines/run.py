@@ -135,7 +135,7 @@ class _Run:
         new = self._kept("fingerprints")
         self._engine.view("simhash_new_fingerprints", [new])
         pages, ids, first = self._engine.numbers(
-            "SELECT count(id), count(DISTINCT id), min(id) FROM simhash_new_fingerprints"
+            "SELECT count(*), count(DISTINCT id), min(id) FROM simhash_new_fingerprints"
         )
         if pages != ids:
             raise ValueError(f"ids must be different for all pages, got {ids} for {pages} pages")

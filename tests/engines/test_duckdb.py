@@ -49,6 +49,14 @@ def test_settings_are_those_of_a_crawl(tmp_path: Path, config: Config) -> None:
     assert answers_in(judged(PAGES[:150], tmp_path, config=config)) == answers_of_dedup(PAGES[:150], config)
 
 
+@pytest.mark.slow("starts processes")
+def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
+    records = pages(2_200, 3)
+    one, two = (judged(records, tmp_path / str(number), processes=number) for number in (1, 2))
+    for table in one.paths:
+        assert rows_of(one, table) == rows_of(two, table), table
+
+
 @many_queries
 def test_a_cluster_has_the_id_of_its_first_page(tmp_path: Path) -> None:
     rows = rows_of(judged(PAGES[:150], tmp_path, first=70), "verdicts")
