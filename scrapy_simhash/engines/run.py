@@ -162,8 +162,10 @@ class _Run:
             engine.write(self._kept("fingerprints"), queries.AS_READ)
             return
         lessons = queries.LESSONS
-        if self._run > 1:
-            engine.view("simhash_sites_before", [self._kept("sites", self._run - 1)])
+        # Not every run has learned something.
+        before = [run for run in range(1, self._run) if engine.has(self._kept("sites", run))]
+        if before:
+            engine.view("simhash_sites_before", [self._kept("sites", before[-1])])
             lessons += queries.KNOWN_BEFORE
         engine.write_mapped(self._kept("sites"), lessons, learn_sites, SITES, ("host", "turn", "id"), 2)
         engine.view("simhash_sites", [self._kept("sites")])

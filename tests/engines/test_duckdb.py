@@ -92,6 +92,8 @@ def test_fingerprints_of_one_folder_are_pages_of_another_one(tmp_path: Path) -> 
     (path,) = first.paths["fingerprints"]
     second = deduplicate(f"SELECT * FROM '{path}'", tmp_path / "two")
     assert answers_in(second) == answers_in(first)
+    # Nothing was learned of their sites there.
+    assert judged(PAGES[150:160], tmp_path / "two", 150).counts.pages == 160
 
 
 @many_queries
