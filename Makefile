@@ -29,12 +29,13 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared cluster test test-all nightly kernel pure fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster spark test test-all nightly kernel pure fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
 	@echo "make shared    the same by two spiders that share a queue and an index in Redis"
 	@echo "make cluster   the same by four spiders whose index is on a Redis Cluster of six servers"
+	@echo "make spark     deduplicate the stored example site by DuckDB and Spark, and compare the clusters (needs Java)"
 	@echo "make test      lint, types and all tests but the slow ones"
 	@echo "make test-all  lint, types and all tests, then those that read pages without the compiled kernel"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
@@ -56,6 +57,10 @@ shared: kernel $(VENV)/.installed-example
 cluster: kernel $(VENV)/.installed-example
 	@$(WHICH)
 	cd example_project && ../$(BIN)/python cluster.py
+
+spark: kernel $(VENV)/.installed-spark
+	@$(WHICH)
+	cd example_project && ../$(BIN)/python engines.py
 
 kernel: $(VENV)/.kernel
 
@@ -117,6 +122,10 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.installed-example: $(VENV)/.installed
 	$(PIP) "scrapy-simhash[example]"
+	@touch $@
+
+$(VENV)/.installed-spark: $(VENV)/.installed
+	$(PIP) "scrapy-simhash[duckdb,spark]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -35,6 +35,7 @@ PROGRAMS = [
     "tuning",
     "overview",
     "attacks",
+    "engines",
 ]
 
 

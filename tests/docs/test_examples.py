@@ -136,6 +136,8 @@ def try_part(block: Block, command: str) -> None:
             assert {option for option in options if option.startswith("-")} <= options_of("-m", module)
         case "python", [script] if any(made.caption == script for made in blocks(block.page, "python")):
             pass  # the page shows it
+        case "spark-submit", words:
+            assert any(made.caption in words for made in blocks(block.page, "python") if made.caption)
         case "python", [script, *options]:
             assert {option for option in options if option.startswith("-")} <= options_of(script)
         case "scrapy", ["simhash", verb, *options]:

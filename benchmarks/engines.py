@@ -1,0 +1,307 @@
+"""Measure the batch engines from the sketches of pages to clusters: time, memory, recall of the rule's pairs.
+
+    python benchmarks/engines.py --only duckdb --pages 1000000 --memory 1500MB       # --json for programs
+    python benchmarks/engines.py --only spark --pages 1000000
+    SIMHASH_EVAL_PACK=/path/to/pack python benchmarks/engines.py --only packs
+
+* duckdb, spark: ``--pages`` generated fingerprints in one scope. A page fills as many bins of its sketch as pages of
+  the packs do (quantiles; one in ten fills less than a fourth), with independent marks; seven in ten have a subject
+  of their own. Two in a hundred are copies of another page: a share of .8 to 1 of its bins, a few other bits, the
+  same subject. *recall* is of the copies that the rule accepts. Processor time of all processes; *bound* is half of
+  that, what two free processors take at least. Peak memory of all processes together (Linux).
+* packs: all pages of a pack by DuckDB, in one scope. *recall* is of all pairs of different contents that the rule
+  accepts, found by comparing each with each; *equal* is the share of pages whose verdict is that of
+  ``dedup --two-pass``.
+
+Not measured: how long anything takes while others use the processors; a cluster of machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+# For a run as a file.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from benchmarks.batch import records_of
+from benchmarks.lib.pack import Pack
+from benchmarks.lib.processes import alone
+from benchmarks.lib.report import environment, opening, progress, table
+from scrapy_simhash import Config, dedup, duckdb, spark
+from scrapy_simhash.engines.run import Result
+from scrapy_simhash.engines.tables import FINGERPRINTS
+from scrapy_simhash.names import META_CLUSTER
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.rule import DEFAULT_RULE
+from scrapy_simhash.store.sqlite.rows import unsigned
+
+PARTS = ("packs", "duckdb", "spark")
+PAGES = 100_000
+MEMORY = "1500MB"
+#: Of 448 bins, how many a page fills, by quantile: of 11,000 pages of three packs.
+QUANTILES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
+FILLED = (14, 31, 70, 103, 191, 334, 432, 448, 448)
+BINS = 448
+COPIES = 0.02
+#: Pages that are generated at once.
+CHUNK = 50_000
+SCOPE = Config(scope="crawl")
+
+
+def generated(path: Path, pages: int) -> list[tuple[int, int]]:
+    """Write a table of fingerprints; return which pages are copies of which, and near-duplicates by the rule."""
+    randoms, near = np.random.default_rng(7), []
+    with pq.ParquetWriter(path, FINGERPRINTS.arrow()) as writer:
+        for first in range(0, pages, CHUNK):
+            batch, pairs = _chunk(randoms, first, min(CHUNK, pages - first))
+            writer.write_batch(batch)
+            near += pairs
+    return near
+
+
+def _chunk(randoms: np.random.Generator, first: int, size: int) -> tuple[Any, list[tuple[int, int]]]:
+    filled = np.interp(randoms.random(size), QUANTILES, FILLED) / BINS
+    bins = _bins(randoms, filled)
+    values = randoms.integers(0, 2**64, size, dtype=np.uint64)
+    subjects = randoms.integers(1, 256, (size, 16), dtype=np.uint8)
+    subjects[randoms.random(size) < 0.3] = 0
+    copies = int(size * COPIES)
+    originals, places = np.arange(copies), np.arange(size - copies, size)
+    kept = 0.8 + 0.2 * randoms.random(copies)
+    changed = randoms.random((copies, BINS)) > kept[:, None]
+    bins[places] = np.where(changed, _bins(randoms, filled[originals]), bins[originals])
+    subjects[places] = subjects[originals]
+    flips = np.zeros(copies, np.uint64)
+    for _ in range(10):
+        bit = np.left_shift(np.uint64(1), randoms.integers(0, 64, copies, dtype=np.uint64))
+        flips |= np.where(randoms.random(copies) < 4 * (1 - kept), bit, np.uint64(0))
+    values[places] = values[originals] ^ flips
+    packed = bins[:, 0::4] << 6 | bins[:, 1::4] << 4 | bins[:, 2::4] << 2 | bins[:, 3::4]
+    sketches = [row.tobytes() for row in np.concatenate([packed, subjects], axis=1)]
+    numbers = values.astype(np.int64).tolist()
+    ids = range(first, first + size)
+    columns = {
+        "id": list(ids),
+        "url": [f"https://example.com/{id}" for id in ids],
+        **dict.fromkeys(("scope", "host"), [""] * size),
+        "value": numbers,
+        "text_hash": numbers,
+        "is_short": [False] * size,
+        "sketch": sketches,
+        "own": [b""] * size,
+        "content": list(ids),
+        "page": list(ids),
+        **dict.fromkeys(("canonical", "outcome"), [None] * size),
+    }
+    fingerprints = [Fingerprint(unsigned(numbers[at]), 0, sketches[at]) for at in range(size)]
+    near = [
+        (first + int(a), first + int(b))
+        for a, b in zip(originals, places, strict=True)
+        if DEFAULT_RULE.similarity(fingerprints[a], fingerprints[b]) is not None
+    ]
+    return pa.RecordBatch.from_pydict(columns, schema=FINGERPRINTS.arrow()), near
+
+
+def _bins(randoms: np.random.Generator, filled: Any) -> Any:
+    """Return bins of so many pages, each *filled* to that share."""
+    bins = randoms.integers(1, 4, (len(filled), BINS), dtype=np.uint8)
+    bins[randoms.random(bins.shape) > filled[:, None]] = 0
+    return bins
+
+
+def by_duckdb(source: Path, folder: Path, memory: str) -> Result:
+    """Deduplicate by DuckDB within *memory*."""
+    import duckdb as database
+
+    with database.connect() as connection:
+        connection.execute(f"SET memory_limit = '{memory}'")
+        connection.execute(f"SET temp_directory = '{folder / 'swapped'}'")
+        connection.execute("SET preserve_insertion_order = false")
+        return duckdb.deduplicate(f"SELECT * FROM '{source}'", folder, config=SCOPE, connection=connection)
+
+
+def by_spark(source: Path, folder: Path, memory: str) -> Result:
+    """Deduplicate by Spark in this machine, with *memory* for Java."""
+    from pyspark.sql import SparkSession
+
+    builder: Any = SparkSession.builder.master("local[2]")
+    for name, value in {
+        "spark.driver.memory": memory.replace("MB", "m"),
+        "spark.local.dir": str(folder),
+        "spark.log.level": "ERROR",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }.items():
+        builder = builder.config(name, value)
+    return spark.deduplicate(builder.getOrCreate().read.parquet(str(source)), str(folder), config=SCOPE)
+
+
+def measure_engine(
+    name: str, source: str, pages: int, memory: str
+) -> tuple[dict[str, float], set[tuple[int, int]]]:
+    """Return the figures of an engine, and the pairs; in a process of its own."""
+    engine: Callable[[Path, Path, str], Result] = {"duckdb": by_duckdb, "spark": by_spark}[name]
+    with tempfile.TemporaryDirectory() as folder, _Watch() as watch:
+        since = time.perf_counter()
+        result = engine(Path(source), Path(folder), memory)
+        seconds = time.perf_counter() - since
+        files = [file for path in map(Path, result.paths["pairs"]) for file in _files(path)]
+        found = {(row["a"], row["b"]) for file in files for row in pq.read_table(file).to_pylist()}
+    figures = {
+        "pages": pages,
+        "seconds": seconds,
+        "processor_seconds": watch.seconds,
+        "bound": watch.seconds / 2,
+        "peak_megabytes": watch.peak / 1e6,
+        "pairs": len(found),
+        "large_buckets": result.counts.large_buckets,
+        "left_out": result.counts.left_out,
+    }
+    return figures, found
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+class _Watch:
+    """Memory and processor time of this process and all below it, from ``/proc``."""
+
+    def __enter__(self) -> _Watch:
+        self.peak = 0
+        self._spent: dict[int, float] = {}
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+        self.seconds = sum(self._spent.values())
+
+    def _look(self) -> None:
+        page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
+        while not self._is_over.wait(0.2):
+            parents, sizes = {}, {}
+            for process in Path("/proc").glob("[0-9]*"):
+                try:
+                    fields = (process / "stat").read_text("utf-8").rpartition(")")[2].split()
+                except OSError:
+                    continue
+                number = int(process.name)
+                parents[number], sizes[number] = int(fields[1]), int(fields[21]) * page
+                if self._is_below(number, parents):
+                    self._spent[number] = (int(fields[11]) + int(fields[12])) / tick
+            self.peak = max(
+                self.peak, sum(sizes[number] for number in sizes if self._is_below(number, parents))
+            )
+
+    def _is_below(self, number: int, parents: dict[int, int]) -> bool:
+        while number and number != os.getpid():
+            number = parents.get(number, 0)
+        return number == os.getpid()
+
+
+def measure_pack(pack: Pack) -> dict[str, float]:
+    """Return how much of what the rule accepts is found, and how many verdicts are those of dedup."""
+    records = records_of(pack, sys.maxsize)
+    rows = [
+        {
+            "id": id,
+            "url": record.url,
+            "html": record.page.encode() if isinstance(record.page, str) else record.page,
+            "content_type": record.content_type,
+            "content_language": record.content_language or None,
+        }
+        for id, record in enumerate(records)
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pq.write_table(pa.Table.from_pylist(rows), folder / "pages.parquet")
+        result = by_duckdb(folder / "pages.parquet", folder / "out", MEMORY)
+        fingerprints, pairs, verdicts = (
+            pq.read_table(result.paths[name][0]).to_pylist() for name in ("fingerprints", "pairs", "verdicts")
+        )
+    contents: dict[int, bytes] = {}
+    for row in sorted(fingerprints, key=lambda row: row["id"]):
+        if row["content"] is not None and not row["is_short"]:
+            fingerprint = Fingerprint(unsigned(row["value"]), 0, row["sketch"], row["own"])
+            contents.setdefault(row["content"], fingerprint.compared_bytes())
+    data = list(contents.values())
+    near = sum(
+        found.similarity is not None
+        for at, one in enumerate(data)
+        for found in DEFAULT_RULE.compare_all(Fingerprint.from_compared_bytes(one), data[at + 1 :])
+    )
+    verdicts.sort(key=lambda row: row["id"])
+    wanted = [outcome.fields for outcome in dedup(records, mark=True, two_pass=True, config=SCOPE)]
+    same = sum(
+        all(row[name] == value for name, value in fields.items() if name != META_CLUSTER)
+        for row, fields in zip(verdicts, wanted, strict=True)
+    )
+    return {"pages": len(records), "pairs": near, "recall": len(pairs) / near, "equal": same / len(records)}
+
+
+def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield each part with its figures."""
+    parts = options.only or PARTS
+    if "packs" in parts:
+        for pack in Pack.locate_all():
+            progress(f"packs {pack.name}")
+            yield f"pack {pack.name}", measure_pack(pack)
+    engines = [part for part in parts if part != "packs"]
+    if not engines:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "fingerprints.parquet")
+        progress(f"generating {options.pages:,} fingerprints")
+        near = set(generated(source, options.pages))
+        for name in engines:
+            progress(name)
+            figures, found = alone(measure_engine, name, str(source), options.pages, options.memory)
+            yield name, {**figures, "recall": len(near & found) / len(near)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and write tables or JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated")
+    parser.add_argument("--pages", type=int, default=PAGES, help=f"generated pages (default: {PAGES:,})")
+    parser.add_argument("--memory", default=MEMORY, help=f"for DuckDB, or for Java (default: {MEMORY})")
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    options = parser.parse_args(arguments)
+    result = environment("engines", sys.argv[1:] if arguments is None else arguments)
+    figures = dict(measure(options))
+    progress("")
+    if options.json:
+        print(json.dumps({**result, "figures": figures}, indent=2))
+        return 0
+    print(opening(result))
+    for name, values in figures.items():
+        print(f"\n{name}")
+        print(table(("figure", "value"), [(key, _shown(value)) for key, value in values.items()]))
+    return 0
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4f}" if value <= 1 else f"{value:,.0f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

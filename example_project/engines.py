@@ -1,0 +1,104 @@
+"""The stored pages of a crawl, deduplicated by DuckDB and by Spark as by ``dedup``: ``python engines.py``.
+
+Crawls the example site into Scrapy's HTTP cache, writes the pages to a table, and compares the clusters of the three.
+Everything goes to ``out/engines/``. Spark needs Java (``apt install default-jre-headless``).
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+from crawler.running import OUT, run
+from magazine.server import serving
+from pyspark.sql import SparkSession
+from scrapy.utils.project import get_project_settings
+
+from scrapy_simhash import cluster, duckdb, spark
+from scrapy_simhash.engines.run import Result
+from scrapy_simhash.records import Record, read
+
+FOLDER = OUT / "engines"
+#: For few pages: to compile a query takes longer than to answer it.
+SPARK = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.log.level": "ERROR",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+#: The URLs of a cluster, the first one at first, and the preferred one.
+Cluster = tuple[tuple[str, ...], str]
+
+
+def crawl(cache: Path) -> None:
+    """Crawl the example site, one page after another, and keep the responses in *cache*."""
+    settings = get_project_settings()
+    settings.update({"CONCURRENT_REQUESTS": 1, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(cache)})
+    with serving() as server:
+        run("pages", f"{server.url}/", settings)
+
+
+def write_table(records: Iterable[Record], path: Path) -> None:
+    """Write *records* as a table, with ids in their order."""
+    rows = [
+        {
+            "id": id,
+            "url": record.url,
+            "html": record.page.encode() if isinstance(record.page, str) else record.page,
+            "content_type": record.content_type,
+            "content_language": record.content_language,
+        }
+        for id, record in enumerate(records)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def session() -> SparkSession:
+    """Start Spark in this process."""
+    builder: Any = SparkSession.builder.master("local[2]")
+    for name, value in SPARK.items():
+        builder = builder.config(name, value)
+    started: SparkSession = builder.getOrCreate()
+    return started
+
+
+def clusters_of(result: Result) -> set[Cluster]:
+    """Return the clusters that an engine has written."""
+    rows = [row for path in result.paths["clusters"] for row in pq.read_table(path).to_pylist()]
+    return {(tuple(row["members"]), row["preferred"]) for row in rows}
+
+
+def main() -> int:
+    """Run it; 0 when all three say the same."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    crawl(FOLDER / "cache")
+    records = [record for record in read([FOLDER / "cache" / "pages"]) if isinstance(record, Record)]
+    table = FOLDER / "pages.parquet"
+    write_table(records, table)
+
+    wanted = {(found.members, found.preferred) for found in cluster(records, two_pass=True)}
+    print(f"dedup:  {len(wanted)} clusters of {len(records)} pages")
+    answers = {}
+    for name, result in (
+        ("DuckDB", duckdb.deduplicate(f"SELECT * FROM '{table}'", FOLDER / "duckdb")),
+        ("Spark", spark.deduplicate(session().read.parquet(str(table)), str(FOLDER / "spark"))),
+    ):
+        answers[name] = clusters_of(result)
+        print(f"{name + ':':<7} {len(answers[name])} clusters of {result.counts.pages} pages")
+    session().stop()
+    equal = wanted.intersection(*answers.values())
+    print(f"clusters equal to dedup: {len(equal)} of {len(wanted.union(*answers.values()))}")
+    return 0 if wanted and all(found == wanted for found in answers.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Pages deduplicated by DuckDB: one machine, more pages than fit into its memory. Extra ``duckdb``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from importlib import import_module
+from itertools import chain
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.engines.engine import Mapper
+from scrapy_simhash.engines.run import Result
+from scrapy_simhash.engines.run import deduplicate as run
+from scrapy_simhash.engines.tables import Table, arrow
+from scrapy_simhash.exceptions import KindError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: Rows that a function gets at once, which may be large pages, and rows that are written at once.
+_READ_ROWS, _WRITTEN_ROWS = 1_000, 50_000
+
+
+def deduplicate(
+    pages: str,
+    folder: str | Path,
+    *,
+    config: Config | None = None,
+    connection: DuckDBPyConnection | None = None,
+    processes: int = 1,
+) -> Result:
+    """Judge the pages that the SQL *pages* returns, as ``dedup --two-pass`` does, and write tables to *folder*.
+
+    *pages* has the columns ``id``, a whole number of 0 or more, by which pages are ordered, ``url``, and ``html`` or
+    ``text``. If it has ``scope``, ``content_type`` and ``content_language``, they are used. Or it has all columns of
+    the table ``fingerprints`` of an earlier run. If the folder has pages already, these come after them.
+
+    *connection* is one of the caller's, for tables in a database, and for limits of memory. It gets temporary views
+    whose names begin with ``simhash_``. Pages are read in *processes*, which changes the time, never the result.
+    """
+    folder = Path(folder).absolute()
+    with ExitStack() as stack:
+        if connection is None:
+            connection = stack.enter_context(closing(_duckdb().connect()))
+            connection.execute(f"SET temp_directory = {_text(folder / 'work')}")
+        pool = None
+        if processes > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(processes, get_context("spawn")))
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
+        columns = [row[0] for row in connection.execute("DESCRIBE simhash_pages").fetchall()]
+        engine = _DuckDB(connection, pool, processes)
+        return run(engine, str(folder), columns, config or Config())
+
+
+class _DuckDB:
+    """See :class:`~scrapy_simhash.engines.engine.Engine`."""
+
+    keys_at_once = 1
+
+    def __init__(self, connection: Any, pool: ProcessPoolExecutor | None = None, processes: int = 1) -> None:
+        self._connection = connection
+        self._pool = pool
+        self._processes = processes
+
+    def has(self, path: str) -> bool:
+        return Path(path).exists()
+
+    def view(self, name: str, paths: Sequence[str]) -> None:
+        files = ", ".join(map(_text, paths))
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM read_parquet([{files}])"
+        )
+
+    def write(self, path: str, sql: str) -> None:
+        with _replacing(path) as making:
+            self._connection.execute(f"COPY ({sql}) TO {_text(making)} (FORMAT parquet)")
+
+    def write_mapped(
+        self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
+    ) -> None:
+        if by:
+            sql = f"SELECT * FROM ({sql}) ORDER BY {', '.join(by)}"
+        reader = self._connection.sql(sql).to_arrow_reader(_READ_ROWS)
+        shown = range(len(reader.schema) - hidden)
+        rows = (batch.select(shown) for batch in reader)
+        batches = function(rows) if by or self._pool is None else self._spread(self._pool, function, rows)
+        schema = table.arrow()
+        with (
+            _replacing(path) as making,
+            import_module("pyarrow.parquet").ParquetWriter(making, schema) as writer,
+        ):
+            waiting: list[Any] = []
+            for batch in chain(batches, (None,)):
+                if batch is not None:
+                    waiting.append(batch)
+                if batch is None or sum(map(len, waiting)) >= _WRITTEN_ROWS:
+                    writer.write_table(arrow().Table.from_batches(waiting, schema))
+                    waiting = []
+
+    def numbers(self, sql: str) -> tuple[int, ...]:
+        (row,) = self._connection.execute(sql).fetchall()
+        return tuple(int(value or 0) for value in row)
+
+    def _spread(self, pool: ProcessPoolExecutor, function: Mapper, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield what *function* makes of each of the *batches*, in their order."""
+        waiting: deque[Future[list[Any]]] = deque()
+        for batch in batches:
+            waiting.append(pool.submit(_mapped, function, batch))
+            if len(waiting) > 2 * self._processes:
+                yield from waiting.popleft().result()
+        for one in waiting:
+            yield from one.result()
+
+
+def _mapped(function: Mapper, batch: Any) -> list[Any]:
+    return list(function(iter((batch,))))
+
+
+@contextmanager
+def _replacing(path: str) -> Iterator[str]:
+    """Yield the path of a file that takes the place of *path* at the end."""
+    making = f"{path}.writing"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    yield making
+    Path(making).replace(path)
+
+
+def _text(value: object) -> str:
+    """Return *value* as a text of SQL."""
+    quoted = str(value).replace("'", "''")
+    return f"'{quoted}'"
+
+
+def _duckdb() -> Any:
+    arrow()
+    try:
+        return import_module("duckdb")
+    except ImportError:
+        raise KindError("DuckDB is not installed: pip install 'scrapy-simhash[duckdb]'") from None

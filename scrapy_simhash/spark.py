@@ -1,0 +1,82 @@
+"""Pages deduplicated by Spark: more pages than one machine reads. Extra ``spark``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.engines.engine import Mapper
+from scrapy_simhash.engines.run import Result
+from scrapy_simhash.engines.run import deduplicate as run
+from scrapy_simhash.engines.tables import Table, arrow
+from scrapy_simhash.exceptions import KindError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) -> Result:
+    """Judge *pages* as ``dedup --two-pass`` does, and write tables to *folder*, on a file system of all executors.
+
+    Columns and ids are those of `scrapy_simhash.duckdb.deduplicate`. *pages* is evaluated twice, and must be the same
+    pages then: read from files. The session gets temporary views whose names begin with ``simhash_``.
+    """
+    arrow()
+    pages.createOrReplaceTempView("simhash_pages")
+    return run(_Spark(pages.sparkSession), folder.rstrip("/"), pages.columns, config or Config())
+
+
+class _Spark:
+    """See :class:`~scrapy_simhash.engines.engine.Engine`."""
+
+    # At 10^10 pages each key takes some 400 GB of shuffle.
+    keys_at_once = 15
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._no_table = _pyspark_errors().AnalysisException
+        # Of what was written here: else Spark starts a job to find out.
+        self._schemas: dict[str, Any] = {}
+
+    def has(self, path: str) -> bool:
+        try:
+            self._session.read.parquet(path)
+        except self._no_table:
+            return False
+        return True
+
+    def view(self, name: str, paths: Sequence[str]) -> None:
+        reader = self._session.read
+        if paths[-1] in self._schemas:
+            reader = reader.schema(self._schemas[paths[-1]])
+        reader.parquet(*paths).createOrReplaceTempView(name)
+
+    def write(self, path: str, sql: str) -> None:
+        self._write(path, self._session.sql(sql))
+
+    def write_mapped(
+        self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
+    ) -> None:
+        rows = self._session.sql(sql)
+        if by:
+            rows = rows.repartition(by[0]).sortWithinPartitions(*by)
+        # Some columns have one name; functions go by their places.
+        rows = rows.toDF(*(f"column{place}" for place in range(len(rows.columns))))
+        rows = rows.select(*rows.columns[: len(rows.columns) - hidden])
+        self._write(path, rows.mapInArrow(function, table.ddl))
+
+    def numbers(self, sql: str) -> tuple[int, ...]:
+        return tuple(int(value or 0) for value in self._session.sql(sql).first())
+
+    def _write(self, path: str, rows: Any) -> None:
+        rows.write.mode("overwrite").parquet(path)
+        self._schemas[path] = rows.schema
+
+
+def _pyspark_errors() -> Any:
+    try:
+        return import_module("pyspark.errors")
+    except ImportError:
+        raise KindError("Spark is not installed: pip install 'scrapy-simhash[spark]'") from None
