@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
+    from scrapy_simhash.crawl.stand_ins import RequestNotDue
     from scrapy_simhash.crawl.url_rule_guard import RequestSkipped
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.display import to_dicts
@@ -53,6 +54,7 @@ _HOMES = {
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
+    "RequestNotDue": "crawl.stand_ins",
     "RequestSkipped": "crawl.url_rule_guard",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
@@ -87,6 +89,7 @@ __all__ = [
     "PageFingerprinter",
     "Reason",
     "RecordDamaged",
+    "RequestNotDue",
     "RequestSkipped",
     "SettingError",
     "SimhashDownloaderMiddleware",

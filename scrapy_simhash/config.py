@@ -15,8 +15,10 @@ from typing import Any
 
 from scrapy_simhash.values import (
     ACTION_SETTINGS,
+    AGE,
     check_action,
     checked,
+    is_age,
     is_domain,
     is_name_of_keys,
     is_path,
@@ -90,6 +92,12 @@ class Config:
     exact_action: str | None = None
     revisit_action: str = "mark"
     revisit_live: int = 0
+    conditional: bool = False
+    conditional_checks: float = 0.01
+    conditional_links: bool = True
+    recrawl: tuple[tuple[str, str], ...] = ()
+    recrawl_max_age: str = "30d"
+    recrawl_budget: int = 0
     cluster_budget: int = 0
     min_depth: int = 0
     action_allow: tuple[str, ...] = ()
@@ -176,7 +184,7 @@ class Config:
                     "must be domain names such as example.com, without scheme, port and path",
                     domain,
                 )
-        for name in ("cluster_budget", "min_depth"):
+        for name in ("cluster_budget", "min_depth", "recrawl_budget"):
             require(getattr(self, name) >= 0, name, "must be 0 or more", getattr(self, name))
         require(
             0 <= self.revisit_live <= MAX_LIVE,
@@ -184,6 +192,10 @@ class Config:
             f"must be a number of seconds up to {MAX_LIVE:,}, or 0 for off",
             self.revisit_live,
         )
+        require(
+            0 <= self.conditional_checks <= 1, "conditional_checks", "must be 0 to 1", self.conditional_checks
+        )
+        require(is_age(self.recrawl_max_age), "recrawl_max_age", AGE, self.recrawl_max_age)
         require(
             self.flood_size == 0 or self.flood_size >= 2,
             "flood_size",

@@ -11,6 +11,9 @@ META_ACTION = "simhash_action"
 META_REVISIT_ACTION = "simhash_revisit_action"
 
 META_URL_RULES = "simhash_url_rules"
+META_CONDITIONAL = "simhash_conditional"
+META_RECRAWL = "simhash_recrawl"
+META_LASTMOD = "simhash_lastmod"
 
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_STATUS = "simhash_status"
@@ -31,6 +34,7 @@ META_BY_LEARNING = "simhash_by_learning"
 META_DONE = "simhash_done"
 META_EXEMPTION = "simhash_exemption"
 META_WAITED = "simhash_waited"
+META_IN_FULL = "simhash_in_full"
 META_OUT = frozenset(
     (
         META_STATUS,
@@ -51,6 +55,7 @@ META_OUT = frozenset(
         META_DONE,
         META_EXEMPTION,
         META_WAITED,
+        META_IN_FULL,
     )
 )
 
@@ -59,6 +64,8 @@ FIELD_KEPT = "simhash_kept"
 
 # Response.flags.
 FLAG = "near-duplicate"
+FLAG_NOT_MODIFIED = "not-modified"
+FLAG_NOT_DUE = "not-due"
 
 # Stats. Absent means 0.
 STAT_PROCESSED = "simhash/processed"
@@ -87,6 +94,12 @@ STAT_URL_RULES_SKIPPED = "simhash/url_rules/skipped"
 STAT_URL_RULES_WOULD_SKIP = "simhash/url_rules/would_skip"
 STAT_URL_RULES_GIVEN_UP = "simhash/url_rules/given_up"
 STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"
+STAT_CONDITIONAL_SENT = "simhash/conditional/sent"
+STAT_CONDITIONAL_NOT_MODIFIED = "simhash/conditional/not_modified"
+STAT_CONDITIONAL_CHECKS = "simhash/conditional/checks"
+STAT_CONDITIONAL_LIES = "simhash/conditional/lies"
+STAT_CONDITIONAL_NOT_KEPT = "simhash/conditional/not_kept"
+STAT_RECRAWL_SKIPPED = "simhash/recrawl/skipped"  # and /<reason>
 STAT_REPORT_ERRORS = "simhash/report_errors"
 STAT_HOSTS_KNOWN = "simhash/site/hosts_known"
 STAT_OWN_PARTS = "simhash/site/own_parts"

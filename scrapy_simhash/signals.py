@@ -22,3 +22,8 @@ cluster_closed = object()
 #: A request is not sent, since by URL rules its page has been fetched under another URL. Sent once per such request,
 #: with the arguments ``request``, ``rules`` (the texts of the rules) and ``spider``.
 request_skipped = object()
+
+#: A request is not sent, since by ``SIMHASH_RECRAWL`` its page is not due. Sent once per such request, with the
+#: arguments ``request``, ``key`` (of the page in the store), ``reason`` (``age``, ``auto``, ``lastmod`` or
+#: ``budget``) and ``spider``.
+request_not_due = object()

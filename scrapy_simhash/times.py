@@ -48,6 +48,22 @@ def parsed(value: object) -> int:
     return (moment - _EPOCH) // timedelta(seconds=1)
 
 
+#: Seconds of each unit.
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400}
+
+
+def duration(text: str) -> int:
+    """Return the seconds in *text*: a number and a unit, ``s``, ``m``, ``h``, ``d`` or ``w``. Raises ValueError.
+
+    >>> duration("6h"), duration("30d"), duration("90s")
+    (21600, 2592000, 90)
+    """
+    found = re.fullmatch(r"([0-9]{1,6})([smhdw])", text.strip())
+    if found is None:
+        raise ValueError("is not a number with a unit, such as 6h or 30d")
+    return int(found[1]) * _UNITS[found[2]]
+
+
 def _whole(seconds: float) -> int:
     if not _FIRST <= seconds <= _LAST:
         raise ValueError("is not within the years 1 to 9999")

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.times import duration
 
 PREFIX = "SIMHASH_"
 #: Settings whose value is an action, or several, or somebody's own.
@@ -22,6 +23,8 @@ FIELD_SETTINGS = ("item_field", "item_mark", "item_key")
 _DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
 _ACTION = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
 _WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
+_RECRAWL = "must be an age such as 7d, auto, lastmod or always, or a dictionary of patterns for URLs and one of these"
+AGE = "must be a number with a unit (s, m, h, d, w), such as 30d"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 
@@ -48,6 +51,8 @@ def checked(name: str, default: object, value: object) -> object:
         return share
     if name == "item_fields":
         return _weights(value)
+    if name == "recrawl":
+        return _ages(value)
     if isinstance(default, tuple):
         return _words(name, value)
     if name in ACTION_SETTINGS:
@@ -115,6 +120,35 @@ def _weights(value: object) -> tuple[tuple[str, int], ...]:
         is_weight = isinstance(weight, int) and not isinstance(weight, bool) and weight > 0
         require(is_field(field) and is_weight, "item_fields", _WEIGHTS, given)
     return pairs
+
+
+def _ages(value: object) -> tuple[tuple[str, str], ...]:
+    """Return patterns of URLs and ages: of a dictionary, of its JSON, or of one age for all."""
+    given = value
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            require(False, "recrawl", _RECRAWL, given)
+    if isinstance(value, Mapping):
+        pairs = tuple(value.items())
+    elif isinstance(value, tuple):
+        pairs = value  # as it is kept
+    else:
+        pairs = (("", value),) if value else ()
+    for pattern, age in pairs:
+        is_known = isinstance(age, str) and (age in ("always", "auto", "lastmod") or is_age(age))
+        require(isinstance(pattern, str) and is_pattern(pattern) and is_known, "recrawl", _RECRAWL, given)
+    return pairs
+
+
+def is_age(value: str) -> bool:
+    """Tell whether *value* is a number of seconds, minutes, hours, days or weeks with its unit."""
+    try:
+        duration(value)
+    except ValueError:
+        return False
+    return True
 
 
 def check_action(name: str, value: str | None) -> None:

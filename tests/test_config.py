@@ -273,6 +273,21 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
             )
             for seconds in (-1, 3601)
         ),
+        ({"conditional_checks": 2}, "SIMHASH_CONDITIONAL_CHECKS must be 0 to 1, got 2.0"),
+        (
+            {"recrawl": {"(": "7d"}},
+            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary of patterns for URLs"
+            " and one of these, got {'(': '7d'}",
+        ),
+        (
+            {"recrawl": "soon"},
+            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary of patterns for URLs"
+            " and one of these, got 'soon'",
+        ),
+        (
+            {"recrawl_max_age": "30"},
+            "SIMHASH_RECRAWL_MAX_AGE must be a number with a unit (s, m, h, d, w), such as 30d, got '30'",
+        ),
         ({"revisit_live": True}, "SIMHASH_REVISIT_LIVE must be a whole number, got True"),
         ({"dir": b"bytes"}, "SIMHASH_DIR must be a string, got b'bytes'"),
     ],
@@ -453,6 +468,12 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_ITEM_FIELD": "simhash",
         "SIMHASH_REVISIT_ACTION": "drop_items",
         "SIMHASH_REVISIT_LIVE": "60",
+        "SIMHASH_CONDITIONAL": "1",
+        "SIMHASH_CONDITIONAL_CHECKS": "0.5",
+        "SIMHASH_CONDITIONAL_LINKS": "0",
+        "SIMHASH_RECRAWL": '{"/news/": "6h", "": "auto"}',
+        "SIMHASH_RECRAWL_MAX_AGE": "2w",
+        "SIMHASH_RECRAWL_BUDGET": "7",
         "SIMHASH_STORE": "my.Store",
         "SIMHASH_DIR": Path("seen"),
         "SIMHASH_RESET": "yes",
@@ -513,6 +534,12 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_ITEM_FIELD": "simhash",
         "SIMHASH_REVISIT_ACTION": "drop_items",
         "SIMHASH_REVISIT_LIVE": 60,
+        "SIMHASH_CONDITIONAL": True,
+        "SIMHASH_CONDITIONAL_CHECKS": 0.5,
+        "SIMHASH_CONDITIONAL_LINKS": False,
+        "SIMHASH_RECRAWL": (("/news/", "6h"), ("", "auto")),
+        "SIMHASH_RECRAWL_MAX_AGE": "2w",
+        "SIMHASH_RECRAWL_BUDGET": 7,
         "SIMHASH_STORE": "my.Store",
         "SIMHASH_DIR": "seen",
         "SIMHASH_RESET": True,

@@ -397,6 +397,7 @@ def test_every_public_name_is_tested_here_or_belongs_to_a_crawl() -> None:
             "NearDuplicate",
             "NearDuplicateItem",
             "NearDuplicatePageItem",
+            "RequestNotDue",
             "RequestSkipped",
             "UnchangedPageItem",
         ),

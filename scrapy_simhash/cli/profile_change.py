@@ -12,7 +12,6 @@ from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import Place
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store import KeepsSites, Store
-from scrapy_simhash.url_rules import site_at
 
 #: What a run is called in which a profile was changed.
 DOING = "profile"
@@ -26,8 +25,8 @@ def keeper(store: Store, place: Place) -> KeepsSites:
 
 
 def profiles_in(store: KeepsSites) -> Iterator[tuple[str, bytes]]:
-    """Yield the hosts with their profiles; what a store keeps of URL rules is left out."""
-    return ((host, data) for host, data in store.sites() if site_at(host) is None)
+    """Yield the hosts with their profiles; what else a store keeps of hosts has a space in its name."""
+    return ((host, data) for host, data in store.sites() if " " not in host)
 
 
 def profile_of(host: str, data: bytes, place: Place) -> SiteProfile:

@@ -102,6 +102,14 @@ class Consequences:
                 return _NOTHING
         return decision
 
+    def not_modified(self, verdict: Verdict, request: Request, response: Response) -> None:
+        """Make known the verdict on a page of which only its server's word is there: it has not changed."""
+        try:
+            self._make_known(verdict, _NOTHING, None, response.url, request, response)
+            self._floods.note_verdict(verdict, None, request, response)
+        except Exception:
+            self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
+
     def screen(self, request: Request) -> Request | None:
         """Return None for a request that is to be sent now, and the same request for later for one that has to wait.
 

@@ -16,6 +16,7 @@ from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
+from scrapy_simhash.crawl.recrawling import Recrawling
 from scrapy_simhash.crawl.slow_pages import SlowPages
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_session import StoreSession
@@ -58,8 +59,12 @@ class SimhashDownloaderMiddleware:
         self._consequences.keep_in(self._session)
         self._slow_pages = SlowPages(crawler)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        if self.config.flood_action == "stop_pattern" or self.config.url_rules == "skip":
-            # Scrapy calls it for every request if it is there.
+        self._recrawling = Recrawling.opened(crawler, self.config, self._session)
+        # Scrapy calls it for every request if it is there.
+        self.process_request: Any
+        if self._recrawling is not None:
+            self.process_request = self._screen_known
+        elif self.config.flood_action == "stop_pattern" or self.config.url_rules == "skip":
             self.process_request = self._screen
 
     @classmethod
@@ -83,14 +88,27 @@ class SimhashDownloaderMiddleware:
         """
         return self._consequences.screen(request)
 
+    async def _screen_known(
+        self, request: Request, spider: Spider | None = None
+    ) -> Request | Response | None:
+        """Do the same, and skip known pages that are not due: return a response with their kept requests, if any."""
+        later = self._consequences.screen(request)
+        if later is not None or self._recrawling is None:
+            return later
+        return await self._recrawling.screen(request)
+
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
-    ) -> Response | Coroutine[Any, Any, Response]:
+    ) -> Request | Response | Coroutine[Any, Any, Response]:
         """Return *response* itself, with the verdict in ``request.meta`` and ``response.flags``.
+
+        With conditional requests, return a request in place of a 304 whose page is to be fetched in full.
 
         Returns a coroutine if the page is read in a thread or the store is asynchronous; Scrapy awaits it.
         """
         erase_marks(request)
+        if self._recrawling is not None and not _WITHOUT_PAGE.isdisjoint(response.flags):
+            return self._process_not_modified(self._recrawling, request, response)
         reason = self._checker.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
@@ -104,6 +122,8 @@ class SimhashDownloaderMiddleware:
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
         self._consequences.spider_opened(spider)
+        if self._recrawling is not None:
+            self._recrawling.spider_opened(spider)
         config = self.config
         action = config.action if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
@@ -145,6 +165,8 @@ class SimhashDownloaderMiddleware:
                 "To see which page repeats which: %(command)s", {"command": command}, extra={"spider": spider}
             )
         self._slow_pages.spider_closed(spider)
+        if self._recrawling is not None:
+            self._recrawling.spider_closed(spider)
 
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
@@ -160,7 +182,15 @@ class SimhashDownloaderMiddleware:
                 "SIMHASH_REVISIT_ACTION",
                 config.revisit_action,
                 config.revisit_action != "mark" and self._session.forgets,
-                "without a store that outlives the crawl: set SIMHASH_DIR",
+                _NEEDS_STORE,
+            ),
+            *(
+                (name, value, bool(value) and self._recrawling is None, _NEEDS_STORE)
+                for name, value in (
+                    ("SIMHASH_CONDITIONAL", config.conditional),
+                    ("SIMHASH_RECRAWL", dict(config.recrawl)),
+                    ("SIMHASH_RECRAWL_BUDGET", config.recrawl_budget),
+                )
             ),
             (
                 "SIMHASH_REDIS_REQUIRED",
@@ -225,6 +255,14 @@ class SimhashDownloaderMiddleware:
         erase_marks(request)  # a request that was sent twice may have been marked meanwhile
         return self._settle(checked, request, response)
 
+    def _process_not_modified(
+        self, recrawling: Recrawling, request: Request, response: Response
+    ) -> Request | Response:
+        verdict, again = recrawling.not_modified(request, response)
+        if verdict is not None:
+            self._consequences.not_modified(verdict, request, response)
+        return response if again is None else again
+
     def _settle(self, checked: Checked, request: Request, response: Response) -> Response:
         """Act on the verdict and return *response*."""
         decision = self._consequences.draw(checked, request, response)
@@ -232,6 +270,12 @@ class SimhashDownloaderMiddleware:
             self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
             if decision.loses_items:
                 self._session.unsettle(checked.key)
+        if self._recrawling is not None:
+            self._recrawling.note(checked, request, response, decision.loses_links)
         if checked.since is not None:
             self._slow_pages.note(response.url, perf_counter() - checked.since)
         return response
+
+
+_NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_DIR"
+_WITHOUT_PAGE = frozenset((names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE))

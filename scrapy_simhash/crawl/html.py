@@ -27,7 +27,12 @@ def header_values(response: Response, name: bytes) -> list[str]:
     return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
 
 
+def last_value(response: Response, name: bytes) -> bytes:
+    """Return the last value of an HTTP header as it came, empty if there is none; *name* as for `header_values`."""
+    values: list[bytes] = dict.get(response.headers, name, [])
+    return values[-1] if values else b""
+
+
 def language_of(response: Response) -> str:
     """Return the value of ``Content-Language``, empty if there is none."""
-    values = header_values(response, b"Content-Language")
-    return values[-1] if values else ""
+    return last_value(response, b"Content-Language").decode("latin-1")

@@ -11,6 +11,7 @@ from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Response
 
 
 def write_marks(verdict: Verdict, decision: Decision, request: Request, preferred: str | None = None) -> None:
@@ -63,3 +64,15 @@ def erase_marks(request: Request) -> None:
     if not names.META_OUT.isdisjoint(meta):
         for name in names.META_OUT:
             meta.pop(name, None)
+
+
+def asks_again(request: Request, response: Response) -> bool:
+    """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
+    if response.request is None:
+        return False
+    asked = response.request
+    if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
+        return True
+    # To a wall, perhaps: the callback asks again at the URL that it wanted.
+    redirects = asked.meta.get("redirect_urls")
+    return isinstance(redirects, list | tuple) and request.url in redirects

@@ -13,7 +13,7 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
 from scrapy_simhash.crawl.item_marks import ItemMarks
-from scrapy_simhash.crawl.meta import erase_marks
+from scrapy_simhash.crawl.meta import asks_again, erase_marks
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if (
             response is not None
             and _action_on(response) in _WITHOUT_LINKS
-            and not _asks_again(request, response)
+            and not asks_again(request, response)
         ):
             self._drops.request(request, response)
             return None
@@ -126,15 +126,3 @@ def _mark(response: Response | None) -> dict[str, Any] | None:
     if is_revisit:
         mark |= {"reason": meta.get(names.META_REASON), "last_seen": meta.get(names.META_LAST_SEEN)}
     return mark
-
-
-def _asks_again(request: Request, response: Response) -> bool:
-    """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
-    if response.request is None:
-        return False
-    asked = response.request
-    if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
-        return True
-    # To a wall, perhaps: the callback asks again at the URL that it wanted.
-    redirects = asked.meta.get("redirect_urls")
-    return isinstance(redirects, list | tuple) and request.url in redirects

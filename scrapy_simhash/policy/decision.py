@@ -51,3 +51,8 @@ class Decision(NamedTuple):
     def loses_items(self) -> bool:
         """Whether the items of the page are dropped."""
         return self.action is not None and Action.DROP_ITEMS in self.action
+
+    @property
+    def loses_links(self) -> bool:
+        """Whether the requests of the page are dropped."""
+        return self.action is not None and Action.DROP_LINKS in self.action

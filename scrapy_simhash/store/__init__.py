@@ -1,10 +1,12 @@
 """Who was seen: the store protocol and the stores."""
 
 from scrapy_simhash.store.base import (
+    Answered,
     AsyncStore,
     Audited,
     Claim,
     Explains,
+    KeepsAnswers,
     KeepsSites,
     ListsPages,
     Page,
@@ -19,11 +21,13 @@ from scrapy_simhash.store.memory import MemoryStore
 from scrapy_simhash.store.parts import Part
 
 __all__ = [
+    "Answered",
     "AsyncStore",
     "Audited",
     "Claim",
     "Explains",
     "Header",
+    "KeepsAnswers",
     "KeepsSites",
     "ListsPages",
     "MemoryStore",

@@ -281,6 +281,46 @@ class SharesSites(Protocol):
         ...
 
 
+class Answered(NamedTuple):
+    """What is known of a page before it is asked for again."""
+
+    seen: int
+    """When it was fetched last, in seconds of Unix time."""
+    is_settled: bool
+    """See `Visit`."""
+    text_hash: int | None
+    """See `Posting`."""
+    value: int
+    is_short: bool
+    cluster: int
+    original: str | None
+    """The last four: see `Visit` and `Page`."""
+    about: bytes
+    """What was kept of its latest answer."""
+    requests: bytes
+    """What was kept of the requests in it, empty for none."""
+
+
+@runtime_checkable
+class KeepsAnswers(Protocol):
+    """A store that also keeps what a crawl made of each page's latest answer; of an AsyncStore all are coroutines.
+
+    It does not look into the bytes. They are forgotten with their page.
+    """
+
+    def answer(self, key: bytes) -> Answered | None:
+        """Return what is known of a page, None if the page or its answer is not. Raises StoreUnavailable."""
+        ...
+
+    def keep_answers(self, answers: Collection[tuple[bytes, int, bytes, bytes]]) -> None:
+        """Keep answers: of each the key of its page, the time of the visit, what is to be known of it, its requests.
+
+        The visit is the page's last one from now on. Answers of pages that are not known are passed over. One step.
+        Raises StoreUnavailable.
+        """
+        ...
+
+
 @runtime_checkable
 class AsyncStore(Protocol):
     """A `Store` somewhere else: the same methods with the same meaning, but those that wait are coroutines.

@@ -22,6 +22,7 @@ PROGRAMS = [
     "crawlers",
     "stores",
     "kills",
+    "again",
     "chaos",
     "stores_redis",
     "redis_cluster",

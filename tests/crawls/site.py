@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from threading import Lock, Thread
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from magazine.stories import load_stories
 
@@ -84,6 +84,10 @@ class Site(ThreadingHTTPServer):
     def urls(self, *paths: str) -> list[str]:
         return [self.url(path) for path in paths]
 
+    def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
+        """Return what is sent to a request with *headers*."""
+        return self.answer(path)
+
     def answer(self, path: str) -> Answer:
         with self._lock:
             visit = self.visits[path]
@@ -93,10 +97,19 @@ class Site(ThreadingHTTPServer):
         return Answer(answer) if isinstance(answer, str) else answer
 
 
+AnySite = TypeVar("AnySite", bound=Site)
+
+
 @contextmanager
 def serve(routes: Routes) -> Iterator[Site]:
     """Serve from a thread for as long as the ``with`` block lasts."""
-    site = Site(routes)
+    with served(Site(routes)) as site:
+        yield site
+
+
+@contextmanager
+def served(site: AnySite) -> Iterator[AnySite]:
+    """Let *site* serve from a thread for as long as the ``with`` block lasts."""
     thread = Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -127,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def _send(self) -> None:
-        answer = self.server.answer(self.path)
+        answer = self.server.reply(self.path, dict(self.headers))
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         length = len(body) if answer.length is None else answer.length
         self.send_response(answer.status)

@@ -119,6 +119,7 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
         scrapy_simhash.NearDuplicate,
         scrapy_simhash.NearDuplicateItem,
         scrapy_simhash.NearDuplicatePageItem,
+        scrapy_simhash.RequestNotDue,
         scrapy_simhash.RequestSkipped,
         scrapy_simhash.UnchangedPageItem,
     ]
@@ -126,7 +127,9 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
 
 
 def test_the_flag_is_described() -> None:
-    assert f"``{names.FLAG}``" in sections(REFERENCE / "log-and-flags.rst")["The flag"]
+    described = sections(REFERENCE / "log-and-flags.rst")["The flag"]
+    for flag in (names.FLAG, names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE):
+        assert f"``{flag}``" in described
 
 
 def test_every_public_name_is_in_the_api_and_there_is_no_other() -> None:

@@ -1,6 +1,6 @@
 -- What every script of the store begins with: put before its own text, see scripts.py.
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, SITES, HOSTS = unpack(KEYS)
+local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, SITES, HOSTS, ANSWERS = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch, its own part
 -- and its parts after their length, if it has any, and its URL.

@@ -20,7 +20,7 @@ from scrapy_simhash.store.parts import Part, unpacked
 #: Of the layout. A store with another one is not touched.
 VERSION = 5
 #: In the order in which the scripts take them.
-KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "hosts")
+KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "hosts", "answers")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
@@ -41,6 +41,9 @@ _FOUND_BY = Struct(">BQQQ")
 CAME = b"+"
 #: In place of the kind of an event that cannot be read.
 DAMAGED = b""
+#: Of an answer: length of what is kept about it, which comes next; then its requests.
+_ANSWER = Struct(">H")
+_TIME = Struct(">q")
 _RUN = Struct(f">{ID_BYTES}sqq")
 _LONGEST = 0xFFFF
 #: Numbers are smaller: Lua cannot count further.
@@ -80,6 +83,23 @@ class ContentRecord(NamedTuple):
     key: bytes
     """Of the page it came from."""
     scope: str
+
+
+def packed_time(seen: int) -> bytes:
+    """Return a time as a stamp has it."""
+    return _TIME.pack(seen)
+
+
+def answer_of(about: bytes, requests: bytes) -> bytes:
+    """Return what is kept of an answer as one record."""
+    return _ANSWER.pack(len(checked("about", about))) + about + requests
+
+
+def read_answer(record: bytes) -> tuple[bytes, bytes]:
+    """Return what answer_of() took. Raises ValueError for a damaged record."""
+    with _said():
+        end = _ANSWER.size + _ANSWER.unpack_from(record)[0]
+        return record[_ANSWER.size : end], record[end:]
 
 
 def names_of(prefix: str) -> list[str]:

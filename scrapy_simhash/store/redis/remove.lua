@@ -36,5 +36,6 @@ if page then
     own = before < own and before or 0
   end
   redis.call('HDEL', PAGES, key)
+  redis.call('HDEL', ANSWERS, key)
 end
 return struct.pack('>c1I8B', 'S', redis.call('HLEN', PAGES), page and 1 or 0) .. packed(events)

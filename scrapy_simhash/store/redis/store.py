@@ -20,6 +20,7 @@ from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.answers import KeepsAnswers
 from scrapy_simhash.store.redis.audit import audit
 from scrapy_simhash.store.redis.comparison import Comparison
 from scrapy_simhash.store.redis.connection import Server
@@ -57,7 +58,7 @@ _REMOVED = Struct(">cQ?")
 _STORED, _RACED, _BEHIND = b"S", b"R", b"B"
 
 
-class RedisStore:
+class RedisStore(KeepsAnswers):
     """An :class:`~scrapy_simhash.store.base.AsyncStore` in Redis 6 or later, or Valkey.
 
     The contents are in the server, in the order in which they came, and an index of them is in every crawler. A claim

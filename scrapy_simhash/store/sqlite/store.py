@@ -18,6 +18,7 @@ from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.sqlite import files, rows, schema, statements
+from scrapy_simhash.store.sqlite.answers import KeepsAnswers
 from scrapy_simhash.store.sqlite.audit import audit
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
 from scrapy_simhash.store.sqlite.failures import KINDS, is_damage, said_at_opening, said_at_work
@@ -34,7 +35,7 @@ from scrapy_simhash.store.sqlite.rows import (
 )
 
 
-class SqliteStore(LocalStore):
+class SqliteStore(KeepsAnswers, LocalStore):
     """A :class:`~scrapy_simhash.store.base.Store` in a file; only the indexes are in memory.
 
     A claim is one transaction, which no kill of the process takes back. It costs some 50 microseconds more than that
@@ -104,6 +105,7 @@ class SqliteStore(LocalStore):
 
     def _read(self) -> None:
         """Read what is kept in memory."""
+        self._look_for_answers()
         ((self._size, self._page_end, self._content_end),) = self._execute(statements.ENDS).fetchall()
         scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
         if sorted(scopes) != list(range(len(scopes))) or (self._content_end and not scopes):
@@ -389,6 +391,7 @@ class SqliteStore(LocalStore):
                 self.damage.note(str(error))
         self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
+        self._forget_answer(number)
         self._execute("INSERT INTO removed VALUES (?)", (number,))
         self._commit()
         self._size -= 1

@@ -72,6 +72,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         await store.remove(b"b")
         await store.remove(b"a")
         version = await store.replace_site("a.example", b"", b"profile")
+        await store.keep_answers([(b"d", 77, b"about", b"requests"), (b"a", 78, b"removed", b"")])
         await store.close("shutdown")
     key = {name: f"{prefix}:{name}" for name in layout.KEYS}
     kinds = {name.strip("`"): kind for name, kind, _ in rows("redis-keys")}
@@ -85,7 +86,8 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
 
     assert client.hgetall(key["short"]) == {(3).to_bytes(8, "big"): b"3"}
     page = read("redis-page", client.hget(key["pages"], b"d"))
-    assert page == [3, 3, 4, 1, 0, stamp(3, 0, 0), b"https://example.com/d"]
+    assert page == [3, 3, 4, 1, 0, stamp(3, 77, 0), b"https://example.com/d"]
+    assert client.hgetall(key["answers"]) == {b"d": b"\0\5aboutrequests"}
 
     record = client.hget(key["contents"], "0")
     sketch = first.fingerprint.sketch

@@ -245,10 +245,14 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
         await store.claim(posting("a", content(0)))
         await store.claim(posting("b", 5, is_short=True))
         await store.replace_site("a.example", b"", b"profile")
+        await store.keep_answers([(b"a", 1, b"about", b"")])
         assert set(KEYS) <= {key.decode().removeprefix("p:") for key in client.keys("*")}
     RedisStore(server.url, "p", HEADER, reset=True).check()
     left = {key.decode() for key in client.keys("*")}
-    assert left == {*foreign, *(f"p:pages:{key}" for key in KEYS if key not in ("short", "sites", "hosts"))}
+    assert left == {
+        *foreign,
+        *(f"p:pages:{key}" for key in KEYS if key not in ("short", "sites", "hosts", "answers")),
+    }
 
 
 @waits
@@ -320,6 +324,7 @@ async def test_all_is_forgotten_some_time_after_the_last_claim(shared: RedisServ
         assert set(times_left(shared, prefix)) == {"header", "pages", "contents", "events", "runs"}
         await store.claim(posting("b", 5, is_short=True))
         await store.replace_site("a.example", b"", b"profile")
+        await store.keep_answers([(b"a", 1, b"about", b"")])
         left = times_left(shared, prefix)
         assert set(left) == set(KEYS)
         assert all(990 < seconds <= 1000 for seconds in left.values())

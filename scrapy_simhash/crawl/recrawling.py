@@ -1,0 +1,372 @@
+"""Recrawling: pages that an earlier crawl has read and this one need not: the server says so, or the schedule does.
+
+The one place where requests are answered without their page. One passes through in this order::
+
+    screen()        downloader middleware 40     looks up what is kept of the page; skips it if it is not due
+    add_headers()   downloader middleware 950    validators, on what is really sent
+    hear()          downloader middleware 950    takes them off again, and marks the 304 that they have brought
+    not_modified()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
+    note()          downloader middleware 40     a page that came in full: what is to be kept of its answer
+    take_down()     spider middleware            a request that its callback yields
+    keep()          spider middleware            its callback has yielded all: the answer is kept
+
+An error in here is counted and logged, and costs nothing but a page that is fetched in full.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_simhash import names
+from scrapy_simhash.crawl.answer_book import AnswerBook, verdict_of
+from scrapy_simhash.crawl.flood_guard import may_be_refused
+from scrapy_simhash.crawl.html import last_value
+from scrapy_simhash.crawl.kept_links import KeptLinks
+from scrapy_simhash.crawl.stand_ins import RequestNotDue, handed_on, in_full, passed_over
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
+from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.recrawl import LASTMOD, Answer, Schedule, packed, use_of
+from scrapy_simhash.scope import host_of
+from scrapy_simhash.signals import request_not_due
+from scrapy_simhash.store import KeepsAnswers
+from scrapy_simhash.times import duration
+from scrapy_simhash.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawl.page_checker import Checked
+    from scrapy_simhash.crawl.store_session import StoreSession
+    from scrapy_simhash.store import Answered
+
+logger = logging.getLogger(__name__)
+
+#: The headers that ask whether a page has changed.
+_HEADERS = (b"If-None-Match", b"If-Modified-Since")
+
+
+class _Way:
+    """What is known of one request on its way."""
+
+    __slots__ = ("answer", "answered", "asked_with", "is_check", "is_uncached", "key", "pending", "taken")
+
+    def __init__(self, key: bytes, is_check: bool) -> None:
+        self.key = key
+        #: Whether its page is fetched in full to see whether a 304 was right.
+        self.is_check = is_check
+        self.answered: Answered | None = None
+        #: Of the latest visit; None at the first.
+        self.answer: Answer | None = None
+        #: The ETag and the date that were sent, empty for none; None if nothing was.
+        self.asked_with: tuple[bytes, bytes] | None = None
+        #: Whether its response was hidden from the HTTP cache.
+        self.is_uncached = False
+        #: What is to be kept when the callback has yielded all.
+        self.pending: Answer | None = None
+        #: What it has yielded so far; None if that cannot be kept.
+        self.taken: list[dict[str, Any]] | None = []
+
+
+class Recrawling:
+    """Answers, asks and schedules for one crawl."""
+
+    def __init__(self, crawler: Crawler, config: Config, session: StoreSession) -> None:
+        """*session* has a store that keeps answers: see `opened`."""
+        self._crawler = crawler
+        self._config = config
+        self._stats = stats_of(crawler)
+        self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
+        self._schedules = bool(config.recrawl or config.recrawl_budget)
+        self._book = AnswerBook(session.detector.store)
+        self._hosts = TrustedHosts(session.detector.store)
+        self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
+        self._links: KeptLinks | None = None
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        session.last_steps.append(self.finish)
+
+    @classmethod
+    def opened(cls, crawler: Crawler, config: Config, session: StoreSession) -> Recrawling | None:
+        """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
+        is_asked = config.conditional or config.recrawl or config.recrawl_budget
+        if not is_asked or session.forgets or not session.is_crawl:
+            return None
+        if not isinstance(session.detector.store, KeepsAnswers):
+            return None
+        made = _OF_CRAWLS[stats_of(crawler)] = cls(crawler, config, session)
+        return made
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Learn the methods of *spider*."""
+        self._links = KeptLinks(spider)
+
+    async def screen(self, request: Request) -> Response | None:
+        """Return None for a request that is to be sent, and a response with kept requests for one that is not due.
+
+        Raises RequestNotDue if no requests are kept of its page.
+        """
+        is_check = request.meta.pop(names.META_IN_FULL, False)
+        if request.callback is NO_CALLBACK or request.meta.get(names.META_ENABLED, True) is False:
+            return None
+        if request.method != "GET" or request.body:
+            return None
+        try:
+            way = self._ways[request] = _Way(self._key_of(request), is_check)
+            await self._hosts.meet(host_of(request.url))
+            answered = way.answered = await self._book.find(way.key)
+            if answered is not None:
+                way.answer = Answer.from_bytes(answered.about)
+                return self._skip(request, way, answered, way.answer)
+        except RequestNotDue:
+            raise
+        except Exception as error:
+            self._failed(error, request)
+        return None
+
+    def add_headers(self, request: Request) -> None:
+        """Put validators on a request that is about to be sent."""
+        way = self._ways.get(request)
+        if (
+            not self._config.conditional
+            or way is None
+            or way.answered is None
+            or way.answer is None
+            or way.is_check
+        ):
+            return
+        # With these, the HTTP cache asks whether what it has is still valid; or the spider asks by itself.
+        headers, meta = request.headers, request.meta
+        if "cached_response" in meta or any(name in headers for name in _HEADERS):
+            return
+        if meta.get(names.META_CONDITIONAL, True) is False:
+            return
+        if not self._is_as_before(request, way.answered, way.answer):
+            return
+        etag, modified = self._hosts.to_send(host_of(request.url), way.answer)
+        if etag:
+            headers[b"If-None-Match"] = etag
+        if modified:
+            headers[b"If-Modified-Since"] = modified
+        if etag or modified:
+            way.asked_with = etag, modified
+            self._stats.inc_value(names.STAT_CONDITIONAL_SENT)
+
+    def hear(self, request: Request, response: Response | None) -> None:
+        """Take the validators off a request, which may be sent elsewhere next; mark a 304 that they have brought."""
+        way = self._ways.get(request)
+        if way is None or way.asked_with is None:
+            return
+        for name in _HEADERS:
+            request.headers.pop(name, None)
+        if response is not None and response.status == 304:
+            response.flags.append(names.FLAG_NOT_MODIFIED)
+            # It is no page, and the HTTP cache must not keep it as one.
+            way.is_uncached = not request.meta.get("dont_cache")
+            request.meta["dont_cache"] = True
+
+    def not_modified(self, request: Request, response: Response) -> tuple[Verdict | None, Request | None]:
+        """Return the verdict that a 304 is, or the request to be sent in its place, which fetches the page in full.
+
+        Both None for a response to a request that was not due: it has no verdict.
+        """
+        if names.FLAG_NOT_DUE in response.flags:
+            return None, None
+        way = self._ways[request]
+        if way.is_uncached:
+            request.meta.pop("dont_cache", None)
+        site = host_of(request.url)
+        self._stats.inc_value(names.STAT_CONDITIONAL_NOT_MODIFIED)
+        try:
+            assert way.answered is not None
+            assert way.answer is not None
+            self._hosts.kept_word(site)
+            if random.random() < self._config.conditional_checks:
+                self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
+                return None, in_full(request)
+            requests = self._made_again(way.answered)
+            verdict = verdict_of(way.answered)
+            self._book.put(way.key, way.answer.after_visit(False), way.answered.requests)
+        except Exception as error:
+            self._failed(error, request)
+            return None, in_full(request)
+        self._replace_callback(request, partial(handed_on, requests))
+        return verdict, None
+
+    def note(self, checked: Checked, request: Request, response: Response, loses_links: bool) -> None:
+        """Note a page that came in full; with *loses_links* its requests are dropped, and nothing is kept."""
+        way, reading = self._ways.get(request), checked.reading
+        if way is None or reading is None or reading.text_hash is None or checked.key is None:
+            return
+        if checked.verdict.status is Status.UNKNOWN or loses_links or response.status != 200:
+            return
+        try:
+            now, text_hash = int(time.time()), reading.text_hash
+            has_changed = way.answered is not None and way.answered.text_hash != text_hash
+            etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
+            if way.answered is not None:
+                self._learn(way, has_changed, modified, request)
+            use = self._use(request, text_hash)
+            if use is not None:
+                answer = Answer(use, now) if way.answer is None else way.answer.after_visit(has_changed)
+                way.pending = answer._replace(use=use).with_validators(etag, modified)
+        except Exception as error:
+            self._failed(error, request)
+
+    def waits_for_requests(self, request: Request | None) -> bool:
+        """Tell whether the requests that the callback of *request* yields are to be taken down."""
+        way = None if request is None else self._ways.get(request)
+        return way is not None and way.pending is not None
+
+    @property
+    def reads_dates(self) -> bool:
+        """Whether a rule asks for the dates of sitemaps."""
+        return any(word == LASTMOD for _, word in self._config.recrawl)
+
+    def take_down(self, one: Request, request: Request, is_link: bool) -> None:
+        """Take down *one* request of the callback; one that is no link asks for the same page again."""
+        way = self._ways[request]
+        if way.taken is None or not self._config.conditional_links:
+            return
+        try:
+            taken = self._links.taken_down(one) if self._links is not None and is_link else None
+        except Exception as error:
+            self._failed(error, request)
+            taken = None
+        if taken is None:
+            way.taken = None
+        else:
+            way.taken.append(taken)
+
+    def keep(self, request: Request) -> None:
+        """Keep the answer to *request*, whose callback has yielded all."""
+        way = self._ways[request]
+        try:
+            requests = None if way.taken is None else packed(way.taken)
+            if requests is None or way.pending is None:
+                self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            else:
+                self._book.put(way.key, way.pending, requests)
+        except Exception as error:
+            self._failed(error, request)
+        way.pending, way.taken = None, []
+
+    async def finish(self) -> None:
+        """Give the store what is not there yet."""
+        await self._book.finish()
+        with suppress(StoreError):
+            await self._hosts.tell()
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log what was saved, and which hosts are not trusted."""
+        sent, unchanged, checks, skipped = (
+            self._stats.get_value(name, 0)
+            for name in (
+                names.STAT_CONDITIONAL_SENT,
+                names.STAT_CONDITIONAL_NOT_MODIFIED,
+                names.STAT_CONDITIONAL_CHECKS,
+                names.STAT_RECRAWL_SKIPPED,
+            )
+        )
+        logger.info(
+            "Conditional requests: %(sent)d sent, %(unchanged)d answered by 304 (%(checks)d of them fetched in full"
+            " as a check); %(skipped)d requests not due",
+            {"sent": sent, "unchanged": unchanged, "checks": checks, "skipped": skipped},
+            extra={"spider": spider},
+        )
+        self._hosts.spider_closed(spider)
+
+    # --- The schedule.
+
+    def _skip(self, request: Request, way: _Way, answered: Answered, answer: Answer) -> Response | None:
+        """Return the response to a request that is not to be sent, None if it is; raise RequestNotDue."""
+        if not self._schedules or way.is_check or request.dont_filter or not may_be_refused(request):
+            return None
+        if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(
+            request, answered, answer
+        ):
+            return None
+        lastmod, now = request.meta.get(names.META_LASTMOD), int(time.time())
+        reason = self._schedule.not_due(
+            request.url, host_of(request.url), answered.seen, answer, lastmod, now
+        )
+        if reason is None:
+            return None
+        requests = self._made_again(answered)
+        for stat in (names.STAT_RECRAWL_SKIPPED, f"{names.STAT_RECRAWL_SKIPPED}/{reason.value}"):
+            self._stats.inc_value(stat)
+        self._crawler.signals.send_catch_log(
+            request_not_due, request=request, key=way.key, reason=reason.value, spider=self._crawler.spider
+        )
+        error = RequestNotDue(request.url, reason.value)
+        if not requests:
+            raise error
+        # What its callback yielded goes through all spider middlewares, as it did then: so there is a response.
+        self._replace_callback(request, partial(passed_over, requests, request.errback, error))
+        request.meta["dont_cache"] = True
+        return Response(request.url, status=304, flags=[names.FLAG_NOT_DUE])
+
+    # --- What is kept.
+
+    def _is_as_before(self, request: Request, answered: Answered, answer: Answer) -> bool:
+        """Tell whether the page is settled, and the request is for what the page was read for when that was kept."""
+        return answered.is_settled and answer.use == self._use(request, answered.text_hash)
+
+    def _use(self, request: Request, text_hash: int | None) -> int | None:
+        name = None if self._links is None else self._links.name_of(request.callback)
+        if name is None:
+            return None
+        meta = request.meta
+        others = [meta.get("rule"), meta.get("cookiejar"), request.cookies, self._config.conditional_links]
+        return use_of(name, request.cb_kwargs, others, text_hash)
+
+    def _made_again(self, answered: Answered) -> list[Request]:
+        assert self._links is not None
+        return self._links.made_again(answered.requests)
+
+    def _learn(self, way: _Way, has_changed: bool, modified: bytes, request: Request) -> None:
+        """Learn from a page that came in full whether its host is to be trusted."""
+        site, url = host_of(request.url), request.url
+        if way.is_check and has_changed:
+            self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
+            self._hosts.lied(site, url)
+        elif way.asked_with is not None and not has_changed:
+            has_date = bool(modified) and way.answer is not None and modified == way.answer.modified
+            self._hosts.came_in_vain(site, url, has_date)
+
+    def _replace_callback(self, request: Request, callback: Any) -> None:
+        request.callback = callback
+        # Scrapy's HttpErrorMiddleware lets it pass.
+        request.meta["handle_httpstatus_list"] = [304]
+
+    def _key_of(self, request: Request) -> bytes:
+        fingerprinter = self._crawler.request_fingerprinter
+        assert fingerprinter is not None
+        return fingerprinter.fingerprint(request)
+
+    def _failed(self, error: Exception, about: object) -> None:
+        """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""
+        if not isinstance(error, StoreError):
+            self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+            self._warn_once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
+
+
+#: By the stats of a crawl, which end when it does.
+_OF_CRAWLS: WeakKeyDictionary[StatsCollector, Recrawling] = WeakKeyDictionary()
+
+
+def recrawling_of(crawler: Crawler) -> Recrawling | None:
+    """Return the one of *crawler*, None if there is none."""
+    return _OF_CRAWLS.get(stats_of(crawler))

@@ -1,0 +1,8 @@
+"""Recrawl: what is kept of a page's answer, so that the next crawl need not fetch it, or not in full."""
+
+from scrapy_simhash.recrawl.answer import Answer
+from scrapy_simhash.recrawl.kept import packed, unpacked, use_of
+from scrapy_simhash.recrawl.schedule import LASTMOD, NotDue, Schedule
+from scrapy_simhash.recrawl.trust import Trust, Trusts
+
+__all__ = ["LASTMOD", "Answer", "NotDue", "Schedule", "Trust", "Trusts", "packed", "unpacked", "use_of"]

@@ -1,0 +1,64 @@
+"""A site that sends ETags or dates, and answers 304 as a server should, or as some do."""
+
+import gzip
+from collections.abc import Mapping
+from email.utils import formatdate
+from itertools import count
+from zlib import crc32
+
+from tests.crawls.site import Answer, Routes, Site
+
+#: Of pages that never changed.
+LONG_AGO = 1_600_000_000
+
+
+class ValidatingSite(Site):
+    """Answers 304 to who knows a page. *modes* of paths say how it errs; what it has sent is in *sent*."""
+
+    def __init__(self, routes: Routes) -> None:
+        super().__init__(routes)
+        #: By path: ``lies`` (304 whatever was sent), ``new etags``, ``dates`` (no ETag), ``none``, ``gzip``.
+        self.modes: dict[str, str] = {}
+        #: The mode of all other paths.
+        self.mode = "etags"
+        #: Path, status, and length of the body, in order.
+        self.sent: list[tuple[str, int, int]] = []
+        self._numbers = count()
+
+    def reply(self, path: str, headers: Mapping[str, str]) -> Answer:
+        """Answer, and note what is sent."""
+        answer = self._answer_to(path, headers)
+        self.sent.append((path, answer.status, len(answer.body)))
+        return answer
+
+    @property
+    def bytes_sent(self) -> int:
+        """Of bodies."""
+        return sum(length for _, _, length in self.sent)
+
+    def paths(self, status: int) -> list[str]:
+        """Return the paths that were answered so, sorted."""
+        return sorted(path for path, its_status, _ in self.sent if its_status == status)
+
+    def _answer_to(self, path: str, headers: Mapping[str, str]) -> Answer:
+        answer = self.answer(path)
+        if answer.status != 200:
+            return answer
+        mode = self.modes.get(path, self.mode)
+        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        sum_of_body = crc32(body)
+        etag = f'"{sum_of_body:x}-{next(self._numbers)}"' if mode == "new etags" else f'"{sum_of_body:x}"'
+        date = formatdate(LONG_AGO + sum_of_body % 1_000_000, usegmt=True)
+        its: dict[str, str] = {}
+        if mode not in ("dates", "none"):
+            its["ETag"] = etag
+        if mode in ("dates", "new etags", "both"):
+            its["Last-Modified"] = date
+        asked = headers.get("If-None-Match"), headers.get("If-Modified-Since")
+        knows = asked[0] == etag if asked[0] is not None else asked[1] == date
+        if its and (knows or (mode == "lies" and asked != (None, None))):
+            return Answer(b"", 304, None, its)
+        if mode == "gzip":
+            its["Content-Encoding"] = "gzip"
+            body = gzip.compress(body)
+        return answer._replace(body=body, headers={**answer.headers, **its})
