@@ -132,6 +132,9 @@ class Config:
     url_rules: str = "observe"
     url_rules_pin: tuple[str, ...] = ()
     url_rules_forbid: tuple[str, ...] = ()
+    changes: str | None = None
+    changes_size: int = 2_000
+    text: bool = False
     report: str | None = None
     live: str | None = None
     store: str | None = None
@@ -243,6 +246,12 @@ class Config:
         )
         require(1 <= self.shingle_size <= 16, "shingle_size", "must be 1 to 16 tokens", self.shingle_size)
         require(self.min_shingles >= 1, "min_shingles", "must be at least 1", self.min_shingles)
+        require(
+            self.changes_size >= 0,
+            "changes_size",
+            "must be a number of characters, or 0 for none",
+            self.changes_size,
+        )
         require(self.maxsize >= 0, "maxsize", "must be a number of bytes, or 0 for no limit", self.maxsize)
         require(
             self.thread_size >= 0,

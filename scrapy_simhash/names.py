@@ -31,6 +31,8 @@ META_HINTS = "simhash_hints"
 META_ELSEWHERE = "simhash_elsewhere"
 META_PREFERRED = "simhash_preferred"
 META_BY_LEARNING = "simhash_by_learning"
+META_CHANGE = "simhash_change"
+META_TEXT = "simhash_text"
 META_DONE = "simhash_done"
 META_EXEMPTION = "simhash_exemption"
 META_WAITED = "simhash_waited"
@@ -52,6 +54,8 @@ META_OUT = frozenset(
         META_ELSEWHERE,
         META_PREFERRED,
         META_BY_LEARNING,
+        META_CHANGE,
+        META_TEXT,
         META_DONE,
         META_EXEMPTION,
         META_WAITED,
@@ -100,6 +104,9 @@ STAT_CONDITIONAL_CHECKS = "simhash/conditional/checks"
 STAT_CONDITIONAL_LIES = "simhash/conditional/lies"
 STAT_CONDITIONAL_NOT_KEPT = "simhash/conditional/not_kept"
 STAT_RECRAWL_SKIPPED = "simhash/recrawl/skipped"  # and /<reason>
+STAT_CHANGES = "simhash/changes"  # /<change>
+STAT_CHANGES_UNKNOWN = "simhash/changes/links_unknown"
+STAT_CHANGE_ERRORS = "simhash/change_errors"
 STAT_REPORT_ERRORS = "simhash/report_errors"
 STAT_HOSTS_KNOWN = "simhash/site/hosts_known"
 STAT_OWN_PARTS = "simhash/site/own_parts"

@@ -27,3 +27,6 @@ request_skipped = object()
 #: arguments ``request``, ``key`` (of the page in the store), ``reason`` (``age``, ``auto``, ``lastmod`` or
 #: ``budget``) and ``spider``.
 request_not_due = object()
+#: A page is new, has changed or moved, is gone or back. Sent once per line of ``SIMHASH_CHANGES``, with the arguments
+#: ``change`` (a :class:`~scrapy_simhash.changes.PageChange`) and ``spider``.
+page_changed = object()

@@ -11,6 +11,7 @@ from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 from scrapy_simhash.crawl.links_middleware import SimhashLinksMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawl.validators_middleware import SimhashValidatorsMiddleware
+from scrapy_simhash.crawl.yields_middleware import SimhashYieldsMiddleware
 
 #: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
 #: after retries and redirects, and the response seen is the very object that the spider gets.
@@ -19,8 +20,8 @@ DOWNLOADER_MIDDLEWARE_ORDER = 40
 SPIDER_MIDDLEWARE_ORDER = 75
 #: Behind the HTTP cache (900): what arrives there is sent.
 VALIDATORS_MIDDLEWARE_ORDER = 950
-#: Next to the spider, before any other middleware changes what it yields.
-LINKS_MIDDLEWARE_ORDER = 100_000
+#: Next to the spider, before any other middleware changes or drops what it yields.
+LINKS_MIDDLEWARE_ORDER = YIELDS_MIDDLEWARE_ORDER = 100_000
 #: Before what stores items, which stands at 100 and above by custom; what cleans them belongs before it.
 ITEM_PIPELINE_ORDER = 50
 
@@ -28,8 +29,9 @@ ITEM_PIPELINE_ORDER = 50
 class Addon:
     """``ADDONS = {"scrapy_simhash.Addon": 500}``.
 
-    Adds the two middlewares, two more for conditional requests and ``SIMHASH_RECRAWL``, and the item pipeline if
-    ``SIMHASH_ITEM_FIELDS`` is set, unless the project has given them an order, or None, of its own.
+    Adds the two middlewares, two more for conditional requests and ``SIMHASH_RECRAWL``, one for ``SIMHASH_CHANGES``,
+    and the item pipeline if ``SIMHASH_ITEM_FIELDS`` is set, unless the project has given them an order, or None, of
+    its own.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
@@ -50,6 +52,10 @@ class Addon:
             )
             settings.setdefault_in_component_priority_dict(
                 "SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER
+            )
+        if config.changes is not None:
+            settings.setdefault_in_component_priority_dict(
+                "SPIDER_MIDDLEWARES", SimhashYieldsMiddleware, YIELDS_MIDDLEWARE_ORDER
             )
         if config.item_fields:
             settings.setdefault_in_component_priority_dict(

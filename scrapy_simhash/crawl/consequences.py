@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.advice import advice_of
+from scrapy_simhash.crawl.change_reporter import ChangeReporter
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.depths import Depths
 from scrapy_simhash.crawl.flood_guard import FloodGuard
@@ -60,6 +61,7 @@ class Consequences:
         self._requested = RequestedActions(crawler, config)
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
+        self.changes = ChangeReporter(crawler, config, fingerprinter)
         self._report = Report.open(crawler, config)
         self._advice = advice_of(crawler)
         self._advice.report = None if self._report is None else self._report.path
@@ -91,6 +93,7 @@ class Consequences:
                 verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
             self._give_up("Error while choosing an action for %(about)s: the page is kept", response)
+        self.changes.note(checked, request, response)
         try:
             self._make_known(verdict, decision, canonical, url, request, response)
             self._floods.note_verdict(verdict, reading, request, response)
@@ -104,6 +107,7 @@ class Consequences:
 
     def not_modified(self, verdict: Verdict, request: Request, response: Response) -> None:
         """Make known the verdict on a page of which only its server's word is there: it has not changed."""
+        self.changes.note(Checked(verdict), request, response)
         try:
             self._make_known(verdict, _NOTHING, None, response.url, request, response)
             self._floods.note_verdict(verdict, None, request, response)
@@ -122,6 +126,7 @@ class Consequences:
 
     def keep_in(self, session: StoreSession) -> None:
         """Keep what is learned about URLs in the store of *session*."""
+        self.changes.keep_in(session.detector.store)
         if session.remembers:
             self._url_rules.keep_in(session.detector.store)
             session.last_steps.append(self._url_rules.keep)
@@ -133,6 +138,7 @@ class Consequences:
     def spider_opened(self, spider: Spider) -> None:
         """Begin the report and the live view, and read what an earlier run of the crawl has skipped."""
         self._url_rules.spider_opened(spider)
+        self.changes.spider_opened()
         if self._report is not None:
             self._report.begin()
         if self._live is not None:
@@ -142,6 +148,7 @@ class Consequences:
         """Tell of the clusters, and end the report and the live view."""
         self._clusters.spider_closed(spider)
         self._url_rules.spider_closed(spider, reason)
+        self.changes.spider_closed(reason)
         if self._report is not None:
             self._report.close()
         if self._live is not None:

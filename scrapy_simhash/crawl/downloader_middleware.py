@@ -66,6 +66,8 @@ class SimhashDownloaderMiddleware:
             self.process_request = self._screen_known
         elif self.config.flood_action == "stop_pattern" or self.config.url_rules == "skip":
             self.process_request = self._screen
+        if self._consequences.changes.is_on:
+            self.process_exception = self._note_failure
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -96,6 +98,10 @@ class SimhashDownloaderMiddleware:
         if later is not None or self._recrawling is None:
             return later
         return await self._recrawling.screen(request)
+
+    def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
+        """Take note of a request that has no answer, after all retries."""
+        self._consequences.changes.failed(request, exception)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None

@@ -168,8 +168,10 @@ class PageChecker:
         return Checked(verdict, reading, key, None, since)
 
     def _is_read_again(self, verdict: Verdict) -> bool:
-        """Tell whether it may be asked of the text of a page whether it protects the page."""
+        """Tell whether somebody may ask for the text of a page: whether it protects the page, or what has changed."""
         config = self._config
+        if config.changes is not None and verdict.reason is not Reason.UNCHANGED:
+            return True
         return (
             verdict.is_duplicate
             and not verdict.is_exact

@@ -103,7 +103,7 @@ class Report:
         if config.report is None or not is_crawl(crawler):
             return None
         return cls(
-            path_of(config.report, crawler.spider or crawler.spidercls),
+            path_of(config.report, crawler.spider or crawler.spidercls, "SIMHASH_REPORT"),
             appends=bool(crawler.settings.get("JOBDIR")),
             on_error=lambda: stats_of(crawler).inc_value(names.STAT_REPORT_ERRORS),
         )
@@ -193,14 +193,14 @@ def _rounded(miss: NearMiss) -> dict[str, object]:
     return {**miss._asdict(), "similarity": round(miss.similarity, 3)}
 
 
-def path_of(template: str, spider: object, now: datetime | None = None) -> Path:
-    """Return the path that ``SIMHASH_REPORT`` means: with the attributes of *spider* in it, as feeds have them.
+def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:
+    """Return the path that *setting* means by *template*: with the attributes of *spider* in it, as feeds have them.
 
     ``%(time)s`` is *now*, when the crawl begins. ``~`` is the user's own folder. Raises SettingError for anything
     else behind a %.
 
     >>> from types import SimpleNamespace
-    >>> path_of("out/%(name)s-100%%.jsonl", SimpleNamespace(name="news")).as_posix()
+    >>> path_of("out/%(name)s-100%%.jsonl", SimpleNamespace(name="news"), "SIMHASH_REPORT").as_posix()
     'out/news-100%.jsonl'
     """
 
@@ -213,7 +213,7 @@ def path_of(template: str, spider: object, now: datetime | None = None) -> Path:
             return moment.isoformat().replace(":", "-")
         if match["name"] is None or not hasattr(spider, match["name"]):
             raise SettingError(
-                "SIMHASH_REPORT must not contain % except in %(name)s, %(time)s and the like, and %%,"
+                f"{setting} must not contain % except in %(name)s, %(time)s and the like, and %%,"
                 f" got {template!r}"
             )
         return str(getattr(spider, match["name"]))

@@ -109,12 +109,16 @@ def _action_on(response: Response) -> Action:
 
 
 def _mark(response: Response | None) -> dict[str, Any] | None:
-    """Return the mark of an item of *response*; None if its page repeats no other, and was not seen before."""
+    """Return the mark of an item of *response*.
+
+    None if there is nothing to say: its page repeats no other, was not seen before, and changes are not told.
+    """
     if response is None or response.request is None:
         return None
     meta = response.meta
     is_revisit = meta.get(names.META_STATUS) == Status.REVISIT.value
-    if names.META_DUPLICATE_OF not in meta and not is_revisit:
+    change = meta.get(names.META_CHANGE)
+    if names.META_DUPLICATE_OF not in meta and not is_revisit and change is None:
         return None
     mark = {
         "status": meta.get(names.META_STATUS),
@@ -125,4 +129,6 @@ def _mark(response: Response | None) -> dict[str, Any] | None:
     }
     if is_revisit:
         mark |= {"reason": meta.get(names.META_REASON), "last_seen": meta.get(names.META_LAST_SEEN)}
+    if change is not None:
+        mark["change"] = change
     return mark

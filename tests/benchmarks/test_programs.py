@@ -23,6 +23,7 @@ PROGRAMS = [
     "stores",
     "kills",
     "again",
+    "changes",
     "chaos",
     "stores_redis",
     "redis_cluster",

@@ -308,7 +308,7 @@ SPIDER = SimpleNamespace(name="news", edition=7)
     ],
 )
 def test_a_path_has_places_as_feeds_have_them(template: str, expected: str) -> None:
-    assert path_of(template, SPIDER, MOMENT).as_posix() == expected
+    assert path_of(template, SPIDER, "SIMHASH_REPORT", MOMENT).as_posix() == expected
 
 
 @pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])
@@ -318,13 +318,13 @@ def test_any_other_place_is_refused(template: str) -> None:
         f" got {template!r}"
     )
     with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
-        path_of(template, SPIDER)
+        path_of(template, SPIDER, "SIMHASH_REPORT")
 
 
 def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
-    assert path_of("~/report.jsonl", SPIDER) == tmp_path / "report.jsonl"
+    assert path_of("~/report.jsonl", SPIDER, "SIMHASH_REPORT") == tmp_path / "report.jsonl"
 
 
 def test_what_is_not_asked_for_is_not_written() -> None:

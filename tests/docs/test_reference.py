@@ -12,6 +12,7 @@ import pytest
 
 import scrapy_simhash
 from scrapy_simhash import Config, Reason, Status, exceptions, names
+from scrapy_simhash.changes import Change
 from scrapy_simhash.config import PREFIX, setting_names
 from scrapy_simhash.crawl.flood_guard import CLOSE_REASON
 from scrapy_simhash.floods import Kind
@@ -35,8 +36,9 @@ BY_REASON = {
     names.STAT_REVISITS: {f"{names.STAT_REVISITS}/{reason.value}" for reason in FATES},
     names.STAT_EXEMPTED: {f"{names.STAT_EXEMPTED}/{reason}" for reason in EXEMPTIONS},
     names.STAT_FLOODS: {f"{names.STAT_FLOODS}/{kind.value}" for kind in Kind},
+    names.STAT_CHANGES: {f"{names.STAT_CHANGES}/{change.value}" for change in Change},
 }
-BY_WHAT = {names.STAT_FLOODS: "kind"}
+BY_WHAT = {names.STAT_FLOODS: "kind", names.STAT_CHANGES: "change"}
 #: Functions of SQL.
 SQL = {"simhash_distance", "simhash_near"}
 #: Begins with SIMHASH_ and is read by tests and benchmarks, not by a crawl.

@@ -1,0 +1,239 @@
+"""A site that changes by a script, generation after generation, and the truth about it: what a crawl has to tell.
+
+Pages are listed on six lists, each page on one; the start page links to the lists. In each generation pages are
+edited, moved, deleted, brought back and added. Servers fail and lie, too, and the truth says what follows from that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+LISTS = 6
+#: Pages of each list at the beginning.
+ON_A_LIST = 8
+#: What a server that fails at a page does, and what robots.txt can.
+FAILURES = (503, 500, "cut off", "forbidden")
+_NOUNS = "ferry harbour captain bridge lantern river museum winter market school ladder garden letter engine".split()
+_VERBS = "carried painted followed repaired borrowed measured answered watched forgotten promised".split()
+
+
+class Told(NamedTuple):
+    """A change that a crawl has to tell."""
+
+    path: str
+    change: str
+    previous: str | None = None
+
+
+class Reply(NamedTuple):
+    """What the server sends for a path: a page if *status* is 200, and nothing that ends well if *is_cut* is true."""
+
+    status: int = 200
+    body: str = ""
+    location: str | None = None
+    is_cut: bool = False
+
+
+class ChangingSite:
+    """The site in one generation. `next()` changes it; *truth* then has what is to be told, by generation."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = Random(seed)
+        self._texts = 0
+        self.generation = 0
+        #: By path: number of the text, and how often it was edited a little.
+        self.pages: dict[str, tuple[int, int]] = {}
+        self.lists: list[list[str]] = []
+        self.redirects: dict[str, str] = {}
+        #: Paths that answer 404 or 410, and are still linked.
+        self.missing: dict[str, int] = {}
+        #: Paths that fail in this generation, and how.
+        self.failing: dict[str, int | str] = {}
+        #: Paths whose server sends the text of the generation before.
+        self.stale: dict[str, tuple[int, int]] = {}
+        self._deleted: dict[str, tuple[int, int]] = {}
+        self._lies: list[str] = []
+        self.truth: list[set[Told]] = [set()]
+        for number in range(LISTS):
+            self.lists.append([])
+            for _ in range(ON_A_LIST):
+                self._add(number)
+        self.truth[0] |= {Told(path, "new") for path in ("/", *(f"/list/{n}" for n in range(LISTS)))}
+
+    def reply(self, path: str) -> Reply:
+        """Return what the server sends for *path* now."""
+        failure = self.failing.get(path)
+        if isinstance(failure, int):
+            return Reply(failure, "<p>Out of order.")
+        if path == "/robots.txt":
+            rules = "".join(
+                f"Disallow: {path}$\n" for path, how in self.failing.items() if how == "forbidden"
+            )
+            return Reply(200, f"User-agent: *\n{rules}")
+        is_cut = failure == "cut off"
+        if path == "/":
+            return Reply(200, _page("start", 0, [f"/list/{n}" for n in range(LISTS)]), is_cut=is_cut)
+        if path.startswith("/list/"):
+            number = int(path.rpartition("/")[2])
+            return Reply(200, _page(f"list {number}", 0, self.lists[number]), is_cut=is_cut)
+        if path in self.redirects:
+            return Reply(301, location=self.redirects[path])
+        if path in self.missing or path not in self.pages:
+            return Reply(self.missing.get(path, 404), "<p>No such page.")
+        text, edits = self.stale.get(path, self.pages[path])
+        return Reply(200, _page(f"text {text}", edits, []), is_cut=is_cut)
+
+    def next(self) -> None:
+        """Go on to the next generation."""
+        self.generation += 1
+        told: set[Told] = set()
+        self.truth.append(told)
+        # What a server has lied about comes to light: the page is there after all, or has long changed.
+        lied_about = {*self._lies, *self.stale}
+        for path in self._lies:
+            del self.missing[path]
+            told.add(Told(path, "back"))
+        told |= {Told(path, "changed") for path in self.stale}
+        self._lies, self.stale, self.failing = [], {}, {}
+        # A failing list hides its pages: nothing happens to them, so that nothing is late.
+        hidden = self._random.choice([n for n in range(LISTS) if not lied_about & set(self.lists[n])])
+        self.failing[f"/list/{hidden}"] = self._random.choice(FAILURES)
+        texts = Counter(text for text, _ in self.pages.values())
+        free = [
+            (number, path)
+            for number, paths in enumerate(self.lists)
+            if number != hidden
+            for path in paths
+            if path in self.pages
+            and path not in self.missing
+            and path not in {t.path for t in told}
+            # Of two pages with one text nobody can tell which of them has moved.
+            and texts[self.pages[path][0]] == 1
+        ]
+        self._random.shuffle(free)
+        script = (
+            [self._edit, self._edit_a_little, self._move, self._unlink, self._delete, self._fail] * 2
+            + [self._move_with_redirect, self._move_with_missing, self._copy]
+            + [self._lie_missing, self._lie_stale]
+        )
+        for happen in script:
+            number, path = free.pop()
+            happen(number, path)
+        back = [path for path in sorted(self._deleted) if self._random.random() < 0.3]
+        for path in back:
+            self._bring_back(next(n for n in range(LISTS) if n != hidden), path)
+        for _ in range(3):
+            self._add(next(n for n in range(LISTS) if n != hidden))
+
+    # --- What happens to a page, and what is to be told of it.
+
+    def _add(self, number: int) -> None:
+        self._texts += 1
+        path = f"/page/{self._texts}"
+        self.pages[path] = self._texts, 0
+        self.lists[number].append(path)
+        self._tell(path, "new")
+
+    def _edit(self, number: int, path: str) -> None:
+        self._texts += 1
+        self.pages[path] = self._texts, 0
+        self._tell(path, "changed")
+
+    def _edit_a_little(self, number: int, path: str) -> None:
+        text, edits = self.pages[path]
+        self.pages[path] = text, edits + 1
+        self._tell(path, "small_change")
+
+    def _move(self, number: int, path: str) -> None:
+        self._replace(number, path, self._moved(path))
+
+    def _move_with_redirect(self, number: int, path: str) -> None:
+        # The old URL stays where it is, on its list.
+        self.redirects[path] = self._moved(path)
+
+    def _move_with_missing(self, number: int, path: str) -> None:
+        self.missing[path] = 404
+        self.lists[(number + 1) % LISTS if self._is_open(number + 1) else number].append(self._moved(path))
+
+    def _moved(self, path: str) -> str:
+        new = f"{path}-moved"
+        self.pages[new] = self.pages.pop(path)
+        self._tell(new, "moved", path)
+        return new
+
+    def _unlink(self, number: int, path: str) -> None:
+        self.lists[number].remove(path)
+        self._deleted[path] = self.pages.pop(path)
+        self._tell(path, "gone")
+
+    def _delete(self, number: int, path: str) -> None:
+        self._deleted[path] = self.pages.pop(path)
+        self.missing[path] = self._random.choice((404, 410))
+        self._tell(path, "gone")
+
+    def _copy(self, number: int, path: str) -> None:
+        copy = f"{path}-copy-{self.generation}"
+        self.pages[copy] = self.pages[path]
+        self.lists[number].append(copy)
+        self._tell(copy, "new")
+
+    def _fail(self, number: int, path: str) -> None:
+        self.failing[path] = self._random.choice(FAILURES)
+
+    def _lie_missing(self, number: int, path: str) -> None:
+        self.missing[path] = 404
+        self._lies.append(path)
+        self._tell(path, "gone")
+
+    def _lie_stale(self, number: int, path: str) -> None:
+        self.stale[path] = self.pages[path]
+        self._texts += 1
+        self.pages[path] = self._texts, 0
+
+    def _bring_back(self, number: int, path: str) -> None:
+        if path not in self.missing:
+            self.lists[number].append(path)
+        elif not any(path in paths and self._is_open(n) for n, paths in enumerate(self.lists)):
+            return
+        self.missing.pop(path, None)
+        self.pages[path] = self._deleted.pop(path)
+        if Told(path, "gone") in self.truth[-1]:
+            # It went and came within one generation.
+            self.truth[-1].discard(Told(path, "gone"))
+        else:
+            self._tell(path, "back")
+
+    def _is_open(self, number: int) -> bool:
+        return f"/list/{number % LISTS}" not in self.failing
+
+    def _replace(self, number: int, path: str, new: str) -> None:
+        paths = self.lists[number]
+        paths[paths.index(path)] = new
+
+    def _tell(self, path: str, change: str, previous: str | None = None) -> None:
+        self.truth[-1].add(Told(path, change, previous))
+
+
+def _page(text: str, edits: int, links: list[str]) -> str:
+    """Return a page with a text of its own; each edit is one word."""
+    sentences = list(_sentences(text))
+    for edit in range(edits):
+        sentences[edit] = sentences[edit].replace(" and ", f" and the {_NOUNS[edit]} and ", 1)
+    paragraphs = "".join(f"<p>{' '.join(sentences[at : at + 3])}</p>" for at in range(0, len(sentences), 3))
+    bar = " ".join(f'<a href="{path}">{path}</a>' for path in links)
+    return (
+        f"<!doctype html><html lang=en><title>{text.title()}</title><body><nav>{bar}</nav>"
+        f"<main><h1>The {text}</h1>{paragraphs}</main></body></html>"
+    )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    random = Random(text)
+    for _ in range(24):
+        a, b, c = random.sample(_NOUNS, 3)
+        d, e = random.sample(_VERBS, 2)
+        n = random.randrange(2, 1_000)
+        yield f"The {a} and the {b} had been {d} by {n} of the people, and the {c} was {e} when it was told to them."

@@ -1,0 +1,95 @@
+"""PageText: the main text of a page for those who search, index or embed it, read when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.page.fingerprint.hashing import digest
+
+if TYPE_CHECKING:
+    from scrapy_simhash.page.text import Document, Paragraph
+
+
+class TextParagraph(NamedTuple):
+    """A paragraph of the main text."""
+
+    text: str
+    start: int
+    """Where it begins in the main text, in characters."""
+    end: int
+    hash: str
+    """16 hexadecimal digits. Two paragraphs with the same words in the same order have the same, on any page, in any
+    crawl and in any release; case and punctuation make no difference."""
+    words: int
+    """How many tokens it has; of scripts without spaces, pairs of characters are tokens."""
+
+
+class PageText:
+    """The main text of one page: ``response.meta["simhash_text"]``.
+
+    Nothing is read before the first look at an attribute. The tree is the one that the spider has; whoever removes
+    elements from that before looks at what is left.
+    """
+
+    def __init__(self, read: Callable[[], Document]) -> None:
+        """*read* is called once, when the text is asked for."""
+        self._read = read
+        #: Whether the page has the same text as last time, so that no paragraph is new.
+        self.is_unchanged = False
+        #: Hashes of the paragraphs that it had last time, 8 bytes each; empty if nobody knows them.
+        self.known: Collection[bytes] = ()
+
+    @cached_property
+    def document(self) -> Document:
+        """Everything that was read: title, language, and all paragraphs with what is boilerplate."""
+        return self._read()
+
+    @property
+    def title(self) -> str:
+        """The title; empty if there is none."""
+        return self.document.title
+
+    @property
+    def language(self) -> str | None:
+        """ISO 639-1 code; None when neither the markup nor the words tell."""
+        return self.document.language
+
+    @property
+    def text(self) -> str:
+        """The main text, a line a paragraph."""
+        return self.document.text
+
+    @cached_property
+    def paragraphs(self) -> tuple[TextParagraph, ...]:
+        """The paragraphs of the main text, in their order."""
+        found, start = [], 0
+        for part in self.document.main:
+            end = start + len(part.text)
+            found.append(TextParagraph(part.text, start, end, _hash(part), len(part.tokens)))
+            start = end + 1
+        return tuple(found)
+
+    @property
+    def changed(self) -> tuple[TextParagraph, ...]:
+        """The paragraphs that the page did not have when its text was delivered last; all of them if it was not."""
+        if self.is_unchanged:
+            return ()
+        return tuple(part for part in self.paragraphs if bytes.fromhex(part.hash) not in self.known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was read, for a request that waits in a disk queue."""
+        state = {"is_unchanged": self.is_unchanged, "known": self.known}
+        return _restored, (self.document, state)
+
+
+def _restored(document: Document, state: dict[str, Any]) -> PageText:
+    text = PageText(lambda: document)
+    vars(text).update(state)
+    return text
+
+
+def _hash(paragraph: Paragraph) -> str:
+    """Return the hash of the words; of a paragraph without words, such as a row of stars, that of its text."""
+    return digest(" ".join(paragraph.tokens) or paragraph.text).hex()

@@ -1,0 +1,286 @@
+"""ChangeReporter: tells which pages changed, moved or are gone: in meta, stats and feed, and by a signal."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.job import job_dir
+
+from scrapy_simhash import names
+from scrapy_simhash.changes import (
+    ANSWERED,
+    FAILED,
+    MISSING,
+    Change,
+    ChangeBook,
+    PageChange,
+    PageText,
+    Register,
+    Sighting,
+    Source,
+)
+from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.report import path_of
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
+from scrapy_simhash.crawl.summary import counted
+from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.signals import page_changed
+from scrapy_simhash.store import ListsPages
+from scrapy_simhash.verdict import Reason, Status
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+    from scrapy_simhash.changes.register import FormerPage
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.crawl.page_checker import Checked
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.page.text import Document
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+#: What the register is called beside the store.
+PART = "changes"
+#: The file in JOBDIR with the numbers of the crawl that is resumed, and of the first run there.
+CRAWL_FILE = "simhash-crawl"
+_GONE = (404, 410)
+
+
+class ChangeReporter:
+    """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
+
+    def __init__(self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter) -> None:
+        """Raises SettingError for a store that no later crawl can read, or that several crawlers share."""
+        self._crawler = crawler
+        self._config = config
+        self._fingerprinter = fingerprinter
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CHANGE_ERRORS)
+        self._book: ChangeBook | None = None
+        self._starts: set[bytes] = set()
+        self._open: Callable[[object], ChangeBook] | None = None
+        self._folder = job_dir(crawler.settings)
+        if config.changes is None or not is_crawl(crawler):
+            return
+        kind = kind_of_store(config, crawler.settings)
+        if kind != "sqlite":
+            raise SettingError(
+                f"SIMHASH_CHANGES needs a store of kind 'sqlite', got {kind!r}: set SIMHASH_DIR, and SIMHASH_STORE ="
+                " 'sqlite' if SIMHASH_STORE is set"
+            )
+        spider = crawler.spider or crawler.spidercls
+        register = sqlite_path(config, crawler.settings, spider.name, PART)
+        self._open = partial(self._opened, register, path_of(config.changes, spider, "SIMHASH_CHANGES"))
+        _REPORTERS[stats_of(crawler)] = self
+        crawler.signals.connect(self.dropped, signal=signals.request_dropped)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether changes are told."""
+        return self._open is not None
+
+    def keep_in(self, store: object) -> None:
+        """Open the register; a new one begins with the pages of *store*. Raises SettingError and StoreError."""
+        if self._open is not None:
+            self._book = self._open(store)
+
+    def spider_opened(self) -> None:
+        """Begin a run, and tell what an earlier crawl has left open."""
+        if self._book is None:
+            return
+        file = Path(self._folder, CRAWL_FILE) if self._folder else None
+        try:
+            number, since = self._book.begin(*_former_run(file))
+            if file is not None:
+                file.write_text(f"{number} {since}", "ascii")
+        except Exception:
+            # Without a beginning there is nothing to compare with.
+            self._failed(
+                "Error while beginning %(about)s: no changes are told by this crawl", "SIMHASH_CHANGES"
+            )
+            self._book.close()
+            self._book = None
+
+    def note(self, checked: Checked, request: Request, response: Response) -> None:
+        """Take note of an answer, and write into the meta of *request* what has become of the page."""
+        text = None
+        if self._config.text or self._book is not None:
+            text = PageText(partial(self._read, checked, response))
+        change = self._attempt(response, lambda book: self._noted(book, checked, text, request, response))
+        if change is not None:
+            request.meta[names.META_CHANGE] = change.value
+        if self._config.text and checked.reading is not None:
+            request.meta[names.META_TEXT] = text
+
+    def failed(self, request: Request, exception: Exception) -> None:
+        """Take note of a request that has no answer: nobody knows what became of its page."""
+        if request.callback is NO_CALLBACK:
+            return
+        if isinstance(exception, IgnoreRequest):
+            self._attempt(request, lambda book: book.skip(self._key_of(request)))
+        else:
+            self._attempt(request, lambda book: self._answer(book, request, FAILED))
+
+    def dropped(self, request: Request) -> None:
+        """Take note of a request that the scheduler has dropped: of a redirect there is no answer then."""
+        sources = self._sources(request)
+        if sources:
+            self._attempt(request, lambda book: book.redirect(self._key_of(request), sources))
+
+    def linked(self, request: Request) -> None:
+        """Take note of a request that came from no page."""
+        if self._book is not None:
+            self._attempt(request, lambda book: self._starts.add(self._key_of(request)))
+
+    def read(self, response: Response, requests: Iterable[Request], *, is_complete: bool) -> None:
+        """Take note of what the callback of *response* has asked for."""
+        request = response.request
+        if request is not None:
+            self._attempt(
+                response,
+                lambda book: book.read(
+                    self._key_of(request), response.url, map(self._key_of, requests), is_complete=is_complete
+                ),
+            )
+
+    def spider_closed(self, reason: str) -> None:
+        """Tell what is known now, and let go of the register."""
+        book = self._book
+        if book is None:
+            return
+        can_resume = self._folder is not None and reason != "finished"
+        unknown = self._attempt(
+            "the crawl's end", lambda book: book.end(reason, self._starts, can_resume=can_resume)
+        )
+        if unknown:
+            stats_of(self._crawler).set_value(names.STAT_CHANGES_UNKNOWN, unknown)
+            logger.info(
+                "No page is told as gone for being no longer linked: %(pages)s could not be read, and nobody knows"
+                " what they lead to",
+                {"pages": counted(unknown, "page")},
+                extra={"spider": self._crawler.spider},
+            )
+        self._book = None
+        book.close()
+
+    def _opened(self, path: Path, feed: Path, store: object) -> ChangeBook:
+        register = Register(path, reset=self._config.reset, former=_former_pages(store))
+        try:
+            return ChangeBook(
+                register, feed, self._tell, size=self._config.changes_size, on_error=self._cannot_write
+            )
+        except BaseException:
+            register.close()
+            raise
+
+    def _noted(
+        self, book: ChangeBook, checked: Checked, text: PageText | None, request: Request, response: Response
+    ) -> Change | None:
+        verdict, reading = checked.verdict, checked.reading
+        self._starts.discard(self._key_of(request))
+        if response.status in _GONE:
+            self._answer(book, request, MISSING)
+            return None
+        if reading is None and (verdict.status, verdict.reason) != (Status.REVISIT, Reason.UNCHANGED):
+            self._answer(book, request, ANSWERED if 200 <= response.status < 300 else FAILED)
+            return None
+        if reading is not None and reading.text_hash is None:
+            self._answer(book, request, ANSWERED)
+            return None
+        change = book.sight(
+            Sighting(
+                self._key_of(request),
+                response.url,
+                None if reading is None else reading.text_hash,
+                verdict.reason is Reason.SMALL_CHANGE,
+                verdict.is_settled or verdict.status is Status.SKIPPED,
+                None if reading is None else text,
+            ),
+            self._sources(request),
+        )
+        if change is Change.UNCHANGED:
+            stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.value}")
+        return change
+
+    def _answer(self, book: ChangeBook, request: Request, answer: int) -> None:
+        book.answer(self._key_of(request), request.url, answer, self._sources(request))
+
+    def _sources(self, request: Request) -> list[Source]:
+        """Return the requests that were redirected to *request*, or to its parent, whose meta it may have."""
+        urls = request.meta.get("redirect_urls", ())
+        return [Source(self._key_of(request.replace(url=url)), url) for url in urls if url != request.url]
+
+    def _key_of(self, request: Request) -> bytes:
+        fingerprinter = self._crawler.request_fingerprinter
+        if fingerprinter is None:
+            raise RuntimeError("the crawler has no request fingerprinter yet")
+        return fingerprinter.fingerprint(request)
+
+    def _read(self, checked: Checked, response: Response) -> Document:
+        if checked.document is not None:
+            return checked.document
+        return self._fingerprinter.extract(tree_of(response), content_language=language_of(response))
+
+    def _tell(self, change: PageChange) -> None:
+        stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
+        self._crawler.signals.send_catch_log(page_changed, change=change, spider=self._crawler.spider)
+
+    def _cannot_write(self, error: OSError) -> None:
+        self._failed("Error while writing %(about)s: what is missing is written with the next change", error)
+
+    def _attempt(self, about: object, step: Callable[[ChangeBook], T]) -> T | None:
+        if self._book is None:
+            return None
+        try:
+            return step(self._book)
+        except Exception:
+            self._failed("Error while noting changes of %(about)s", about)
+            return None
+
+    def _failed(self, message: str, about: object) -> None:
+        """Log what went wrong; call it where the exception is handled."""
+        stats_of(self._crawler).inc_value(names.STAT_CHANGE_ERRORS)
+        self._warn_once.tell(message, about)
+
+
+def _former_run(file: Path | None) -> tuple[int | None, int | None]:
+    """Return the number of the crawl that may be resumed, and of the first run on the folder."""
+    if file is None or not file.exists():
+        return None, None
+    try:
+        number, since = map(int, file.read_text("ascii").split())
+    except ValueError:
+        # A kill came while it was written.
+        return None, 0
+    return number, since
+
+
+def _former_pages(store: object) -> Iterator[FormerPage]:
+    if isinstance(store, ListsPages):
+        for page in store.pages():
+            posting = page.posting
+            yield posting.key, posting.url, posting.text_hash, posting.seen
+
+
+#: By the stats of a crawl, which end when it does.
+_REPORTERS: WeakKeyDictionary[StatsCollector, ChangeReporter] = WeakKeyDictionary()
+
+
+def reporter_of(crawler: Crawler) -> ChangeReporter | None:
+    """Return the one of *crawler*, which its components share; None if it tells no changes."""
+    return _REPORTERS.get(stats_of(crawler))

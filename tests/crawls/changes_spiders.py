@@ -1,0 +1,79 @@
+"""Spiders for the crawls of test_changes.py: what they are told of the text of a page, and of its changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import scrapy
+from scrapy.exceptions import NotSupported
+
+from scrapy_simhash.signals import page_changed
+from tests.crawls.spiders import Follower, path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_simhash.changes import PageChange
+
+
+class Reader(Follower):
+    """Notes what meta and signal say of each page; its callback fails at *failing*, before it follows a link."""
+
+    name = "reader"
+
+    def __init__(self, failing: str = "", asks_again: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.failing = failing
+        self.asks_again = asks_again
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Reader:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        assert isinstance(spider, Reader)
+        crawler.signals.connect(spider.page_changed, signal=page_changed)
+        return spider
+
+    def page_changed(self, change: PageChange) -> None:
+        self.notes.append({"signal": path_of(change.url), "change": change.change.value})
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        path, meta = path_of(response.url), response.meta
+        if self.failing and path == self.failing:
+            raise NotSupported("It fails.")
+        text = meta.get("simhash_text")
+        self.notes.append(
+            {
+                "path": path,
+                "change": meta.get("simhash_change"),
+                "changed": None if text is None else [part.text for part in text.changed],
+                "is_whole": None
+                if text is None
+                else all(text.text[part.start : part.end] == part.text for part in text.paragraphs),
+            }
+        )
+        if self.asks_again and path == self.asks_again and "again" not in meta:
+            # It waits in a queue with all that its meta has.
+            again = response.request
+            assert again is not None
+            again.meta["again"] = True
+            yield again.replace(dont_filter=True)
+        yield from super().parse(response)
+
+
+class Jumper(scrapy.Spider):
+    """Follows the links of its first page with the meta of that page, as many spiders do."""
+
+    name = "jumper"
+    urls: list[str]
+    notes: list[Any]
+
+    async def start(self) -> Any:
+        self.notes = []
+        yield scrapy.Request(self.urls[0])
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        self.notes.append(sorted(key for key in response.meta if key.startswith("simhash_")))
+        yield from response.follow_all(css="a", meta=response.meta)
