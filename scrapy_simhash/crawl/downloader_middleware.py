@@ -58,7 +58,7 @@ class SimhashDownloaderMiddleware:
         self._consequences.keep_in(self._session)
         self._slow_pages = SlowPages(crawler)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        if self.config.flood_action == "stop_pattern" or self.config.url_rules == "skip":
+        if self.config.url_rules == "skip":
             # Scrapy calls it for every request if it is there.
             self.process_request = self._screen
 
@@ -198,12 +198,6 @@ class SimhashDownloaderMiddleware:
                     ("SIMHASH_ITEM_MARK", config.item_mark),
                     ("SIMHASH_ITEM_KEY", config.item_key),
                 )
-            ),
-            (
-                "SIMHASH_FLOOD_ACTION",
-                config.flood_action,
-                config.flood_action != "report" and not config.flood_size,
-                "while SIMHASH_FLOOD_SIZE is 0: set SIMHASH_FLOOD_SIZE",
             ),
             (
                 "SIMHASH_ACROSS_SCOPES",
