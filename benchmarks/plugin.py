@@ -57,8 +57,8 @@ from benchmarks.lib.store_weight import MEMORY, weigh
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl import consequences, page_checker
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
-from scrapy_simhash.crawl.flood_guard import FloodGuard
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
+from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.index import ProbingIndex
 from scrapy_simhash.rule import SimilarityRule
 from scrapy_simhash.store import MemoryStore
@@ -77,7 +77,7 @@ STAGES: Sequence[tuple[str, Any, str]] = (
     ("hints", consequences, "_with_evidence"),
     ("decision", consequences.Consequences, "_decide"),
     ("clusters", ClusterReporter, "note_verdict"),
-    ("floods", FloodGuard, "note_verdict"),
+    ("URL rules and floods", UrlRuleGuard, "note_verdict"),
     ("meta", consequences, "write_marks"),
     ("stats", consequences, "count_verdict"),
     ("signal and flag of duplicates", consequences.Consequences, "_announce"),

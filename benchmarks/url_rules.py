@@ -11,8 +11,9 @@ first, as in Scrapy, and at most ``--most`` times as many as there are pages: a 
 link has no end without rules.
 
 For each site the table has the pages; the requests without rules and with them; the share of duplicate fetches that
-was avoided; the pages that were skipped and never fetched; the rules, and which of them take out what has an effect;
-the microseconds of a URL, whether it was sent or skipped, looks at pages included; and the bytes of the rules.
+was avoided; the pages that were skipped, never fetched, and repeat none that was; the rules, and which of them take
+out what has an effect; the groups of URLs that were stopped; the microseconds of a URL, whether it was sent or
+skipped, looks at pages included; and the bytes of the rules.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
 from scrapy_simhash.crawl.url_rule_guard import MOST_AT_END, MOST_ENDS
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.url_rules import EXPLORED, Look, UrlRules
+from scrapy_simhash.url_rules import EXPLORED, Look, Origin, UrlRules
 from scrapy_simhash.url_rules.cut_url import cut
 
 #: Parameters that the generators put on links, and that have no effect.
@@ -190,7 +191,8 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
     tree = server.tree
     queue = [tree.origin + seed for seed in reversed(tree.seeds)]
     starts, seen, fetched, waited = set(queue), set(queue), set(), set()
-    skipped: set[str] = set()
+    parents: dict[str, str] = {}
+    skipped: list[tuple[tuple[str, ...], str]] = []
     requests, asked, spent = 0, 0, 0.0
     while queue and requests < most * len(tree.pages):
         url = queue.pop()
@@ -203,10 +205,11 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
             asked += 1
             spent += perf_counter() - begun
             if skip is not None:
-                skipped.add(page)
+                skipped.append((skip.rules, url))
                 continue
             if url not in waited and rules.of(url).should_wait(url):
                 waited.add(url)
+                rules.of(url).checks.requests -= 1
                 queue.insert(0, url)
                 continue
         requests += 1
@@ -215,22 +218,29 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
         verdict = detector.conclude(reading, url)
         if with_rules:
             begun = perf_counter()
-            rules.learn(
-                url, evidence_of(verdict, 200, b"") or 0, looks.at(verdict, partial(server.root, page))
-            )
+            content, look = evidence_of(verdict, 200, b"") or 0, looks.at(verdict, partial(server.root, page))
+            given_up = rules.learn(url, content, look, origin=Origin(url, parents.get(url)))
             spent += perf_counter() - begun
+            for rule, _ in given_up:
+                again = [url for rules_of, url in skipped if rule in rules_of]
+                skipped = [item for item in skipped if rule not in item[0]]
+                queue += again
         for link in links:
             link = marked.mark(link, random)
             if link not in seen:
                 seen.add(link)
+                parents[link] = url
                 queue.append(link)
+    left = {page for _, url in skipped if (page := server.page_of(url))} - fetched
+    lost = [page for page in sorted(left) if not detector.conclude(server.read(page)[1], page).is_duplicate]
     host = rules.of(f"{tree.origin}/")
     return {
         "requests": requests,
         "pages": fetched,
-        "lost": len(skipped - fetched),
+        "lost": len(lost),
         "rules": host.in_force,
-        "checks": host.checks,
+        "groups": sorted(host.novelty.stopped),
+        "checks": host.checks.sent,
         "microseconds": round(1e6 * spent / max(1, asked), 1),
         "bytes": host.weight,
     }
@@ -269,6 +279,7 @@ def measure(server: Server, marked: Marked, most: int) -> dict[str, Any]:
         "lost": ruled["lost"],
         "checks": ruled["checks"],
         "rules": ruled["rules"],
+        "groups": ruled["groups"],
         "wrong_rules": [rule for rule in ruled["rules"] if is_wrong(rule, server, unique)],
         "microseconds": ruled["microseconds"],
         "bytes": ruled["bytes"],
@@ -314,7 +325,7 @@ def attack(pages: int, links: int, share: float, seed: int = 7) -> dict[str, Any
     host = rules.of("https://hostile.example/")
     for turn in range(MOST_ENDS):
         if not turn or host.is_doubted:
-            for _ in range(min(MOST_AT_END, 1 + host.requests // EXPLORED, len(kept))):
+            for _ in range(min(MOST_AT_END, 1 + host.checks.requests // EXPLORED, len(kept))):
                 if kept:
                     fetch(*kept.pop())
     return {
@@ -340,8 +351,8 @@ def worst(attacks: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 COLUMNS = (
-    *("site", "marks", "pages", "requests_without", "requests", "avoided", "lost", "rules", "wrong_rules"),
-    *("microseconds", "bytes"),
+    *("site", "marks", "pages", "requests_without", "requests", "avoided", "lost", "rules", "groups"),
+    *("wrong_rules", "microseconds", "bytes"),
 )
 
 

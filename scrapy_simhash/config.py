@@ -42,9 +42,7 @@ SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 SCHEME_SETTINGS = ("shingle_size", "mask_digits")
 #: Actions for an item that repeats another one.
 ITEM_ACTIONS = ("mark", "drop")
-#: Actions for a flood: many URLs of a host that return the same page.
-FLOOD_ACTIONS = ("report", "stop_pattern", "close_spider")
-#: What is done with URL rules: which differences of URLs have no effect on the page.
+#: What is done with URL rules: which differences of URLs have no effect on the page, which URLs bring nothing new.
 URL_RULES = ("off", "observe", "skip")
 #: Log levels for dropped items.
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -68,7 +66,6 @@ _CHOICES = {
     "prefer": PREFERENCES,
     "item_action": ITEM_ACTIONS,
     "item_log_level": LOG_LEVELS,
-    "flood_action": FLOOD_ACTIONS,
     "url_rules": URL_RULES,
 }
 
@@ -126,9 +123,6 @@ class Config:
     item_key: str | None = None
     item_log_level: str = "DEBUG"
     prefer: tuple[str, ...] = PREFERENCES
-    flood_size: int = 100
-    flood_action: str = "report"
-    flood_probe: bool = False
     url_rules: str = "observe"
     url_rules_pin: tuple[str, ...] = ()
     url_rules_forbid: tuple[str, ...] = ()
@@ -199,12 +193,6 @@ class Config:
             0 <= self.conditional_checks <= 1, "conditional_checks", "must be 0 to 1", self.conditional_checks
         )
         require(is_age(self.recrawl_max_age), "recrawl_max_age", AGE, self.recrawl_max_age)
-        require(
-            self.flood_size == 0 or self.flood_size >= 2,
-            "flood_size",
-            "must be 2 or more pages, or 0 to switch flood detection off",
-            self.flood_size,
-        )
         require(
             self.scope in SCOPES or is_path(self.scope),
             "scope",

@@ -130,13 +130,6 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"min_depth": -1}, "SIMHASH_MIN_DEPTH must be 0 or more, got -1"),
         *(
             (
-                {"flood_size": size},
-                f"SIMHASH_FLOOD_SIZE must be 2 or more pages, or 0 to switch flood detection off, got {size}",
-            )
-            for size in (-1, 1)
-        ),
-        *(
-            (
                 {name: ["example.org", domain]},
                 f"SIMHASH_{name.upper()} must be domain names such as example.com,"
                 f" without scheme, port and path, got {domain!r}",
@@ -204,10 +197,6 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         (
             {"item_log_level": "debug"},
             "SIMHASH_ITEM_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL, got 'debug'",
-        ),
-        (
-            {"flood_action": "close"},
-            "SIMHASH_FLOOD_ACTION must be one of report, stop_pattern, close_spider, got 'close'",
         ),
         *(
             (
@@ -379,7 +368,6 @@ def test_a_setting_error_is_one_of_ours() -> None:
                 "my_shop.xn--bcher-kva.example",
             )
         ),
-        *(({"flood_size": size}, "flood_size", size) for size in (0, 2)),
         ({"protect": ""}, "protect", ()),
         ({"protect": []}, "protect", ()),
         ({"protect": "start"}, "protect", ("start",)),
@@ -447,9 +435,6 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_ITEM_KEY": "id",
         "SIMHASH_ITEM_LOG_LEVEL": "INFO",
         "SIMHASH_PREFER": "canonical",
-        "SIMHASH_FLOOD_SIZE": "50",
-        "SIMHASH_FLOOD_ACTION": "close_spider",
-        "SIMHASH_FLOOD_PROBE": "yes",
         "SIMHASH_CHANGES": Path("changes.jsonl"),
         "SIMHASH_CHANGES_SIZE": "100",
         "SIMHASH_TEXT": "1",
@@ -514,9 +499,6 @@ def test_every_setting_is_read_from_the_settings() -> None:
         "SIMHASH_ITEM_KEY": "id",
         "SIMHASH_ITEM_LOG_LEVEL": "INFO",
         "SIMHASH_PREFER": ("canonical",),
-        "SIMHASH_FLOOD_SIZE": 50,
-        "SIMHASH_FLOOD_ACTION": "close_spider",
-        "SIMHASH_FLOOD_PROBE": True,
         "SIMHASH_CHANGES": "changes.jsonl",
         "SIMHASH_CHANGES_SIZE": 100,
         "SIMHASH_TEXT": True,

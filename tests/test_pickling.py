@@ -342,7 +342,7 @@ VALUES: list[Any] = [
     *Action,
     *Kind,
     Match(1, 2, 3),
-    Flood(Kind.TRAP, "example.com", 1, 9, None, ("https://example.com/",), None),
+    Flood(Kind.TRAP, "example.com", "/day/*", 59, 1, None, ("https://example.com/",)),
     PageFingerprinter().extract(PAGE),
     PageFingerprinter().read(PAGE),
     Reading(None, None),

@@ -25,7 +25,6 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.floods.kinds import kind_of
-from scrapy_simhash.floods.pattern import patterns
 from scrapy_simhash.hints import evidence, protections, read_canonical, read_hints, url_key
 from scrapy_simhash.hints.series import are_pages_of_one_listing
 from scrapy_simhash.items.fields import TooLarge
@@ -33,6 +32,7 @@ from scrapy_simhash.items.fingerprint import ItemFingerprinter
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.url_rules.cut_url import cut
 from tests.stand_in import stand_in
 
 #: Sizes that are compared, in units of an attack: each is twice the one before.
@@ -361,8 +361,9 @@ class _Entries:
         return list(protections(case.root, url, URL, hints, (), PROTECTIONS, document))
 
     def floods(self, case: Case) -> object:
-        """Ask what kind of page it is that comes back again and again, and under which pattern of URLs."""
-        return kind_of(self.fingerprinter.extract(case.root), case.root), patterns(case.visit.url)
+        """Ask what kind of page it is that comes back again and again, and in which groups its URL is."""
+        parts = cut(case.visit.url)
+        return kind_of(self.fingerprinter.extract(case.root), case.root), parts and parts.groups
 
     def url(self, case: Case) -> object:
         """Compare the URL with another one."""
@@ -398,7 +399,7 @@ class _Entries:
 
 def _middleware() -> SimhashDownloaderMiddleware:
     # Nothing goes to a thread: what is measured is the work.
-    crawler = stand_in(action="drop_page", thread_size=0, flood_size=2)
+    crawler = stand_in(action="drop_page", thread_size=0)
     return SimhashDownloaderMiddleware.from_crawler(crawler)
 
 

@@ -24,10 +24,13 @@ from scrapy_simhash.url_rules import (
     Evidence,
     HostRules,
     KeptRules,
+    Row,
+    group_in,
     joined,
     packed,
     parsed,
     place_of_site,
+    rule_of,
     site_at,
     site_of,
 )
@@ -125,7 +128,8 @@ def _kept(store: KeepsSites, site: str | None) -> Iterator[tuple[str, bytes]]:
 
 def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
     """Return what is known of the rules of *site*; of rules without any equal pair nothing is told."""
-    host = _joined(site, data, place).host
+    kept = _joined(site, data, place)
+    host = kept.host
     evidence = sorted(host.evidence.items(), key=lambda item: (-item[1].stage, -item[1].same, item[0]))
     return {
         "host": site,
@@ -143,6 +147,23 @@ def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
             }
             for rule, found in evidence
             if found.same
+        ]
+        + [
+            {
+                "rule": rule_of(group),
+                # Each crawl finds it out by itself.
+                "in_force": False,
+                "stage": 0,
+                "pairs": row.length,
+                "different": row.undone,
+                "clusters": 0,
+                "loss": round(row.loss, 4),
+                "saved": row.skipped,
+                "since": written(row.since),
+            }
+            for group, row in sorted(
+                (group, Row.from_list(numbers)) for group, numbers in kept.groups.items()
+            )
         ],
     }
 
@@ -226,9 +247,11 @@ def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, bytes
         for each in facts["hosts"]:
             rules = {}
             for rule in each["rules"]:
+                if group_in(rule["rule"]) is not None:
+                    continue
                 since = parsed_time(rule["since"]) if rule["since"] else 0
                 rules[rule["rule"]] = [rule["pairs"], rule["different"], rule["clusters"], 0, since, 0]
-            found = packed(rules, {})
+            found = packed(rules, {}, {})
             parsed(found)
             if site in (None, each["host"]):
                 yield each["host"], found

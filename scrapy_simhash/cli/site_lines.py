@@ -67,7 +67,8 @@ def parsed_site(line: Mapping[str, Any]) -> Site:
         raise ValueError(f"has a wrong value in {NAME!r}: it is not a string")
     if _RULES in line:
         try:
-            data = url_rules.packed(line[_RULES], line.get(_WRONG, {}))
+            # Which groups of URLs bring nothing new is no rule for other crawls.
+            data = url_rules.packed(line[_RULES], line.get(_WRONG, {}), {})
             url_rules.parsed(data)
         except ValueError as error:
             raise ValueError(f"has wrong URL rules: {error}") from error

@@ -7,15 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import IgnoreRequest
-
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.change_reporter import ChangeReporter
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.depths import Depths
-from scrapy_simhash.crawl.flood_guard import FloodGuard
 from scrapy_simhash.crawl.html import header_values, tree_of
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.page_checker import Checked
@@ -67,7 +64,6 @@ class Consequences:
         self._advice.report = None if self._report is None else self._report.path
         self._live = _live_view(crawler, config, is_crawl)
         self._fingerprinter = fingerprinter
-        self._floods = FloodGuard(crawler, config, fingerprinter)
         self._url_rules = UrlRuleGuard(crawler, config, fingerprinter)
         self._has_shown_duplicate = False
         self._has_told_of_start = False
@@ -89,15 +85,12 @@ class Consequences:
                 links = header_values(response, b"Link")
                 if links or reading is None or reading.may_name_canonical:
                     canonical = read_canonical(tree_of(response), url, links)
-            if reading is not None and self._floods.gives_hints:
-                verdict = _with_hints(verdict, self._floods.hints(reading, request, response))
         except Exception:
             self._give_up("Error while choosing an action for %(about)s: the page is kept", response)
         self.changes.note(checked, request, response)
         try:
             self._make_known(verdict, decision, canonical, url, request, response)
-            self._floods.note_verdict(verdict, reading, request, response)
-            self._url_rules.note_verdict(verdict, request, response)
+            self._url_rules.note_verdict(verdict, reading, request, response)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
             # The spider middleware does what the meta says.
@@ -117,11 +110,8 @@ class Consequences:
     def screen(self, request: Request) -> Request | None:
         """Return None for a request that is to be sent now, and the same request for later for one that has to wait.
 
-        Raises IgnoreRequest for one that is not to be sent: it would bring back the page of a flood, or one that has
-        been fetched under another URL.
+        Raises RequestSkipped for one that would bring nothing new.
         """
-        if self._floods.refuses(request):
-            raise IgnoreRequest(f"{request.url} matches a URL pattern that SIMHASH_FLOOD_ACTION has stopped")
         return self._url_rules.screen(request) if self._url_rules.may_skip else None
 
     def keep_in(self, session: StoreSession) -> None:

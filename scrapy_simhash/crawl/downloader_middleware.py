@@ -64,7 +64,7 @@ class SimhashDownloaderMiddleware:
         self.process_request: Any
         if self._recrawling is not None:
             self.process_request = self._screen_known
-        elif self.config.flood_action == "stop_pattern" or self.config.url_rules == "skip":
+        elif self.config.url_rules == "skip":
             self.process_request = self._screen
         if self._consequences.changes.is_on:
             self.process_exception = self._note_failure
@@ -234,12 +234,6 @@ class SimhashDownloaderMiddleware:
                     ("SIMHASH_ITEM_MARK", config.item_mark),
                     ("SIMHASH_ITEM_KEY", config.item_key),
                 )
-            ),
-            (
-                "SIMHASH_FLOOD_ACTION",
-                config.flood_action,
-                config.flood_action != "report" and not config.flood_size,
-                "while SIMHASH_FLOOD_SIZE is 0: set SIMHASH_FLOOD_SIZE",
             ),
             (
                 "SIMHASH_ACROSS_SCOPES",

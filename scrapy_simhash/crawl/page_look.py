@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from scrapy_simhash.crawl.probe import HINT_NOT_FOUND
 from scrapy_simhash.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.url_rules import FETCHED, MISSING, Look
@@ -69,7 +68,7 @@ def evidence_of(verdict: Verdict, status: int, body: bytes) -> int | None:
     there. None for a page that says nothing, and that has to be fetched again: it came with an error, is not
     complete, or has no verdict.
     """
-    if status in _GONE or HINT_NOT_FOUND in verdict.hints:
+    if status in _GONE:
         return MISSING
     if verdict.reason is Reason.NOT_HTML and body:
         return 1 + crc32(body) % _MOST_CLUSTER

@@ -28,9 +28,9 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
 from scrapy_simhash.crawl.answer_book import AnswerBook, verdict_of
-from scrapy_simhash.crawl.flood_guard import may_be_refused
 from scrapy_simhash.crawl.html import last_value
 from scrapy_simhash.crawl.kept_links import KeptLinks
+from scrapy_simhash.crawl.origins import may_be_skipped
 from scrapy_simhash.crawl.stand_ins import RequestNotDue, handed_on, in_full, passed_over
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
@@ -292,7 +292,7 @@ class Recrawling:
 
     def _skip(self, request: Request, way: _Way, answered: Answered, answer: Answer) -> Response | None:
         """Return the response to a request that is not to be sent, None if it is; raise RequestNotDue."""
-        if not self._schedules or way.is_check or request.dont_filter or not may_be_refused(request):
+        if not self._schedules or way.is_check or request.dont_filter or not may_be_skipped(request):
             return None
         if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(
             request, answered, answer

@@ -16,16 +16,25 @@ from scrapy.utils.job import job_dir
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.flood_guard import may_be_refused
+from scrapy_simhash.crawl.flood_notices import FloodNotices
 from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.kept_requests import KeptRequests
+from scrapy_simhash.crawl.origins import Origins, may_be_skipped
 from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.signals import request_skipped
-from scrapy_simhash.url_rules import EXPLORED, FETCHED, RuleKeeper, UrlRules, choice, site_of
-from scrapy_simhash.verdict import Status
+from scrapy_simhash.url_rules import (
+    EXPLORED,
+    FETCHED,
+    RuleKeeper,
+    UrlRules,
+    choice,
+    group_in,
+    site_of,
+)
+from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +44,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
     from scrapy_simhash.url_rules import Choice, HostRules
     from scrapy_simhash.verdict import Verdict
 
@@ -57,12 +66,14 @@ _WAITED, _SENT_AFTER_ALL = "waited", "sent after all"
 
 
 class RequestSkipped(IgnoreRequest):
-    """A request was not sent, since by URL rules its page has been fetched under another URL."""
+    """A request was not sent, since by URL rules it would bring nothing new."""
 
     def __init__(self, url: str, rules: tuple[str, ...]) -> None:
-        super().__init__(
-            f"{url} was skipped: its page has been fetched under another URL ({', '.join(rules)})"
+        is_of_group = any(map(group_in, rules))
+        reason = (
+            "URLs like it bring nothing new" if is_of_group else "its page has been fetched under another URL"
         )
+        super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
         self.rules = rules
         """The rules, as ``scrapy-simhash rules`` shows them."""
 
@@ -85,6 +96,8 @@ class UrlRuleGuard:
         self._exchanging: asyncio.Task[None] | None = None
         self._learned = 0
         self._looks = PageLooks(fingerprinter)
+        self._floods = FloodNotices(crawler, fingerprinter, skips=self._skips)
+        self._origins = Origins()
         self._kept = KeptRequests()
         self._uses: dict[tuple[str | None, str, str, str], int] = {}
         #: How often skipped requests of a host were sent at the end.
@@ -110,7 +123,9 @@ class UrlRuleGuard:
         if self._keeper is not None:
             await self._keeper.exchange(int(time.time()))
 
-    def note_verdict(self, verdict: Verdict, request: Request, response: Response) -> None:
+    def note_verdict(
+        self, verdict: Verdict, reading: Reading | None, request: Request, response: Response
+    ) -> None:
         """Learn from a page that the spider gets."""
         if self.rules is None or request.method != "GET" or request.body:
             return
@@ -118,12 +133,24 @@ class UrlRuleGuard:
             content = evidence_of(verdict, response.status, response.body)
             if content is None:
                 return
+            is_silent = (
+                content == FETCHED
+                and verdict.reason is Reason.SHORT_TEXT
+                and reading is not None
+                and reading.text_hash is None
+            )
             # A new page repeats none that could be a pair with it.
-            is_new = verdict.status is Status.NEW or content <= FETCHED
+            is_new = not is_silent and (verdict.status is Status.NEW or content <= FETCHED)
             looks = None if is_new else self._looks.at(verdict, lambda: tree_of(response))
+            origin = self._origins.of(request, is_silent=is_silent)
             use = self._use(request) if self._skips else 1
-            for rule, url in self.rules.learn(request.url, content, looks, int(time.time()), use):
-                self._give_up_rule(rule, url)
+            for rule, site in self.rules.learn(request.url, content, looks, int(time.time()), use, origin):
+                self._give_up_rule(rule, site)
+            host = self.rules.of(request.url) if looks is not None else None
+            if host is not None and (group := host.stopped_now) is not None:
+                row, site = host.novelty.rows[group], site_of(request.url)
+                if not self._floods.tell(site, group, row, verdict, response, is_silent=is_silent):
+                    host.novelty.never_stop(group)
             self._learned += 1
             if self._keeper is not None and (self._keeper.has_new or self._learned % KEPT_EVERY == 0):
                 self._share(self._keeper)
@@ -141,10 +168,13 @@ class UrlRuleGuard:
         if mark is not None:
             # What a redirect or the page leads to is filtered like all else.
             request.dont_filter = False
-        if request.dont_filter or mark == _SENT_AFTER_ALL or request.body:
+        if mark == _SENT_AFTER_ALL:
+            self._origins.note_after_all(request)
+            return None
+        if request.dont_filter or request.body:
             return None
         try:
-            if not may_be_refused(request) or request.meta.get(names.META_URL_RULES, True) is False:
+            if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
                 return None
             skip = self.rules.would_skip(request.url, self._use(request))
             if skip is None:
@@ -180,7 +210,9 @@ class UrlRuleGuard:
                 self._give_up_lost(site)
                 if not self._checked[site] or (host.is_doubted and self._checked[site] < MOST_ENDS):
                     self._checked[site] += 1
-                    self._send(self._kept.take_some(site, min(MOST_AT_END, 1 + host.requests // EXPLORED)))
+                    self._send(
+                        self._kept.take_some(site, min(MOST_AT_END, 1 + host.checks.requests // EXPLORED))
+                    )
         except Exception:
             self._failed(self._crawler.spider)
 
@@ -216,24 +248,31 @@ class UrlRuleGuard:
         if self.rules is None:
             return
         self.rules.settle(int(time.time()))
-        hosts = [(name, host) for name, host in self.rules.hosts.items() if host.in_force and host.skipped]
-        hosts.sort(key=lambda item: -item[1].skipped)
+        hosts = [(name, host) for name, host in self.rules.hosts.items() if host.saved]
+        hosts.sort(key=lambda item: -item[1].saved)
         if hosts and not self._skips:
             stats_of(self._crawler).set_value(
-                names.STAT_URL_RULES_WOULD_SKIP, sum(host.skipped for _, host in hosts)
+                names.STAT_URL_RULES_WOULD_SKIP, sum(host.saved for _, host in hosts)
             )
         for name, host in hosts[:MOST_TOLD]:
             logger.info("%(line)s", {"line": self._line(name, host)}, extra={"spider": self._crawler.spider})
 
     def _line(self, name: str, host: HostRules) -> str:
-        loss = max(host.evidence[rule].loss for rule in host.in_force)
-        total = host.requests + host.skipped if self._skips else host.pages
-        found = (
-            f"URL rules: without effect on {name}: {', '.join(host.in_force)} ({host.skipped:,} of {total:,}"
-            f" requests; estimated loss <= {100 * loss:.1f} %)"
+        groups = {group: host.novelty.rows[group] for group in host.novelty.told}
+        without_effect = host.in_force if host.skipped else []
+        loss = max(
+            [*(host.evidence[rule].loss for rule in without_effect), *(row.loss for row in groups.values())]
         )
+        total = host.checks.requests + host.saved if self._skips else host.pages
+        found = [
+            *([f"without effect on {name}: {', '.join(without_effect)}"] if without_effect else ()),
+            *([f"nothing new on {name}: {', '.join(groups)}"] if groups else ()),
+        ]
         end = "were skipped" if self._skips else "SIMHASH_URL_RULES = 'skip' would have saved them"
-        return f"{found}; {end}"
+        return (
+            f"URL rules: {'; '.join(found)} ({host.saved:,} of {total:,} requests; estimated loss"
+            f" <= {100 * loss:.1f} %); {end}"
+        )
 
     def _share(self, keeper: RuleKeeper) -> None:
         if not keeper.is_shared:
@@ -253,8 +292,8 @@ class UrlRuleGuard:
         assert self.rules is not None
         host = self.rules.of(f"http://{site}/")
         for rule in self._kept.rules_of(site):
-            if rule not in host.pinned and (rule not in host.evidence or not host.evidence[rule].stage):
-                self._give_up_rule(rule, f"http://{site}/")
+            if not host.is_believed(rule):
+                self._give_up_rule(rule, site)
 
     def _use(self, request: Request) -> int:
         """Return what the page of *request* is for, as one bit: its callback, rule of a CrawlSpider, and cookies.
@@ -276,30 +315,38 @@ class UrlRuleGuard:
 
     def _waiting(self, request: Request) -> Request | None:
         assert self.rules is not None
-        if not self.rules.of(request.url).should_wait(request.url):
+        host = self.rules.of(request.url)
+        if not host.should_wait(request.url):
             return None
+        # It is asked about once more.
+        host.checks.requests -= 1
         meta = {**request.meta, names.META_WAITED: _WAITED}
-        return request.replace(priority=request.priority - 1, dont_filter=True, meta=meta)
+        return request.replace(priority=min(request.priority, 0) - 1, dont_filter=True, meta=meta)
 
-    def _give_up_rule(self, rule: str, url: str) -> None:
-        """Send after all what *rule* has skipped on the host of *url*."""
-        site = site_of(url)
+    def _give_up_rule(self, rule: str, site: str) -> None:
+        """Send after all what *rule* has skipped on *site*."""
         again = self._kept.take(site, lambda rules, _: rule in rules)
         stats_of(self._crawler).inc_value(names.STAT_URL_RULES_GIVEN_UP)
         logger.info(
-            "URL rules: %(rule)s has an effect on %(site)s by now, the rule is given up; %(number)d skipped requests"
+            "URL rules: %(rule)s %(why)s on %(site)s by now, the rule is given up; %(number)d skipped requests"
             " are sent after all",
-            {"rule": rule, "site": site, "number": len(again)},
+            {
+                "rule": rule,
+                "why": "may bring something new" if group_in(rule) else "has an effect",
+                "site": site,
+                "number": len(again),
+            },
             extra={"spider": self._crawler.spider},
         )
-        self._send(again)
+        # A group may be stopped once more before their turn comes.
+        self._send(again, _WAITED if group_in(rule) else _SENT_AFTER_ALL)
 
-    def _send(self, requests: Iterable[Request]) -> None:
+    def _send(self, requests: Iterable[Request], mark: str = _SENT_AFTER_ALL) -> None:
         """Send requests that were skipped."""
         engine = self._crawler.engine
         for request in requests if engine is not None else ():
             stats_of(self._crawler).inc_value(names.STAT_URL_RULES_SENT)
-            meta = {**request.meta, names.META_WAITED: _SENT_AFTER_ALL}
+            meta = {**request.meta, names.META_WAITED: mark}
             engine.crawl(request.replace(dont_filter=True, meta=meta))
 
     def _failed(self, about: object) -> None:

@@ -1,8 +1,6 @@
-"""Floods: one page that comes back under ever more URLs of a host, noticed, named, and stopped if told to."""
+"""Floods: groups of URLs that bring nothing new, and what their page is: a login wall, a soft 404, a trap."""
 
-from scrapy_simhash.floods.flood import Flood, Kind
+from scrapy_simhash.floods.flood import WALLS, Flood, Kind
 from scrapy_simhash.floods.kinds import kind_of
-from scrapy_simhash.floods.pattern import grows, path_shape, patterns
-from scrapy_simhash.floods.watch import FloodWatch, Seen, Suspect
 
-__all__ = ["Flood", "FloodWatch", "Kind", "Seen", "Suspect", "grows", "kind_of", "path_shape", "patterns"]
+__all__ = ["WALLS", "Flood", "Kind", "kind_of"]

@@ -1,4 +1,4 @@
-"""Flood and Kind: one page that comes back under ever more URLs of a host, and what it is."""
+"""Flood and Kind: a group of URLs that brings nothing new, and what its page is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(str, Enum):
-    """What the page of a flood is. A name for people: it decides nothing."""
+    """What the page of a flood is."""
 
     LOGIN_WALL = "login_wall"
     """It asks for a password, or says that one has to sign in."""
@@ -25,23 +25,24 @@ class Kind(str, Enum):
     """Anything else."""
 
 
+#: What stands before other pages: there may be some behind it, so these URLs are never stopped.
+WALLS = frozenset((Kind.LOGIN_WALL, Kind.CAPTCHA, Kind.CONSENT, Kind.EMPTY_SHELL))
+
+
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """One page under many URLs of a host, as far as this crawl has seen it."""
+    """A group of URLs of a host of which the latest brought nothing new, one after another."""
 
     kind: Kind
     host: str
-    cluster: int | None
-    """Number of the cluster, as in :class:`~scrapy_simhash.Verdict`; None for pages without text, which are in none.
-    """
+    group: str
+    """What the URLs have in common, such as ``/calendar/{number}/{number}``."""
     size: int
-    """How many URLs of the host it came under, in this crawl."""
-    original: str | None
-    """URL of the first page of the cluster, which may be on another host; None for pages without text."""
-    urls: tuple[str, ...]
-    """The first URLs that it came under, a few of them."""
-    pattern: str | None
-    """The narrowest pattern of URLs that it has nearly to itself, see :func:`~scrapy_simhash.floods.patterns`.
-
-    None if there is none.
+    """How many URLs in a row brought nothing new."""
+    cluster: int | None
+    """Number of the cluster of the latest page, as in :class:`~scrapy_simhash.Verdict`; None for pages without text.
     """
+    original: str | None
+    """URL of the first page of that cluster, which may be on another host; None for pages without text."""
+    urls: tuple[str, ...]
+    """The first of these URLs, a few of them."""

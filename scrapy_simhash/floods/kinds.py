@@ -11,10 +11,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_simhash.floods.flood import Kind
-from scrapy_simhash.floods.pattern import grows
 from scrapy_simhash.floods.phrases import says
 from scrapy_simhash.page.text.tags import Region, attributes_of, region
 from scrapy_simhash.page.text.walk import Walk
+from scrapy_simhash.url_rules import grows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,15 +63,13 @@ def kind_of(
     document: Document,
     root: Any,
     *,
-    is_not_found: bool = False,
     says_nothing: bool = False,
-    pattern: str | None = None,
+    group: str = "",
 ) -> Kind | None:
     """Return the kind of a page that came back again and again; None for one without text that is no shell either.
 
-    *root* is the lxml tree that *document* was made of; it is only read. *is_not_found* says that the host answers so
-    to a URL that cannot exist, *says_nothing* that the page is one of many without main text, which need not be
-    the same page; *pattern* is what its URLs have in common. O(page).
+    *root* is the lxml tree that *document* was made of; it is only read. *says_nothing* says that the page is one of
+    many without main text, which need not be the same page; *group* is what its URLs have in common. O(page).
     """
     signs = _signs(root)
     about = "\n".join((document.title, *_headings(document)))
@@ -89,22 +87,16 @@ def kind_of(
         return Kind.CAPTCHA
     if is_brief and (says("accept", signs.buttons) or (signs.buttons and says("consent", brief))):
         return Kind.CONSENT
-    if is_not_found or says("not_found", brief):
+    if says("not_found", brief):
         return Kind.SOFT_404
     if is_brief and _is_shell(document, signs):
         return Kind.EMPTY_SHELL
-    return kind_by_urls(says_nothing=says_nothing, pattern=pattern)
+    return None if says_nothing else kind_by_urls(group)
 
 
-def kind_by_urls(
-    *, is_not_found: bool = False, says_nothing: bool = False, pattern: str | None = None
-) -> Kind | None:
-    """Return the kind of a page that is not read: see `kind_of`."""
-    if is_not_found:
-        return Kind.SOFT_404
-    if says_nothing:
-        return None
-    return Kind.TRAP if pattern is not None and grows(pattern) else Kind.REPEATS
+def kind_by_urls(group: str) -> Kind:
+    """Return the kind of a page that is not read, of whose URLs *group* is what they have in common."""
+    return Kind.TRAP if grows(group) else Kind.REPEATS
 
 
 def _headings(document: Document) -> Iterator[str]:

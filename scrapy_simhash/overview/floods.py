@@ -6,7 +6,7 @@ from collections import Counter
 from heapq import nlargest
 from typing import Any
 
-#: URLs of a host that return the same page before that is called a flood: as SIMHASH_FLOOD_SIZE is by default.
+#: URLs of a host that return the same page before that is called a flood.
 FLOOD_SIZE = 100
 #: URLs that are kept of each.
 _URLS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from scrapy_simhash.floods import path_shape
+from scrapy_simhash.url_rules.groups import groups, rule_group
 
 #: A longer URL is not taken apart: no rule is about it.
 LONGEST = 2_000
@@ -36,13 +36,13 @@ class CutUrl(NamedTuple):
 
     @property
     def group(self) -> str:
-        """What URLs share of which a part may have no effect: the folder, its numbers left open, and the names.
+        """What URLs share of which a part may have no effect; see `rule_group`."""
+        return rule_group(self.path, self.query)
 
-        >>> cut("https://example.com/shop/7/blue-hat?sid=1&colour=2").group
-        '/shop/{number}/*?colour&sid'
-        """
-        folder = path_shape(self.path[: self.path.rfind("/") + 1])
-        return f"{folder}*?{'&'.join(sorted(self.names))}" if self.query else f"{folder}*"
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """All groups of the URL, see `groups`."""
+        return groups(self.path, self.query)
 
 
 def cut(url: str) -> CutUrl | None:

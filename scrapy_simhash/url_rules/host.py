@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import NamedTuple
 
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.url_rules.checks import Checks
 from scrapy_simhash.url_rules.cut_url import CutUrl, cut
 from scrapy_simhash.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
-from scrapy_simhash.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
+from scrapy_simhash.url_rules.hypotheses import covers, hypothesis_of
+from scrapy_simhash.url_rules.novelty import SLOWED_AFTER, Came, Novelty, group_in
+from scrapy_simhash.url_rules.reduced import USES, VALUES, Reduced, Rule, Skip, content_in, difference
 from scrapy_simhash.url_rules.trials import Looks, Trials
 
 #: The content of a page that was fetched and is no evidence: a short one, one that is too large.
@@ -22,11 +25,6 @@ MOST_KNOWN = 100_000
 MOST_IN_FORCE = 8
 #: Of the requests that rules of each stage match, one in so many is sent all the same.
 SENT_AT = (1, 3, 10)
-#: At the last stage at most one in so many requests is such a check, and one for each doubling of matches.
-EXPLORED = 20
-#: At every stage one of so many matches is a check, so that what was skipped since the last one is still kept to be
-#: sent; or one of so many times the matches of a request that is sent, so that what the checks bring comes to an end.
-MOST_UNCHECKED, UNCHECKED_OF_SENT = 500, 20
 #: How often a page is requested under different URLs by rules of the other stages, and while a rule is doubted.
 MOST_FETCHED = (0, 4, 2)
 MOST_DOUBTED = 20
@@ -34,79 +32,50 @@ MOST_DOUBTED = 20
 MOST_UNSURE = 6
 #: How often a page has come under other parameters before more of these have to wait, while nothing is known yet.
 SOON_ENOUGH = 3
+#: Requests of which the page may not have come yet.
+MOST_UNDER_WAY = 64
 #: What things weigh, in bytes, for the bound over all hosts.
 _KNOWN, _URL = 110, 250
-_WORD = (1 << 32) - 1
-#: Where what is known of a page has the uses that it was fetched for, 16 bits, and the values that rules took out.
-_USES, _VALUES = 40, 56
 _NEVER = 1 << 62
-
-
-class Skip(NamedTuple):
-    """Why a request need not be sent."""
-
-    rules: tuple[str, ...]
-    key: int
-    """The page that has been fetched."""
-
-
-class _Rule(NamedTuple):
-    """A rule in force."""
-
-    text: str
-    hypothesis: Hypothesis
-    about: str
-    evidence: Evidence
-
-
-class _Reduced(NamedTuple):
-    """A URL without what has no effect."""
-
-    url: CutUrl
-    group: str
-    """That of the whole URL."""
-    key: int
-    values: int
-    """16 bits for each rule in force: a hash of what it took out, 0 for nothing."""
-    stage: int
-    """The lowest of the rules that took something out; 0 if none did."""
 
 
 class HostRules:
     """The rules of one host. Knows no Scrapy, and no other host."""
 
     __slots__ = (
-        *("_believed", "_came", "_explored", "_in_force", "_known", "_matched", "_missed"),
-        *("_trials", "_unchecked", "_urls", "_weight", "checks", "evidence", "forbidden", "pages", "pinned"),
-        *("requests", "skipped"),
+        *("_believed", "_came", "_in_force", "_known", "_missed", "_trials", "_under_way", "_urls"),
+        *("_weight", "checks", "evidence", "forbidden", "novelty", "pages", "pinned", "skipped"),
+        "stopped_now",
     )
 
     def __init__(
         self, *, pinned: frozenset[str] = frozenset(), forbidden: frozenset[str] = frozenset()
     ) -> None:
         """*pinned* rules are always in force, *forbidden* ones never."""
-        #: Pages that were learned from, and requests that were sent although they need not be.
+        #: Pages that were learned from.
         self.pages = 0
-        self.checks = 0
-        #: Requests that were sent to the host, where that is known.
-        self.requests = 0
+        self.checks = Checks()
         #: Requests that were skipped, or would have been.
         self.skipped = 0
-        self._matched = self._explored = self._unchecked = 0
+        #: The groups of URLs that bring nothing new, and the one that was stopped by the latest page.
+        self.novelty = Novelty(self.checks, pinned, forbidden)
+        self.stopped_now: str | None = None
         self._trials = Trials()
         #: For and against each rule, on the whole host.
         self.evidence = self._trials.evidence
-        self._weight = 1_200
+        self._weight = 1_500
         #: Rules that are always in force.
         self.pinned = pinned
         #: Rules that are never in force.
         self.forbidden = forbidden
-        self._in_force: list[_Rule] = []
+        self._in_force: list[Rule] = []
         self._believed: list[str] = []
         #: By hash of the reduced URL: values, uses, content, and how often it was fetched.
         self._known: dict[int, int] = {}
         #: By hash of a URL without the parameters that may have no effect: how often its page came.
         self._came: dict[int, int] = {}
+        #: The latest pages that were requested, by hash of the reduced URL.
+        self._under_way: Recent[int, None] | None = None
         self._missed: dict[int, int] = {}
         self._urls: deque[tuple[str, int, int]] | tuple[()] = ()
         self.find_rules(0)
@@ -116,71 +85,73 @@ class HostRules:
         """The rules by which requests are skipped, or would be."""
         return [rule.text for rule in self._in_force]
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether any rule is in force."""
-        return bool(self._in_force)
-
-    def learn(self, url: str, content: int, look: Looks, now: int, use: int = 1) -> list[str]:
+    def learn(
+        self, url: str, content: int, look: Looks, now: int, use: int = 1, came: Came | None = None
+    ) -> list[str]:
         """Learn from the page that came at *url*, and return the rules that were given up by that.
 
         *content* says what the page is: equal for near-duplicates, 32 bits; `FETCHED` for a page that is no evidence,
         and `MISSING` for one that is not there. *look* is called if it matters what kind of page it is. *now* is in
         seconds of Unix time. *use* says what the page is for, one of 16 bits: one that was fetched for another use is
-        not skipped. Some 10 µs, and 8 more for each parameter.
+        not skipped. Without *came*, the page does not count for novelty. Some 10 µs, and 8 more for each parameter.
         """
+        self.stopped_now = None
         parts = cut(url)
         if parts is None:
             return []
         self.pages += 1
         reduced = self._reduce(parts)
         # Who asks for no request asks for no turn.
-        if self.requests and (key := self._open_key(reduced)) is not None:
+        if self.checks.requests and (key := self._open_key(reduced)) is not None:
             _increase(self._came, key)
+        given_up = [] if came is None else self._note_novelty(url, reduced, came, use, now)
         if content <= FETCHED:
             self._trials.note(reduced.url, reduced.group)
             if content == MISSING:
                 _increase(self._missed, reduced.key)
             if content == FETCHED or self._missed[reduced.key] >= MOST_MISSED:
                 self._remember(url, reduced, FETCHED, use)
-            return []
+            return given_up
         packed = self._known.get(reduced.key)
         believed = [rule for rule in self._in_force if self._stage_in(reduced.group, rule)]
-        if packed is not None and reduced.values and packed >> _VALUES != reduced.values:
-            is_right = _content(packed) == content
+        if packed is not None and reduced.values and packed >> VALUES != reduced.values:
+            is_right = content_in(packed) == content
             if not is_right and self._is_everywhere(content):
-                return []
+                return given_up
             self._count_skipped(packed, reduced)
             self._answer(reduced, packed, content, is_right)
-            if _content(packed) == FETCHED:
+            if content_in(packed) == FETCHED:
                 # There is a page after all: what comes now is compared with this one.
                 del self._known[reduced.key]
                 self._weight -= _KNOWN
         self._trials.compare(reduced.url, reduced.group, content, look, self._content_of)
         self._remember(url, reduced, content, use)
         # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
-        given_up = [rule.text for rule in believed if not self._stage_in(reduced.group, rule)]
+        given_up += [rule.text for rule in believed if not self._stage_in(reduced.group, rule)]
         if self._has_changed():
+            given_up += self.novelty.in_force
             self.find_rules(now)
         return given_up
 
     def would_skip(self, url: str, use: int = 1) -> Skip | None:
         """Return why the request of *url* need not be sent; None if it is to be sent, perhaps to check a rule."""
-        parts = cut(url) if self._in_force else None
+        parts = cut(url) if self._in_force or self.novelty.stopped else None
         if parts is None:
-            self.requests += 1
+            self.checks.requests += 1
             return None
         reduced = self._reduce(parts)
         packed = self._known.get(reduced.key)
-        is_fetched = packed is not None and bool(packed >> _USES & use)
-        if packed is None or not is_fetched or not reduced.values or packed >> _VALUES == reduced.values:
-            self.requests += 1
-            return None
+        is_fetched = packed is not None and bool(packed >> USES & use)
+        if packed is None or not is_fetched or not reduced.values or packed >> VALUES == reduced.values:
+            # No rule about a difference skips it; perhaps one about all URLs like it.
+            group_rule = self.novelty.skips(reduced.url.groups, use) if self.novelty.stopped else None
+            self.checks.requests += group_rule is None
+            return None if group_rule is None else Skip((group_rule,), reduced.key)
         if not self._skips_now(packed, reduced):
-            self.requests += 1
-            self.checks += 1
+            self.checks.requests += 1
+            self.checks.sent += 1
             return None
-        rules = self._applied(reduced.values, packed >> _VALUES)
+        rules = self._applied(reduced.values, packed >> VALUES)
         for rule in rules:
             rule.evidence.skipped += 1
         self.skipped += 1
@@ -189,13 +160,41 @@ class HostRules:
     def should_wait(self, url: str) -> bool:
         """Tell whether other requests are to be sent before that of *url*, as its page has come several times.
 
-        So a page that has other parameters in each link does not keep a crawl at itself until enough is known.
+        So a page that has other parameters in each link does not keep a crawl at itself until enough is known. Or
+        as its page has just been requested under another URL; or as URLs like it have brought nothing new of late.
         """
         parts = cut(url)
-        if parts is None or not parts.query:
+        if parts is None or not (parts.query or self._in_force or self.novelty.has_slowed):
             return False
-        key = self._open_key(self._reduce(parts))
+        reduced = self._reduce(parts)
+        if reduced.key not in self._known:
+            if self._under_way is None:
+                self._under_way = Recent(MOST_UNDER_WAY)
+            if reduced.key in self._under_way:
+                return True
+            self._under_way[reduced.key] = None
+        if self.novelty.has_slowed and self.novelty.has_to_wait(reduced.url.groups):
+            return True
+        key = self._open_key(reduced)
         return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
+
+    def led_on(self, url: str) -> list[str]:
+        """Note that something new was reached through *url*, empty if nobody knows that; see `Novelty.led_on`."""
+        return self.novelty.led_on(self.key_of(url)) if self.novelty.has_barren else []
+
+    @property
+    def saved(self) -> int:
+        """Requests that rules and groups in force have skipped, or would have."""
+        return (self.skipped if self._in_force else 0) + self.novelty.skipped
+
+    def is_believed(self, rule: str) -> bool:
+        """Tell whether *rule* may skip requests."""
+        evidence = self.evidence.get(rule)
+        return (
+            rule in self.pinned
+            or self.novelty.is_in_force(rule)
+            or (evidence is not None and evidence.stage > 0)
+        )
 
     @property
     def is_doubted(self) -> bool:
@@ -221,9 +220,10 @@ class HostRules:
             hypothesis, about = hypothesis_of(text)
             evidence = self.evidence.setdefault(text, Evidence())
             evidence.since = evidence.since or now
-            self._in_force.append(_Rule(text, hypothesis, about, evidence))
+            self._in_force.append(Rule(text, hypothesis, about, evidence))
         # What is under test was compared with other rules in force.
         self._trials.begin_again()
+        self.novelty.begin_again()
         self._weight -= len(self._known) * _KNOWN
         self._known.clear()
         for url, content, use in self._urls:
@@ -233,7 +233,7 @@ class HostRules:
     @property
     def weight(self) -> int:
         """Bytes that all of it takes, about."""
-        return self._weight + self._trials.weight
+        return self._weight + self._trials.weight + self.novelty.weight
 
     @property
     def trials(self) -> Trials:
@@ -248,14 +248,14 @@ class HostRules:
         believed.sort(
             key=lambda rule: (self.evidence[rule].since or now or _NEVER, -self.evidence[rule].same)
         )
-        chosen = dict.fromkeys([*sorted(self.pinned), *believed])
+        chosen = dict.fromkeys([*sorted(rule for rule in self.pinned if group_in(rule) is None), *believed])
         return [
             rule for rule in chosen if rule not in self.forbidden and not covers(rule, chosen.keys() - {rule})
         ][:MOST_IN_FORCE]
 
-    def _reduce(self, url: CutUrl) -> _Reduced:
+    def _reduce(self, url: CutUrl) -> Reduced:
         if not self._in_force:
-            return _Reduced(url, url.group, hash(url), 0, 0)
+            return Reduced(url, url.group, hash(url), 0, 0)
         group, values, stage = url.group, 0, 0
         for index, rule in enumerate(self._in_force):
             shorter = rule.hypothesis.without(url, rule.about)
@@ -263,15 +263,15 @@ class HostRules:
                 continue
             believed = self._stage_in(group, rule)
             if believed:
-                values |= (1 + _difference(url, shorter) % 65_535) << 16 * index
+                values |= (1 + difference(url, shorter) % 65_535) << 16 * index
                 stage = min(stage or believed, believed)
                 url = shorter
-        return _Reduced(url, group, hash(url), values, stage)
+        return Reduced(url, group, hash(url), values, stage)
 
-    def _open_key(self, reduced: _Reduced) -> int | None:
+    def _open_key(self, reduced: Reduced) -> int | None:
         return self._trials.without_open(reduced.url, reduced.group) if reduced.url.query else None
 
-    def _stage_in(self, group: str, rule: _Rule) -> int:
+    def _stage_in(self, group: str, rule: Rule) -> int:
         if rule.text in self.pinned:
             return len(BOUNDS)
         trial = self._trials.get(group, rule.text)
@@ -279,46 +279,66 @@ class HostRules:
         stage = rule.evidence.stage
         return min(own.stage, stage) if own is not None and own.different else stage
 
-    def _applied(self, values: int, others: int) -> list[_Rule]:
+    def _applied(self, values: int, others: int) -> list[Rule]:
         """Return the rules that took different things out of two URLs."""
         differing = values ^ others
         return [rule for index, rule in enumerate(self._in_force) if differing >> 16 * index & 65_535]
 
-    def _skips_now(self, packed: int, reduced: _Reduced) -> bool:
+    def _skips_now(self, packed: int, reduced: Reduced) -> bool:
         """Tell whether a request that rules match is skipped, and not sent to check them; to be asked once."""
-        self._matched += 1
-        rules, fetched, stage = self._applied(reduced.values, packed >> _VALUES), packed & 255, reduced.stage
+        self.checks.matched += 1
+        rules, fetched, stage = self._applied(reduced.values, packed >> VALUES), packed & 255, reduced.stage
         if all(rule.text in self.pinned for rule in rules):
             return True
-        if _content(packed) == FETCHED and fetched < MOST_UNSURE:
+        if content_in(packed) == FETCHED and fetched < MOST_UNSURE:
             trials = [self._trials.get(reduced.group, rule.text) for rule in rules]
             if not all(trial is not None and trial.evidence is not None for trial in trials):
                 return False
         if any(rule.evidence.wrong for rule in rules):
             # One was wrong: whether it was by chance is to be known at once.
             return fetched >= MOST_DOUBTED
-        self._unchecked += 1
-        if self._unchecked >= max(MOST_UNCHECKED, UNCHECKED_OF_SENT * self._matched // max(1, self.requests)):
-            self._unchecked = 0
+        if self.checks.is_overdue():
             return False
         if stage == len(BOUNDS):
-            if (self._explored - self._matched.bit_length()) * EXPLORED >= self.requests:
-                return True
-            self._explored += 1
-            return False
-        return fetched >= MOST_FETCHED[stage] or self._matched % SENT_AT[stage] != 0
+            return not self.checks.is_due()
+        if fetched >= MOST_FETCHED[stage] or self.checks.matched % SENT_AT[stage]:
+            return True
+        # That is part of what the last stage may check, or it would begin with checks only.
+        self.checks.use_up()
+        return False
 
-    def _count_skipped(self, packed: int, reduced: _Reduced) -> None:
+    def _note_novelty(self, url: str, reduced: Reduced, came: Came, use: int, now: int) -> list[str]:
+        """Count a page for its groups of URLs, and return the rules that were given up by that."""
+        if came.is_new and not self.novelty.rows:
+            return []
+        asked = cut(came.asked) if came.asked != url else None
+        groups = (reduced.url if asked is None else self._reduce(asked).url).groups
+        self.novelty.count_unasked(groups, use)
+        if came.is_new:
+            return self.novelty.add_new(groups)
+        if not came.is_after_all and self._is_first(reduced):
+            self.stopped_now = self.novelty.add_barren(groups, reduced.key, came.asked, use, now)
+        return []
+
+    def _is_first(self, reduced: Reduced) -> bool:
+        """Tell whether a page has come for the first time, whatever it has in its URL that may have no effect."""
+        if reduced.key in self._known:
+            return False
+        key = self._open_key(reduced)
+        # What was not found to have none after some pages is taken to have one.
+        return key is None or not 1 < self._came.get(key, 0) <= SLOWED_AFTER
+
+    def _count_skipped(self, packed: int, reduced: Reduced) -> None:
         """Count what would have been skipped, but was sent, as nobody asked."""
-        if self.requests:
+        if self.checks.requests:
             return
         if self._skips_now(packed, reduced):
             self.skipped += 1
-            for rule in self._applied(reduced.values, packed >> _VALUES):
+            for rule in self._applied(reduced.values, packed >> VALUES):
                 rule.evidence.skipped += 1
 
-    def _answer(self, reduced: _Reduced, packed: int, content: int, is_right: bool) -> None:
-        for rule in self._applied(reduced.values, packed >> _VALUES):
+    def _answer(self, reduced: Reduced, packed: int, content: int, is_right: bool) -> None:
+        for rule in self._applied(reduced.values, packed >> VALUES):
             if rule.text in self.pinned:
                 continue
             trial = self._trials.get(reduced.group, rule.text)
@@ -329,9 +349,9 @@ class HostRules:
 
     def _content_of(self, url: CutUrl) -> int:
         """Return the content of the page at *url*, 0 if none is known that is evidence."""
-        return _content(self._known.get(hash(url), 0))
+        return content_in(self._known.get(hash(url), 0))
 
-    def _remember(self, url: str, reduced: _Reduced, content: int, use: int) -> None:
+    def _remember(self, url: str, reduced: Reduced, content: int, use: int) -> None:
         # Where no two pages were equal yet, no rule can come soon.
         if not isinstance(self._urls, deque) and any(each.same for each in self.evidence.values()):
             self._urls = deque(maxlen=MOST_URLS)
@@ -341,7 +361,7 @@ class HostRules:
             self._urls.append((url, content, use))
         self._know(reduced, content, use)
 
-    def _know(self, reduced: _Reduced, content: int, use: int) -> None:
+    def _know(self, reduced: Reduced, content: int, use: int) -> None:
         packed = self._known.get(reduced.key)
         if packed is None:
             self._weight += _KNOWN
@@ -349,10 +369,10 @@ class HostRules:
                 kept = list(self._known.items())[MOST_KNOWN // 2 :]
                 self._weight -= (len(self._known) - len(kept)) * _KNOWN
                 self._known = dict(kept)
-            self._known[reduced.key] = reduced.values << _VALUES | use << _USES | content << 8 | 1
-        elif packed & 255 < 255 or not packed >> _USES & use:
+            self._known[reduced.key] = reduced.values << VALUES | use << USES | content << 8 | 1
+        elif packed & 255 < 255 or not packed >> USES & use:
             packed -= packed & 255 == 255
-            self._known[reduced.key] = (packed | use << _USES) + 1
+            self._known[reduced.key] = (packed | use << USES) + 1
 
     def _is_everywhere(self, content: int) -> bool:
         """Tell whether several of the latest URLs had this page, as with a login wall: it says nothing."""
@@ -370,15 +390,3 @@ def _increase(counts: dict[int, int], key: int) -> None:
     if len(counts) >= MOST_URLS:
         counts.clear()
     counts[key] = counts.get(key, 0) + 1
-
-
-def _content(packed: int) -> int:
-    return packed >> 8 & _WORD
-
-
-def _difference(url: CutUrl, shorter: CutUrl) -> int:
-    """Return a hash of what was taken out of a URL."""
-    if url.query != shorter.query:
-        kept = set(shorter.query)
-        return hash(tuple([part for part in url.query if part not in kept]) or url.query)
-    return hash((url.scheme, url.host, url.path))

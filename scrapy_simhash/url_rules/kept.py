@@ -12,6 +12,7 @@ from zlib import error as ZlibError
 from scrapy_simhash.url_rules.evidence import Evidence
 from scrapy_simhash.url_rules.host import HostRules
 from scrapy_simhash.url_rules.hypotheses import hypothesis_of, prior
+from scrapy_simhash.url_rules.novelty import MOST_GROUPS, Row
 
 #: Of the bytes. Who does not know it learns anew.
 VERSION = 1
@@ -39,13 +40,15 @@ class KeptRules:
     def __init__(self, host: HostRules) -> None:
         self.host = host
         self._shared: dict[str, list[int]] = {}
+        #: Of groups of URLs that brought nothing new: to be shown only, since each crawl finds that out by itself.
+        self.groups: dict[str, list[int]] = {}
         #: Of the bytes that were last read or written, where a store has versions.
         self.version = b""
 
     @property
     def has_news(self) -> bool:
         """Whether there is something to keep."""
-        return any(
+        return self._groups() != self.groups or any(
             evidence.to_list() != self._shared.get(rule) for rule, evidence in self.host.evidence.items()
         )
 
@@ -69,22 +72,33 @@ class KeptRules:
                 if host.trials.get(group, rule) is None:
                     host.trials.put(rule, group, Evidence.from_list(numbers, prior=prior(rule)))
         self._shared = {rule: list(numbers) for rule, numbers in kept["rules"].items()}
+        self.groups = dict(kept["groups"])
         host.find_rules(now)
 
     def to_bytes(self) -> bytes:
         """Return all of it, as it is to be kept."""
         host = self.host
         self._shared = {rule: evidence.to_list() for rule, evidence in host.evidence.items()}
+        self.groups = self._groups()
         wrong = {
             rule: {group: evidence.to_list() for group, evidence in groups.items()}
             for rule, groups in host.trials.wrong_groups().items()
         }
-        return packed(self._shared, wrong)
+        return packed(self._shared, wrong, self.groups)
+
+    def _groups(self) -> dict[str, list[int]]:
+        rows = self.host.novelty.rows.items()
+        found = {**self.groups, **{group: row.to_list() for group, row in rows if row.since}}
+        return dict(list(found.items())[-MOST_GROUPS:])
 
 
-def packed(rules: Mapping[str, list[int]], wrong: Mapping[str, Mapping[str, list[int]]]) -> bytes:
-    """Return the bytes for rules with their evidence, and for the groups in which pages differed."""
-    kept = {"version": VERSION, "rules": rules, "wrong": wrong}
+def packed(
+    rules: Mapping[str, list[int]],
+    wrong: Mapping[str, Mapping[str, list[int]]],
+    groups: Mapping[str, list[int]],
+) -> bytes:
+    """Return the bytes for rules with their evidence, the groups in which pages differed, and the stopped groups."""
+    kept = {"version": VERSION, "rules": rules, "wrong": wrong, "groups": groups}
     return compress(json.dumps(kept, separators=(",", ":")).encode())
 
 
@@ -94,20 +108,21 @@ def joined(kept: bytes | None, others: bytes) -> bytes | None:
     Of a rule that both have, the evidence with more pairs stays: the same pairs again are no more evidence.
     Raises ValueError if *others* is no such data; what is *kept* is learned anew if it is damaged.
     """
-    own: dict[str, Any] = {"rules": {}, "wrong": {}}
+    own: dict[str, Any] = {"rules": {}, "wrong": {}, "groups": {}}
     if kept is not None:
         with suppress(ValueError):
             own = parsed(kept)
     theirs = parsed(others)
     rules, wrong = dict(own["rules"]), dict(own["wrong"])
+    stopped = {**own["groups"], **theirs["groups"]}
     for rule, numbers in theirs["rules"].items():
         if rule not in rules or rules[rule][0] < numbers[0]:
             rules[rule] = numbers
     for rule, groups in theirs["wrong"].items():
         wrong[rule] = {**groups, **wrong.get(rule, {})}
-    return (
-        None if kept is not None and (rules, wrong) == (own["rules"], own["wrong"]) else packed(rules, wrong)
-    )
+    if kept is not None and (rules, wrong, stopped) == (own["rules"], own["wrong"], own["groups"]):
+        return None
+    return packed(rules, wrong, stopped)
 
 
 def parsed(data: bytes) -> dict[str, Any]:
@@ -120,6 +135,8 @@ def parsed(data: bytes) -> dict[str, Any]:
             for text, numbers in groups.items():
                 hypothesis_of(rule or text)
                 Evidence.from_list(numbers)
+        for numbers in kept["groups"].values():
+            Row.from_list(numbers)
     except (ZlibError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"damaged URL rules: {error}") from error
     return dict(kept)

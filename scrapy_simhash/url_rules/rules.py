@@ -8,9 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.url_rules.host import HostRules, Skip
+from scrapy_simhash.url_rules.host import FETCHED, MISSING, HostRules
 from scrapy_simhash.url_rules.hypotheses import hypothesis_of
 from scrapy_simhash.url_rules.keeping import RuleKeeper
+from scrapy_simhash.url_rules.novelty import Came, group_in
+from scrapy_simhash.url_rules.reduced import Skip
+from scrapy_simhash.url_rules.seen import Seen
 from scrapy_simhash.url_rules.trials import Look, Looks
 
 #: Hosts of which rules are in memory, and the bytes that they may take together.
@@ -27,6 +30,28 @@ class Choice(NamedTuple):
     """Empty for all hosts."""
 
 
+class Origin(NamedTuple):
+    """Where a page came from."""
+
+    asked: str
+    """The URL that was asked for, which may have led elsewhere."""
+    parent: str | None
+    """The page that linked to it: empty if that is not known, None if there is none."""
+    is_silent: bool = False
+    """Whether it has no text at all."""
+    is_after_all: bool = False
+    """Whether its request had been skipped."""
+
+
+class _Page(NamedTuple):
+    """A page to be learned from."""
+
+    url: str
+    content: int
+    use: int
+    origin: Origin | None
+
+
 def choice(text: str) -> Choice:
     """Return the rule of *text*, for the host before it, if one is named. Raises ValueError for the text of no rule.
 
@@ -35,7 +60,8 @@ def choice(text: str) -> Choice:
     """
     host, separator, rule = text.partition(": ")
     found = Choice(rule.strip(), site_of(f"http://{host.strip()}")) if separator else Choice(text.strip(), "")
-    hypothesis_of(found.rule)
+    if group_in(found.rule) is None:
+        hypothesis_of(found.rule)
     return found
 
 
@@ -75,50 +101,70 @@ class UrlRules:
         self._forbidden = tuple(forbidden)
         self._hosts: OrderedDict[str, HostRules] = OrderedDict()
         #: Pages that are to be learned from, by site.
-        self._waiting: dict[str, list[tuple[str, int, int]]] = {}
+        self._waiting: dict[str, list[_Page]] = {}
         self._number_waiting = 0
         #: Whether requests depend on what is learned.
         self._decides = False
         #: Bytes that all of it takes, about.
         self.weight = 0
+        self._seen = Seen()
 
     def of(self, url: str) -> HostRules:
         """Return the rules of the host of *url*, empty ones at its first page."""
         return self._find(site_of(url))
 
     def learn(
-        self, url: str, content: int, look: Looks | None, now: int = 0, use: int = 1
-    ) -> list[tuple[str, str]]:
-        """Learn from a page, and return the rules that were given up, each with a URL of its host.
+        self,
+        url: str,
+        content: int,
+        look: Looks | None,
+        now: int = 0,
+        use: int = 1,
+        origin: Origin | None = None,
+    ) -> list[Choice]:
+        """Learn from a page, and return the rules that were given up, each with its host.
 
         See `HostRules.learn`. *look* is None for a page that repeats no earlier one: it makes no rule, so it waits
         until `MOST_WAITING` do, or until a page repeats another. Pages that are learned together cost less, as the
-        processor has the code at hand. None waits once rules decide about requests.
+        processor has the code at hand. None waits once rules decide about requests. Without *origin*, the page does
+        not count for novelty.
         """
         site = site_of(url)
+        page = _Page(url, content, use, origin)
         if look is None and not self._decides:
-            self._waiting.setdefault(site, []).append((url, content, use))
+            self._waiting.setdefault(site, []).append(page)
             self._number_waiting += 1
             return self.settle(now) if self._number_waiting >= MOST_WAITING else []
         given_up = self._settle_one(site, now) if site in self._waiting else []
-        return given_up + self._learn(site, ((url, content, use),), look or _unseen, now)
+        return given_up + self._learn(site, (page,), look or _unseen, now)
 
-    def settle(self, now: int) -> list[tuple[str, str]]:
+    def settle(self, now: int) -> list[Choice]:
         """Learn from the pages that wait, and return what learn() does."""
         return [given_up for site in list(self._waiting) for given_up in self._settle_one(site, now)]
 
     def forget(self, url: str) -> None:
         """Forget that the page at *url* was fetched: what was made of it is lost."""
         waiting = self._waiting.get(site_of(url), [])
-        kept = [page for page in waiting if page[0] != url]
+        kept = [page for page in waiting if page.url != url]
         self._number_waiting -= len(waiting) - len(kept)
         waiting[:] = kept
         self.of(url).forget(url)
 
+    def _led_on(self, parent: str, site: str) -> list[Choice]:
+        """Note that something new was reached through *parent*; empty if nobody knows through what."""
+        place = site_of(parent) if parent else site
+        host = self._hosts.get(place)
+        if host is None:
+            return []
+        before = host.weight
+        undone = [Choice(rule, place) for rule in host.led_on(parent)]
+        self.weight += host.weight - before
+        return undone
+
     def would_skip(self, url: str, use: int = 1) -> Skip | None:
         """Return why the request of *url* need not be sent, None if it is sent; see `HostRules.would_skip`."""
         host = self.of(url)
-        self._decides = self._decides or host.has_rules
+        self._decides = self._decides or bool(host.in_force or host.novelty.stopped)
         return host.would_skip(url, use)
 
     @property
@@ -126,23 +172,30 @@ class UrlRules:
         """The hosts in memory, by name."""
         return dict(self._hosts)
 
-    def _settle_one(self, site: str, now: int) -> list[tuple[str, str]]:
+    def _settle_one(self, site: str, now: int) -> list[Choice]:
         pages = self._waiting.pop(site)
         self._number_waiting -= len(pages)
         return self._learn(site, pages, _unseen, now)
 
-    def _learn(
-        self, site: str, pages: Sequence[tuple[str, int, int]], look: Looks, now: int
-    ) -> list[tuple[str, str]]:
+    def _learn(self, site: str, pages: Sequence[_Page], look: Looks, now: int) -> list[Choice]:
         host = self._find(site)
-        before = host.weight
-        given_up = [
-            (rule, url) for url, content, use in pages for rule in host.learn(url, content, look, now, use)
-        ]
-        self.weight += host.weight - before
+        given_up = []
+        for url, content, use, origin in pages:
+            came = None if origin is None or content == MISSING else self._came(site, content, origin)
+            before = host.weight
+            given_up += [Choice(rule, site) for rule in host.learn(url, content, look, now, use, came)]
+            self.weight += host.weight - before
+            if came is not None and came.is_new and origin is not None and origin.parent is not None:
+                given_up += self._led_on(origin.parent, site)
         while self.weight > MOST_BYTES and len(self._hosts) > 1:
             self._forget_one()
         return given_up
+
+    def _came(self, site: str, content: int, origin: Origin) -> Came:
+        # A short page may say anything, but for one that has no text at all.
+        is_short = content == FETCHED
+        is_new = not origin.is_silent if is_short else self._seen.is_new(hash((site, content)))
+        return Came(origin.asked, is_new, origin.is_after_all)
 
     def _find(self, site: str) -> HostRules:
         host = self._hosts.get(site)

@@ -211,7 +211,10 @@ def floods(facts: Mapping[str, Any]) -> Iterator[str]:
         )
         for number, flood in enumerate(facts["floods"])
     )
-    yield '<p class="lede">One page under many URLs of a host. <code>SIMHASH_FLOOD_ACTION</code> stops it.</p>'
+    yield (
+        '<p class="lede">One page under many URLs of a host. With <code>SIMHASH_URL_RULES = "skip"</code> a crawl'
+        " requests no more of URLs that bring nothing new.</p>"
+    )
     yield from table(("host and most frequent pattern", "URLs", "the page, and some of its URLs"), rows)
 
 

@@ -15,7 +15,16 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.url_rules import Evidence, KeptRules, Look, RuleKeeper, UrlRules, place_of_site
+from scrapy_simhash.url_rules import (
+    STOPPED_AFTER,
+    Evidence,
+    KeptRules,
+    Look,
+    Origin,
+    RuleKeeper,
+    UrlRules,
+    place_of_site,
+)
 
 Capture = pytest.CaptureFixture[str]
 HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"
@@ -47,6 +56,31 @@ def told(capfd: Capture, *arguments: str, status: int = 0) -> str:
     assert main(["rules", *arguments]) == status
     said = capfd.readouterr()
     return said.err if status else said.out
+
+
+def test_groups_that_brought_nothing_new_are_listed_and_never_in_force(
+    tmp_path: Path, capfd: Capture
+) -> None:
+    path = tmp_path / "pages.sqlite"
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        keeper = RuleKeeper(kept)
+        rules = UrlRules(keeper=keeper)
+        for number in range(STOPPED_AFTER + 1):
+            url = f"https://example.com/day/{number}"
+            rules.learn(url, 7, plain, 1_700_000_000, origin=Origin(url, "https://example.com/"))
+        keeper.keep()
+    _, line = told(capfd, str(path)).splitlines()
+    assert line.split()[:6] == ["example.com", "group", "/day/{number}", str(STOPPED_AFTER), "0", "0"]
+    assert line.endswith("no")
+    assert json.loads(told(capfd, str(path), "--settings").partition("=")[2]) == []
+    exported = tmp_path / "rules.json"
+    exported.write_text(told(capfd, str(path), "--json"))
+    # To each crawl its own.
+    empty = str(tmp_path / "empty.sqlite")
+    with closing(SqliteStore(Path(empty), header_for(Config()))):
+        pass
+    told(capfd, empty, "--import", str(exported))
+    assert len(told(capfd, empty).splitlines()) == 1
 
 
 def test_rules_are_listed_with_their_evidence(store: str, capfd: Capture) -> None:

@@ -27,8 +27,8 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.crawl import consequences
 from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
-from scrapy_simhash.crawl.flood_guard import FloodGuard
 from scrapy_simhash.crawl.report import Report
+from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from tests.crawls.site import article
 from tests.crawls.spiders import BrokenSelector
 from tests.stand_in import simhash_stats, stand_in
@@ -205,7 +205,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
         (consequences, "count_decision"),
         (Report, "write"),
         (SignalManager, "send_catch_log"),
-        (FloodGuard, "note_verdict"),
+        (UrlRuleGuard, "note_verdict"),
     ],
 )
 def test_an_error_after_the_verdict_costs_no_page(
@@ -424,16 +424,11 @@ def test_the_first_line_says_what_is_really_done(
             "SIMHASH_ITEM_ACTION (drop) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
         ),
         (
-            {"flood_action": "stop_pattern", "flood_size": 0},
-            "SIMHASH_FLOOD_ACTION (stop_pattern) has no effect while SIMHASH_FLOOD_SIZE is 0: set SIMHASH_FLOOD_SIZE",
-        ),
-        (
             {"across_scopes": True},
             "SIMHASH_ACROSS_SCOPES (True) has no effect while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE",
         ),
         ({"item_action": "drop", "item_fields": "title"}, None),
         ({"across_scopes": True, "scope": "host"}, None),
-        ({"flood_action": "stop_pattern"}, None),
         ({}, None),
     ],
 )

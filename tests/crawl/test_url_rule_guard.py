@@ -84,7 +84,7 @@ def test_off_does_nothing_at_all() -> None:
     assert not guard.may_skip
     nothing: Any = object()
     # None of these is looked at.
-    guard.note_verdict(nothing, nothing, nothing)
+    guard.note_verdict(nothing, nothing, nothing, nothing)
     guard.forget(nothing)
     guard.keep_in(nothing)
     guard.spider_opened(nothing)

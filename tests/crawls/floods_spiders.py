@@ -31,7 +31,7 @@ class Wanderer(Follower):
                 "kind": flood.kind.value,
                 "host": flood.host,
                 "size": flood.size,
-                "pattern": flood.pattern,
+                "group": flood.group,
                 "urls": [path_of(url) for url in flood.urls],
             }
         )

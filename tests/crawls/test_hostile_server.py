@@ -47,7 +47,7 @@ def attacked() -> Crawl:
     for path in ("/headers", "/headers/copy"):
         routes[path] = Answer(f"<p>{PROSE * 5}</p>", headers=headers)
     with serve(routes) as site:
-        settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page", "SIMHASH_FLOOD_SIZE": 2}
+        settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
         (done,) = crawl(Plan("heartbeat_spiders.Heart", settings, {"urls": site.urls(*routes)}))
     return done
 

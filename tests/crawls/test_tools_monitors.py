@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_simhash.url_rules import STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Routes, article, links, serve
 from tests.docs.reader import DOCS, blocks
@@ -27,23 +28,24 @@ def told_settings() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def crawls() -> dict[str, Crawl]:
     """Crawls, each with one thing that is not as it should be."""
-    copies = [f"/copy-{number}" for number in range(4)]
+    many = [f"/copy-{number}" for number in range(STOPPED_AFTER)]
+    copies = many[:4]
     shells = [f"/shell-{number}" for number in range(2)]
     routes: Routes = {
         "/": article(0, before=links("/1", "/2", "/3")),
         **{f"/{number}": article(number) for number in range(1, 4)},
-        **dict.fromkeys(copies, article(0)),
+        **dict.fromkeys(many, article(0)),
         **dict.fromkeys(shells, "<title>Loading</title>"),
     }
     settings = {**told_settings(), **IN_ORDER}
     few = {**settings, "MONITOR_MAX_NEAR_DUPLICATES": 0.4}
-    flooded = {**settings, "SIMHASH_FLOOD_SIZE": 4, "MONITOR_MAX_NEAR_DUPLICATES": 1}
+    flooded = {**settings, "MONITOR_MAX_NEAR_DUPLICATES": 1}
     moody = {**settings, "SIMHASH_STORE": "tests.crawls.stores.Moody"}
     with serve(routes) as site:
         plans = {
             "nothing": Plan("Follower", settings, {"urls": site.urls("/")}),
             "NearDuplicatesMonitor": Plan("Follower", few, {"urls": site.urls("/", *copies)}),
-            "FloodsMonitor": Plan("Follower", flooded, {"urls": site.urls("/", *copies)}),
+            "FloodsMonitor": Plan("Follower", flooded, {"urls": site.urls("/", *many)}),
             "StoreErrorsMonitor": Plan("Follower", moody, {"urls": site.urls("/")}),
             "UnjudgedMonitor": Plan("Follower", settings, {"urls": site.urls("/", *shells)}),
         }

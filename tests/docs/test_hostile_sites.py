@@ -6,7 +6,7 @@ import re
 
 from scrapy_simhash import Config
 from scrapy_simhash.clusters.book import MAX_CLUSTERS
-from scrapy_simhash.crawl.flood_guard import LARGEST_TOLD
+from scrapy_simhash.crawl.flood_notices import LARGEST_TOLD
 from scrapy_simhash.crawl.slow_pages import BUDGET
 from scrapy_simhash.floods.kinds import MOST_ELEMENTS
 from scrapy_simhash.hints.link_headers import MAX_PARAMETERS

@@ -14,7 +14,6 @@ import scrapy_simhash
 from scrapy_simhash import Config, Reason, Status, exceptions, names
 from scrapy_simhash.changes import Change
 from scrapy_simhash.config import PREFIX, setting_names
-from scrapy_simhash.crawl.flood_guard import CLOSE_REASON
 from scrapy_simhash.floods import Kind
 from scrapy_simhash.policy import Exemption
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
@@ -147,7 +146,7 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     text = "\n".join(line for line in lines if "did you mean" not in line)
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
     assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS.union(*BY_REASON.values())
-    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | FIELDS | SQL | {CLOSE_REASON}
+    assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | FIELDS | SQL
 
 
 def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:

@@ -21,12 +21,10 @@ PASSWORD = '<form action="/in"><input name="who"><input type="password" name="wo
 SCRIPT = '<script src="/app.js"></script>'
 
 
-def kind(
-    markup: str, *, is_not_found: bool = False, says_nothing: bool = False, pattern: str | None = None
-) -> Kind | None:
+def kind(markup: str, *, says_nothing: bool = False, group: str = "") -> Kind | None:
     root = parse(f"<!doctype html><html>{markup}</html>")
     document = PageFingerprinter().extract(root)
-    return kind_of(document, root, is_not_found=is_not_found, says_nothing=says_nothing, pattern=pattern)
+    return kind_of(document, root, says_nothing=says_nothing, group=group)
 
 
 @pytest.mark.parametrize(
@@ -73,17 +71,11 @@ def test_a_page_tells_its_kind(markup: str, expected: Kind) -> None:
     assert kind(markup) is expected
 
 
-def test_what_the_host_answers_to_strangers_is_a_page_that_is_not_there() -> None:
-    page = "<main><h1>Hm</h1><p>The cat has eaten it. Try again when she has slept.</p></main>"
-    assert kind(page, is_not_found=True) is Kind.SOFT_404
-    assert kind(f"{page}{PASSWORD}", is_not_found=True) is Kind.LOGIN_WALL
-
-
-def test_addresses_that_grow_make_a_trap_of_a_page_that_tells_nothing_else() -> None:
+def test_urls_that_grow_make_a_trap_of_a_page_that_tells_nothing_else() -> None:
     page = f"<main><h1>Events</h1><p>{PROSE}</p></main>"
-    assert kind(page, pattern="/calendar/{number}") is Kind.TRAP
-    assert kind(page, pattern="/calendar/*") is Kind.REPEATS
-    assert kind("<title>404</title>" + page, pattern="/calendar/{number}") is Kind.SOFT_404
+    assert kind(page, group="/calendar/{number}") is Kind.TRAP
+    assert kind(page, group="/calendar/*") is Kind.REPEATS
+    assert kind("<title>404</title>" + page, group="/calendar/{number}") is Kind.SOFT_404
 
 
 MENU = "<nav>" + "<a href='/x'>A section of the site</a> " * 20 + "</nav>"
@@ -172,14 +164,8 @@ def test_of_a_mount_and_a_button_the_first_nodes_tell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "expected"),
-    [
-        ({}, Kind.REPEATS),
-        ({"pattern": "/calendar/{number}"}, Kind.TRAP),
-        ({"pattern": "/stories/*"}, Kind.REPEATS),
-        ({"says_nothing": True}, None),
-        ({"is_not_found": True}, Kind.SOFT_404),
-    ],
+    ("group", "expected"),
+    [("", Kind.REPEATS), ("/calendar/{number}", Kind.TRAP), ("/stories/*", Kind.REPEATS)],
 )
-def test_a_page_that_is_not_read_is_told_by_its_urls(known: dict[str, Any], expected: Kind | None) -> None:
-    assert kinds.kind_by_urls(**known) is expected
+def test_a_page_that_is_not_read_is_told_by_its_urls(group: str, expected: Kind) -> None:
+    assert kinds.kind_by_urls(group) is expected

@@ -1,4 +1,4 @@
-"""The patterns of addresses."""
+"""The groups of URLs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.floods.pattern import LONGEST, grows, patterns
+from scrapy_simhash.url_rules.cut_url import cut
+from scrapy_simhash.url_rules.groups import LONGEST, grows
+
+
+def groups_of(url: str) -> tuple[str, ...]:
+    parts = cut(url)
+    return () if parts is None else parts.groups
 
 
 @pytest.mark.parametrize(
@@ -40,8 +46,8 @@ from scrapy_simhash.floods.pattern import LONGEST, grows, patterns
         ("https://example.com/s?q=" + "x" * LONGEST, ["/s?q", "/s?*"]),
     ],
 )
-def test_an_address_has_patterns_the_narrowest_first(url: str, expected: list[str]) -> None:
-    assert list(patterns(url)) == expected
+def test_a_url_has_groups_the_narrowest_first(url: str, expected: list[str]) -> None:
+    assert list(groups_of(url)) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,24 +57,24 @@ def test_an_address_has_patterns_the_narrowest_first(url: str, expected: list[st
         ("https://example.com/calendar/2024/05", "https://example.com/calendar/1999/12"),
     ],
 )
-def test_addresses_of_one_make_have_the_same_patterns(one: str, other: str) -> None:
-    assert patterns(one) == patterns(other)
+def test_urls_of_one_make_have_the_same_groups_of(one: str, other: str) -> None:
+    assert groups_of(one) == groups_of(other)
 
 
-def test_a_word_as_a_value_keeps_the_narrowest_patterns_apart() -> None:
-    calendar = patterns("https://example.com/index.php?page=calendar&id=5")
-    story = patterns("https://example.com/index.php?page=story&id=5")
+def test_a_word_as_a_value_keeps_the_narrowest_groups_apart() -> None:
+    calendar = groups_of("https://example.com/index.php?page=calendar&id=5")
+    story = groups_of("https://example.com/index.php?page=story&id=5")
     assert calendar[0] != story[0]
     assert calendar[1:] == story[1:]
 
 
-def test_no_pattern_is_that_of_a_whole_host() -> None:
+def test_no_group_is_that_of_a_whole_host() -> None:
     for path in ("/", "/story", "/a-story-of-its-own", "/index.html"):
-        assert patterns(f"https://example.com{path}") == ()
+        assert groups_of(f"https://example.com{path}") == ()
 
 
 @pytest.mark.parametrize(
-    ("pattern", "expected"),
+    ("group", "expected"),
     [
         ("/calendar/{number}", True),
         ("/s/{id}", True),
@@ -80,13 +86,20 @@ def test_no_pattern_is_that_of_a_whole_host() -> None:
         ("/news/*", False),
     ],
 )
-def test_a_pattern_of_which_machines_make_addresses_grows(pattern: str, expected: bool) -> None:
-    assert grows(pattern) is expected
+def test_a_group_of_which_machines_make_urls_grows(group: str, expected: bool) -> None:
+    assert grows(group) is expected
 
 
 @given(st.text(max_size=400))
-def test_any_text_has_patterns_or_none_and_none_of_them_is_long(text: str) -> None:
+def test_any_text_has_groups_or_none_and_none_of_them_is_long(text: str) -> None:
     for url in (text, f"https://example.com/{text}", f"https://example.com/?{text}"):
-        found = patterns(url)
+        found = groups_of(url)
         assert len(set(found)) == len(found)
-        assert all(len(pattern) <= LONGEST for pattern in found)
+        assert all(len(group) <= LONGEST for group in found)
+
+
+@given(st.text(max_size=40), st.lists(st.text(max_size=8), max_size=3))
+def test_the_group_in_which_rules_are_tested_is_one_of_all(path: str, names: list[str]) -> None:
+    url = cut(f"https://example.com/shop/{path}?{'&'.join(f'{name}=1' for name in names)}")
+    if url is not None and url.path.startswith("/shop/"):
+        assert url.group in url.groups or len(url.group) > LONGEST
