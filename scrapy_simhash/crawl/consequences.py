@@ -103,7 +103,6 @@ class Consequences:
         self.changes.note(Checked(verdict), request, response)
         try:
             self._make_known(verdict, _NOTHING, None, response.url, request, response)
-            self._floods.note_verdict(verdict, None, request, response)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
 
