@@ -138,6 +138,7 @@ def by_spark(source: Path, folder: Path, memory: str) -> Result:
     """Deduplicate by Spark in this machine, with *memory* for Java."""
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder: Any = SparkSession.builder.master("local[2]")
     for name, value in {
         "spark.driver.memory": memory.replace("MB", "m"),

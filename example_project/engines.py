@@ -6,6 +6,7 @@ Everything goes to ``out/engines/``. Spark needs Java (``apt install default-jre
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterable
@@ -63,6 +64,8 @@ def write_table(records: Iterable[Record], path: Path) -> None:
 
 def session() -> SparkSession:
     """Start Spark in this process."""
+    # Its workers are else those of the first Python in the path.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder: Any = SparkSession.builder.master("local[2]")
     for name, value in SPARK.items():
         builder = builder.config(name, value)

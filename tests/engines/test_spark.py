@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = pyspark.SparkSession.builder.master("local[2]")
     options = {
         "spark.ui.enabled": "false",
