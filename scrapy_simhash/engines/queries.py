@@ -161,5 +161,6 @@ WHERE simhash_cluster IS NOT NULL
 """
 COUNTS = """
 SELECT count(*), count(CASE WHEN simhash_kept THEN 1 END),
-count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END) FROM simhash_verdicts
+count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END),
+count(CASE WHEN simhash_status = 'unknown' THEN 1 END) FROM simhash_verdicts
 """

@@ -46,8 +46,8 @@ class ReadPages:
 
     def _row(self, reader: PageReader, id: int, page: Page, scope: str, site: GivenSite) -> tuple[Any, ...]:
         learns = self._config.site_learning and not page.is_text
-        is_url = wrong_url(page.url) is None
-        read = reader.read(page, site if learns else None) if is_url else Read(None, fault="no URL")
+        fault = wrong_url(page.url)
+        read = Read(None, fault=fault) if fault else reader.read(page, site if learns else None)
         reading, host = read.reading, host_of(page.url)
         about = (id, page.url, scope, host)
         if reading is None or (reading.fingerprint is None and reading.text_hash is None):

@@ -43,6 +43,8 @@ class Counts(NamedTuple):
     pages: int
     kept: int
     near_duplicates: int
+    unknown: int
+    """Pages without a URL, and such as could not be read: they are kept."""
     clusters: int
     pairs: int
     """Near-duplicates by the rule, of different contents."""
@@ -98,12 +100,13 @@ class _Run:
         self._view_all("pairs", self._run)
         self._connect()
         self._judge()
-        pages, kept, near_duplicates = self._engine.numbers(queries.COUNTS)
+        pages, kept, near_duplicates, unknown = self._engine.numbers(queries.COUNTS)
         (clusters,) = self._engine.numbers("SELECT count(*) FROM simhash_clusters")
         (pairs,) = self._engine.numbers("SELECT count(*) FROM simhash_pairs")
         grown = {name: self._all(name, self._run) for name in ("fingerprints", "pairs")}
         new = {name: [self._kept(name)] for name in ("clusters", "representatives", "verdicts")}
-        return Result(Counts(pages, kept, near_duplicates, clusters, pairs, large, left_out), grown | new)
+        counts = Counts(pages, kept, near_duplicates, unknown, clusters, pairs, large, left_out)
+        return Result(counts, grown | new)
 
     def _all(self, table: str, last: int) -> list[str]:
         return [self._kept(table, run) for run in range(1, last + 1)]

@@ -208,8 +208,10 @@ def test_columns_have_any_case_and_their_types_are_those_of_pages(tmp_path: Path
 def test_a_page_without_a_url_is_compared_with_no_other(tmp_path: Path) -> None:
     story = PAGES[0].page
     records = [Record(url, story, "") for url in ("", "example.com", "https://example.com/ä\n\x01", "")]
-    rows = rows_of(judged(records, tmp_path), "verdicts")
+    result = judged(records, tmp_path)
+    rows = rows_of(result, "verdicts")
     assert [row["simhash_status"] for row in rows] == ["unknown", "unknown", "new", "unknown"]
+    assert result.counts.unknown == 3
     assert all(row["simhash_kept"] for row in rows)
 
 
