@@ -52,7 +52,7 @@ def deduplicate(
         if processes > 1:
             pool = stack.enter_context(ProcessPoolExecutor(processes, get_context("spawn")))
         connection.execute(f"CREATE OR REPLACE TEMP VIEW simhash_pages AS {pages}")
-        columns = [row[0] for row in connection.execute("DESCRIBE simhash_pages").fetchall()]
+        columns = {row[0]: row[1] for row in connection.execute("DESCRIBE simhash_pages").fetchall()}
         engine = _DuckDB(connection, pool, processes)
         return run(engine, str(folder), columns, config or Config())
 

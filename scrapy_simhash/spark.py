@@ -25,7 +25,7 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
     """
     arrow()
     pages.createOrReplaceTempView("simhash_pages")
-    return run(_Spark(pages.sparkSession), folder.rstrip("/"), pages.columns, config or Config())
+    return run(_Spark(pages.sparkSession), folder.rstrip("/"), dict(pages.dtypes), config or Config())
 
 
 class _Spark:

@@ -101,7 +101,7 @@ class CrawlPlan(NamedTuple):
             yield Figure(name, search.bytes * of_scope * self.active, "bytes", MODEL)
         yield Figure(f"a search among {of_scope:,} contents", search.microseconds, "microseconds", MODEL)
         claim = search.microseconds + CRAWLER_MICROSECONDS
-        yield Figure("a claim in the crawler, search included", claim, "microseconds", MEASURED)
+        yield Figure("a claim in the crawler, search included", claim, "microseconds", MODEL)
         yield Figure("a claim at the server", SERVER_MICROSECONDS, "microseconds", MEASURED)
         yield Figure("claims of all crawlers", self.crawlers * 1e6 / claim, "a second", MODEL)
         yield Figure(
@@ -118,9 +118,12 @@ class CrawlPlan(NamedTuple):
             return "one server holds it: SIMHASH_REDIS_URL names that"
         if not self.is_cut:
             return "one server does not hold it, and without scopes it is not cut: set SIMHASH_SCOPE, give --scopes"
+        if self.nodes > min(self.scopes, self.shards):
+            return "a scope is on one server, which does not hold it: use smaller scopes, or larger servers"
         of_scope = ceil(self.contents / self.scopes)
         slow = probing_cost(ProbingPlan.even(Config.candidate_distance, 5), of_scope, core).microseconds
-        advice = f"a cluster holds it: {self.nodes} masters and their replicas, SIMHASH_REDIS_SHARDS = {self.shards}"
+        masters = f"{self.nodes:,} masters and their replicas"
+        advice = f"a cluster holds it: {masters}, SIMHASH_REDIS_SHARDS = {self.shards}"
         return advice + (", and searches are slow: use smaller scopes" if slow > SLOW_SEARCH else "")
 
     def to_dict(self, core: Core) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from scrapy_simhash.engines.bands import FOLLOWERS, KEY_COLUMNS, order_mask
 from scrapy_simhash.engines.tables import FAULT, FINGERPRINTS, VERDICTS
@@ -12,17 +12,18 @@ _OPTIONAL = ("scope", "content_type", "content_language")
 # --- From pages to fingerprints.
 
 
-def pages(columns: Sequence[str], *, is_answered: bool) -> str:
+def pages(columns: Container[str], *, is_answered: bool) -> str:
     """Return the query for pages of a table with *columns*: all, or those whose sites have answered."""
     given = [
-        f"simhash_pages.{name}" if name in columns else f"CAST(NULL AS STRING) AS {name}"
+        f"CAST({f'simhash_pages.{name}' if name in columns else 'NULL'} AS STRING) AS {name}"
         for name in _OPTIONAL
     ]
     page = "html" if "html" in columns else "text"
     answer = "answer FROM simhash_pages JOIN simhash_answers ON simhash_pages.id = simhash_answers.id"
     if not is_answered:
         answer = "CAST(NULL AS BINARY) AS answer FROM simhash_pages"
-    return f"SELECT simhash_pages.id, simhash_pages.url, simhash_pages.{page}, {', '.join(given)}, {answer}"
+    known = "CAST(simhash_pages.id AS BIGINT) AS id, CAST(simhash_pages.url AS STRING) AS url"
+    return f"SELECT {known}, simhash_pages.{page}, {', '.join(given)}, {answer}"
 
 
 #: What teaches: pages in their order, after what was known before.
@@ -160,5 +161,6 @@ WHERE simhash_cluster IS NOT NULL
 """
 COUNTS = """
 SELECT count(*), count(CASE WHEN simhash_kept THEN 1 END),
-count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END) FROM simhash_verdicts
+count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END),
+count(CASE WHEN simhash_status = 'unknown' THEN 1 END) FROM simhash_verdicts
 """

@@ -9,10 +9,11 @@ from typing import Any
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_simhash.batch.page_reader import GivenSite, Page, PageReader, answer_of
+from scrapy_simhash.batch.page_reader import GivenSite, Page, PageReader, Read, answer_of
 from scrapy_simhash.config import Config
 from scrapy_simhash.engines.tables import ANSWERS, FAULT, READINGS, SITES, rows_of
 from scrapy_simhash.page.fingerprint import number
+from scrapy_simhash.records.fields import wrong_url
 from scrapy_simhash.scope import host_of, scope_function
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store.sqlite.rows import signed
@@ -45,7 +46,8 @@ class ReadPages:
 
     def _row(self, reader: PageReader, id: int, page: Page, scope: str, site: GivenSite) -> tuple[Any, ...]:
         learns = self._config.site_learning and not page.is_text
-        read = reader.read(page, site if learns else None)
+        fault = wrong_url(page.url)
+        read = Read(None, fault=fault) if fault else reader.read(page, site if learns else None)
         reading, host = read.reading, host_of(page.url)
         about = (id, page.url, scope, host)
         if reading is None or (reading.fingerprint is None and reading.text_hash is None):

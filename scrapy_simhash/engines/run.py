@@ -6,7 +6,8 @@ pages  -->  fingerprints  -->  keys  -->  candidates  -->  pairs  -->  component
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from scrapy_simhash.config import Config
@@ -31,6 +32,10 @@ from scrapy_simhash.page.fingerprint import number
 from scrapy_simhash.rule import rule_of
 from scrapy_simhash.store.sqlite.rows import signed
 
+#: Types of columns, as DuckDB and Spark call them; that of a column in which all is NULL, too.
+_NULL = '"null"|void'
+_WHOLE, _TEXT = f"u?(tiny|small|big|huge)?int(eger)?|{_NULL}", f"varchar|string|json|blob|binary|{_NULL}"
+
 
 class Counts(NamedTuple):
     """What came of all pages of a folder."""
@@ -38,6 +43,8 @@ class Counts(NamedTuple):
     pages: int
     kept: int
     near_duplicates: int
+    unknown: int
+    """Pages without a URL, and such as could not be read: they are kept."""
     clusters: int
     pairs: int
     """Near-duplicates by the rule, of different contents."""
@@ -55,12 +62,15 @@ class Result(NamedTuple):
     """The files or folders in Parquet by table: fingerprints, pairs, clusters, representatives, verdicts."""
 
 
-def deduplicate(engine: Engine, folder: str, columns: Sequence[str], config: Config) -> Result:
-    """Judge the pages of the view ``simhash_pages`` of *engine*, with *columns*, and write all tables to *folder*.
+def deduplicate(engine: Engine, folder: str, columns: Mapping[str, str], config: Config) -> Result:
+    """Judge the pages of the view ``simhash_pages`` of *engine*, and write all tables to *folder*.
 
-    If there are pages in the folder, these come after them.
+    *columns* are those of the view, with their types as the engine calls them. If there are pages in the folder,
+    these come after them.
     """
-    return _Run(engine, folder, config).deduplicate(columns)
+    # SQL has names in any case.
+    lower = {name.lower(): kind.lower() for name, kind in columns.items()}
+    return _Run(engine, folder, config).deduplicate(lower)
 
 
 class _Run:
@@ -77,11 +87,11 @@ class _Run:
         #: The last page of earlier runs.
         self._last = -1
 
-    def deduplicate(self, columns: Sequence[str]) -> Result:
+    def deduplicate(self, columns: Mapping[str, str]) -> Result:
         self._check_settings()
         if self._run > 1:
             self._view_all("fingerprints", self._run - 1)
-            (self._last,) = self._engine.numbers("SELECT max(id) FROM simhash_fingerprints")
+            (self._last,) = self._engine.numbers("SELECT coalesce(max(id), -1) FROM simhash_fingerprints")
         self._read(columns)
         self._view_all("fingerprints", self._run)
         self._check_ids()
@@ -90,12 +100,13 @@ class _Run:
         self._view_all("pairs", self._run)
         self._connect()
         self._judge()
-        pages, kept, near_duplicates = self._engine.numbers(queries.COUNTS)
+        pages, kept, near_duplicates, unknown = self._engine.numbers(queries.COUNTS)
         (clusters,) = self._engine.numbers("SELECT count(*) FROM simhash_clusters")
         (pairs,) = self._engine.numbers("SELECT count(*) FROM simhash_pairs")
         grown = {name: self._all(name, self._run) for name in ("fingerprints", "pairs")}
         new = {name: [self._kept(name)] for name in ("clusters", "representatives", "verdicts")}
-        return Result(Counts(pages, kept, near_duplicates, clusters, pairs, large, left_out), grown | new)
+        counts = Counts(pages, kept, near_duplicates, unknown, clusters, pairs, large, left_out)
+        return Result(counts, grown | new)
 
     def _all(self, table: str, last: int) -> list[str]:
         return [self._kept(table, run) for run in range(1, last + 1)]
@@ -138,27 +149,30 @@ class _Run:
             "SELECT count(*), count(DISTINCT id), min(id) FROM simhash_new_fingerprints"
         )
         if pages != ids:
-            raise ValueError(f"ids must be different for all pages, got {ids} for {pages} pages")
+            raise ValueError(f"ids must be different for all pages and not NULL, got {ids} for {pages} pages")
         if pages and first <= self._last:
-            raise ValueError(
-                f"ids must be {self._last + 1} or more, after those of earlier pages in {self._folder}, got {first}"
-            )
+            after = f", after those of earlier pages in {self._folder}" if self._run > 1 else ""
+            raise ValueError(f"ids must be {self._last + 1} or more{after}, got {first}")
 
-    def _read(self, columns: Sequence[str]) -> None:
+    def _read(self, columns: Mapping[str, str]) -> None:
         """Write the fingerprints of the pages; those that have fingerprints are taken as they are."""
         engine, config = self._engine, self._config
-        if "sketch" in columns:
+        if FINGERPRINTS.columns.keys() <= columns.keys():
             engine.write(
                 self._kept("fingerprints"), f"SELECT {', '.join(FINGERPRINTS.columns)} FROM simhash_pages"
             )
             return
-        if not {"id", "url"} <= set(columns) or not {"html", "text"} & set(columns):
+        page = "html" if "html" in columns else "text"
+        if not {"id", "url", page} <= columns.keys():
             raise ValueError(f"the columns must be id, url, and html or text, got {', '.join(columns)}")
-        reader = ReadPages(config, is_text="html" not in columns)
+        for name, kinds, what in (("id", _WHOLE, "whole numbers"), (page, _TEXT, "text or bytes")):
+            if not re.fullmatch(kinds, columns[name]):
+                raise ValueError(f"the column {name} must be {what}, got {columns[name]}")
+        reader = ReadPages(config, is_text=page == "text")
         readings = self._work("readings")
         engine.write_mapped(readings, queries.pages(columns, is_answered=False), reader, READINGS)
         engine.view("simhash_readings", [readings])
-        if not config.site_learning or "html" not in columns:
+        if not config.site_learning or page == "text":
             engine.write(self._kept("fingerprints"), queries.AS_READ)
             return
         lessons = queries.LESSONS

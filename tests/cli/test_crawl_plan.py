@@ -39,6 +39,15 @@ def test_a_large_crawl_is_cut_by_scope_or_not_at_all(capsys: Capture) -> None:
     assert search < slow / 1000
 
 
+def test_a_scope_that_is_larger_than_a_server_is_told(capsys: Capture) -> None:
+    too_few = plan(capsys, "--pages", "1000M", "--scopes", "33")
+    assert too_few["servers, replicas not counted"] == 34
+    assert too_few["advice"].startswith("a scope is on one server, which does not hold it")
+    assert plan(capsys, "--pages", "1000M", "--scopes", "34")["advice"].startswith(
+        "a cluster holds it: 34 masters"
+    )
+
+
 def test_copies_and_larger_servers_make_it_smaller(capsys: Capture) -> None:
     told = plan(capsys, "--pages", "1000M", "--scopes", "30k", "--new", "50", "--node-memory", "128G")
     pages = 500_000_000 * (NEW_BYTES + COPY_BYTES)

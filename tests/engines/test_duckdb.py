@@ -172,11 +172,61 @@ def test_only_the_rule_that_compares_sketches_has_bands(tmp_path: Path) -> None:
 
 @many_queries
 def test_ids_that_are_not_different_or_not_later_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="ids must be different for all pages and not NULL, got 0 for 1"):
+        deduplicate("SELECT NULL::INT AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
+    with pytest.raises(ValueError, match="ids must be 0 or more, got -1"):
+        deduplicate("SELECT -1 AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
     with pytest.raises(ValueError, match="ids must be different"):
         deduplicate("SELECT 1 AS id, 'https://example.com/' AS url, '' AS html FROM range(2)", tmp_path)
     judged(PAGES[:20], tmp_path)
     with pytest.raises(ValueError, match="ids must be 20 or more"):
         judged(PAGES[20:40], tmp_path, 19)
+
+
+@many_queries
+def test_pages_may_come_after_none(tmp_path: Path) -> None:
+    assert judged([], tmp_path).counts.pages == 0
+    assert judged(PAGES[:20], tmp_path).counts.pages == 20
+
+
+@many_queries
+def test_columns_have_any_case_and_their_types_are_those_of_pages(tmp_path: Path) -> None:
+    story = PAGES[0].page
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE stored AS SELECT ?::BLOB AS page", [bytes(str(story), "utf-8")])
+        pages = """
+            SELECT number::HUGEINT AS ID, 'https://example.com/' || number AS Url, page AS HTML,
+                7 AS scope, 8 AS content_type, 'mine' AS sketch
+            FROM range(3) AS numbers (number), stored
+        """
+        result = deduplicate(pages, tmp_path, connection=connection)
+    assert (result.counts.kept, result.counts.near_duplicates) == (1, 2)
+    assert {row["scope"] for row in rows_of(result, "fingerprints")} == {"7"}
+
+
+@many_queries
+def test_a_page_without_a_url_is_compared_with_no_other(tmp_path: Path) -> None:
+    story = PAGES[0].page
+    records = [Record(url, story, "") for url in ("", "example.com", "https://example.com/ä\n\x01", "")]
+    result = judged(records, tmp_path)
+    rows = rows_of(result, "verdicts")
+    assert [row["simhash_status"] for row in rows] == ["unknown", "unknown", "new", "unknown"]
+    assert result.counts.unknown == 3
+    assert all(row["simhash_kept"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ("'p1' AS id, '' AS html", "the column id must be whole numbers, got varchar"),
+        ("0.5::DOUBLE AS id, '' AS html", "the column id must be whole numbers, got double"),
+        ("1 AS id, 2 AS text", "the column text must be text or bytes, got integer"),
+        ("1 AS id, [''] AS html", r"the column html must be text or bytes, got varchar\[\]"),
+    ],
+)
+def test_columns_of_other_types_are_refused(tmp_path: Path, columns: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        deduplicate(f"SELECT 'https://example.com/' AS url, {columns}", tmp_path)
 
 
 def test_missing_columns_are_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.store.redis.connection import Server
 
-_CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@]+)/?(\?.*)?", re.DOTALL)
+_CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
 _DEFAULT_PORT = 6379
 _SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
 
@@ -58,16 +58,24 @@ def servers_of(url: str) -> Server | Servers:
     ``redis+cluster://host:port,host:port`` names nodes of a cluster, one is enough; several URLs with spaces between
     them name plain servers.
     """
+    url = re.sub(r"\s*,\s*", ",", url.strip())
     urls = url.split()
+    if re.search(r",rediss?(\+cluster)?://", url):
+        raise SettingError("SIMHASH_REDIS_URL: write spaces between the URLs of several servers, not commas")
     if len(urls) > 1:
+        if any("+cluster://" in one for one in urls):
+            raise SettingError(
+                "SIMHASH_REDIS_URL must name one cluster, or several plain servers. The nodes of a cluster are in one"
+                " URL, with commas between them: redis+cluster://host:6379,host:6379"
+            )
         return Servers(tuple(map(Server, urls)), is_cluster=False)
     if "+cluster://" not in url:
         return Server(url)
-    found = _CLUSTER.fullmatch(url.strip())
+    found = _CLUSTER.fullmatch(url)
     if found is None:
         raise SettingError(
-            "SIMHASH_REDIS_URL must name a cluster like redis+cluster://:password@host:6379,host:6379. In a password"
-            " write %2F for /, %3F for ?, %40 for @"
+            "SIMHASH_REDIS_URL must name a cluster like redis+cluster://:password@host:6379,host:6379, without a"
+            " number of a database. In a password write %2F for /, %3F for ?, %40 for @"
         )
     scheme, user, hosts, query = (part or "" for part in found.groups())
     return Servers(

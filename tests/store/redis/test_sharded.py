@@ -348,6 +348,7 @@ def cluster_at(server: RedisServer, user: str = "") -> Servers:
         ("redis+cluster://one", "redis+cluster://one:6379"),
         ("redis+cluster://:pass@one:7000,[::1]:7001/?ssl=1", "redis+cluster://one:7000,[::1]:7001"),
         ("rediss+cluster://u:p@one:1", "rediss+cluster://one:1"),
+        ("redis+cluster://one:1, two:2/0 ", "redis+cluster://one:1,two:2"),
         ("redis://one redis://:pass@two:1/3", "redis://one redis://two:1/3"),
         ("redis://one", "redis://one"),
     ],
@@ -356,9 +357,21 @@ def test_a_url_names_one_server_or_several(url: str, said: str) -> None:
     assert str(servers_of(url)) == said
 
 
-@pytest.mark.parametrize("url", ["redis+cluster://", "http+cluster://one", "http://one redis://two"])
-def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(SettingError):
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis+cluster://", "must name a cluster like"),
+        ("redis+cluster://one:1,", "must name a cluster like"),
+        ("redis+cluster://one/3", "without a number of a database"),
+        ("http+cluster://one", "must name a cluster like"),
+        ("http://one redis://two", "must be a URL that begins with"),
+        ("redis://one/0,redis://two/0", "spaces between the URLs of several servers, not commas"),
+        ("redis://one, rediss+cluster://two", "spaces between the URLs of several servers, not commas"),
+        ("redis://one redis+cluster://two", "one cluster, or several plain servers"),
+    ],
+)
+def test_what_is_no_url_is_refused(url: str, why: str) -> None:
+    with pytest.raises(SettingError, match=why):
         servers_of(url)
 
 
