@@ -307,6 +307,49 @@ def test_a_long_list_is_not_stopped_while_it_leads_to_something_new(order: str) 
     assert set(routes) == set(ended.paths_scraped)
 
 
+def lists(kind: str) -> dict[str, Route]:
+    """Return routes of a hundred lists that look alike, each with links to its own page and to the next list."""
+    routes: dict[str, Route] = {"/list/100": page("")}
+    for number in range(100):
+        story = f"/story/{number}"
+        routes[f"/list/{number}"] = page(
+            f"<h1>All our stories</h1><p>{ABOUT_EVENTS}</p>",
+            f"/part/{number}" if kind == "in parts" else story,
+            f"/list/{number + 1}",
+        )
+        if kind == "in parts":
+            routes[f"/part/{number}"] = page(prose(1_000), story)
+        routes[story] = WALLS["login_wall"] if kind == "behind a wall" else page(prose(number))
+    return routes
+
+
+#: Spiders, and how they ask.
+GOES_ON: dict[str, tuple[str, dict[str, str]]] = {
+    "in parts": ("Wanderer", {}),
+    "behind a wall": ("Wanderer", {}),
+    "posted": ("Unjudged", {"way": "POST"}),
+    "opted out": ("Unjudged", {"way": "opted out"}),
+}
+
+
+@pytest.mark.slow("four crawls of two hundred pages")
+@pytest.mark.parametrize("order", ["latest first", "in order"])
+def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
+    with ExitStack() as stack:
+        sites = [stack.enter_context(serve(lists(kind))) for kind in GOES_ON]
+        plans = [
+            Plan(
+                f"floods_spiders.{spider}",
+                {**SKIP, **LISTS[order]},
+                {"urls": [site.url("/list/0")], **arguments},
+            )
+            for site, (spider, arguments) in zip(sites, GOES_ON.values(), strict=True)
+        ]
+        for site, ended in zip(sites, crawl(*plans), strict=True):
+            assert ended.complaints == []
+            assert set(site.routes) == set(ended.paths_scraped)
+
+
 def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:
     kept = {"SIMHASH_DIR": str(tmp_path)}
     with serve(members(page(LOGIN))) as site:
