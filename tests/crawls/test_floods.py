@@ -13,7 +13,8 @@ import pytest
 from scrapy_simhash.url_rules import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.shop_site import prose
-from tests.crawls.site import Answer, Route, Site, article, links, serve
+from tests.crawls.site import Answer, Route, Site, article, links, serve, served
+from tests.crawls.validating_site import ValidatingSite
 
 #: What may be under way when a group is stopped: Scrapy's default for all hosts together.
 UNDER_WAY = 16
@@ -348,6 +349,21 @@ def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
         for site, ended in zip(sites, crawl(*plans), strict=True):
             assert ended.complaints == []
             assert set(site.routes) == set(ended.paths_scraped)
+
+
+@pytest.mark.slow("three crawls of two hundred pages")
+def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_path: Any) -> None:
+    routes = lists("")
+    with served(ValidatingSite(routes)) as site:
+        # The lists are sent in full each time, the stories once more only if they are not asked for by their ETag.
+        site.modes = {path: "none" for path in routes if path.startswith("/list/")}
+        for conditional in (True, True, False):
+            site.visits.clear()
+            settings = {**SKIP, "SIMHASH_DIR": str(tmp_path), "SIMHASH_CONDITIONAL": conditional}
+            ended = crawl_one("floods_spiders.Wanderer", settings, urls=[site.url("/list/0")])
+            assert ended.complaints == []
+            assert set(routes) == set(site.visits)
+    assert len(site.paths(304)) >= 90
 
 
 def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:
