@@ -103,6 +103,7 @@ class Consequences:
         self.changes.note(Checked(verdict), request, response)
         try:
             self._make_known(verdict, _NOTHING, None, response.url, request, response)
+            self._url_rules.note_unread(request)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
 

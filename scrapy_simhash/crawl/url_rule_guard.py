@@ -127,11 +127,14 @@ class UrlRuleGuard:
         self, verdict: Verdict, reading: Reading | None, request: Request, response: Response
     ) -> None:
         """Learn from a page that the spider gets."""
-        if self.rules is None or request.method != "GET" or request.body:
+        if self.rules is None:
             return
         try:
-            content = evidence_of(verdict, response.status, response.body)
+            is_plain = request.method == "GET" and not request.body
+            content = evidence_of(verdict, response.status, response.body) if is_plain else None
             if content is None:
+                if response.status < 300:
+                    self.note_unread(request)
                 return
             is_silent = (
                 content == FETCHED
@@ -156,6 +159,17 @@ class UrlRuleGuard:
                 self._share(self._keeper)
         except Exception:
             self._failed(response)
+
+    def note_unread(self, request: Request) -> None:
+        """Note that a page came that is not compared with others: it may be new, and so the way to it goes on."""
+        if self.rules is None:
+            return
+        try:
+            parent = self._origins.of(request, is_silent=False).parent
+            for rule, site in self.rules.led_on(parent, site_of(request.url)):
+                self._give_up_rule(rule, site)
+        except Exception:
+            self._failed(request)
 
     def screen(self, request: Request) -> Request | None:
         """Return None for a request that is to be sent now, and a request for later in place of one that has to wait.

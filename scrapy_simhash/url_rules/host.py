@@ -9,7 +9,7 @@ from scrapy_simhash.url_rules.checks import Checks
 from scrapy_simhash.url_rules.cut_url import CutUrl, cut
 from scrapy_simhash.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
 from scrapy_simhash.url_rules.hypotheses import covers, hypothesis_of
-from scrapy_simhash.url_rules.novelty import SLOWED_AFTER, Came, Novelty, group_in
+from scrapy_simhash.url_rules.novelty import SLOWED_AFTER, Barren, Came, Novelty, group_in
 from scrapy_simhash.url_rules.reduced import USES, VALUES, Reduced, Rule, Skip, content_in, difference
 from scrapy_simhash.url_rules.trials import Looks, Trials
 
@@ -45,7 +45,7 @@ class HostRules:
     __slots__ = (
         *("_believed", "_came", "_in_force", "_known", "_missed", "_trials", "_under_way", "_urls"),
         *("_weight", "checks", "evidence", "forbidden", "novelty", "pages", "pinned", "skipped"),
-        "stopped_now",
+        *("brought_new", "stopped_now"),
     )
 
     def __init__(
@@ -60,6 +60,8 @@ class HostRules:
         #: The groups of URLs that bring nothing new, and the one that was stopped by the latest page.
         self.novelty = Novelty(self.checks, pinned, forbidden)
         self.stopped_now: str | None = None
+        #: Whether the latest page may have brought something new.
+        self.brought_new = False
         self._trials = Trials()
         #: For and against each rule, on the whole host.
         self.evidence = self._trials.evidence
@@ -95,7 +97,7 @@ class HostRules:
         seconds of Unix time. *use* says what the page is for, one of 16 bits: one that was fetched for another use is
         not skipped. Without *came*, the page does not count for novelty. Some 10 µs, and 8 more for each parameter.
         """
-        self.stopped_now = None
+        self.stopped_now, self.brought_new = None, came is not None and came.is_new
         parts = cut(url)
         if parts is None:
             return []
@@ -178,9 +180,9 @@ class HostRules:
         key = self._open_key(reduced)
         return key is not None and self._came.get(key, 0) >= SOON_ENOUGH
 
-    def led_on(self, url: str) -> list[str]:
-        """Note that something new was reached through *url*, empty if nobody knows that; see `Novelty.led_on`."""
-        return self.novelty.led_on(self.key_of(url)) if self.novelty.has_barren else []
+    def led_on(self, url: str) -> Barren | None:
+        """Return the page at *url*, empty if nobody knows that, if it brought nothing new; see `Novelty.led_on`."""
+        return self.novelty.led_on(self.key_of(url))
 
     @property
     def saved(self) -> int:
@@ -198,8 +200,8 @@ class HostRules:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether a rule in force was wrong once, of late."""
-        return any(rule.evidence.wrong for rule in self._in_force)
+        """Whether a rule in force was wrong once, of late, or a group is stopped once more."""
+        return self.novelty.is_doubted or any(rule.evidence.wrong for rule in self._in_force)
 
     def key_of(self, url: str) -> int | None:
         """Return by what the page at *url* is known, None if it is not looked at."""
@@ -316,8 +318,12 @@ class HostRules:
         self.novelty.count_unasked(groups, use)
         if came.is_new:
             return self.novelty.add_new(groups)
-        if not came.is_after_all and self._is_first(reduced):
-            self.stopped_now = self.novelty.add_barren(groups, reduced.key, came.asked, use, now)
+        if self.novelty.goes_on(groups):
+            self.brought_new = True
+        elif came.is_after_all:
+            self.novelty.may_lead_on(reduced.key, Barren(groups, came.parent))
+        elif self._is_first(reduced):
+            self.stopped_now = self.novelty.add_barren(groups, reduced.key, came.asked, use, now, came.parent)
         return []
 
     def _is_first(self, reduced: Reduced) -> bool:

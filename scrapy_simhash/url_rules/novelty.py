@@ -53,8 +53,17 @@ class Came(NamedTuple):
     """The URL that was asked for, which may have led elsewhere."""
     is_new: bool
     """Whether its content did not come before on its host."""
+    parent: str | None
+    """The page that linked to it, empty or None if that is not known."""
     is_after_all: bool = False
     """Whether its request had been skipped: these have been chosen for bringing nothing new."""
+
+
+class Barren(NamedTuple):
+    """A page that brought nothing new so far."""
+
+    groups: tuple[str, ...]
+    parent: str | None
 
 
 class Row:
@@ -137,8 +146,8 @@ class Novelty:
         self.has_slowed = False
         #: The groups that are stopped.
         self.stopped = self._pinned
-        #: By what each is known: the groups of pages that brought nothing new.
-        self._barren: Recent[int, tuple[str, ...]] | None = None
+        #: By what each is known: pages that brought nothing new.
+        self._barren: Recent[int, Barren] | None = None
 
     @property
     def in_force(self) -> list[str]:
@@ -156,9 +165,9 @@ class Novelty:
         return sum(self.rows[group].skipped for group in self.told)
 
     @property
-    def has_barren(self) -> bool:
-        """Whether there are pages that brought nothing new so far."""
-        return bool(self._barren)
+    def is_doubted(self) -> bool:
+        """Whether a group is stopped once more."""
+        return any(row.undone for group, row in self.rows.items() if group in self.stopped)
 
     @property
     def weight(self) -> int:
@@ -170,17 +179,21 @@ class Novelty:
         return [rule_of(group) for group in groups if self._end_row(group)]
 
     def add_barren(
-        self, groups: tuple[str, ...], key: int, url: str = "", use: int = 1, now: int = 0
+        self,
+        groups: tuple[str, ...],
+        key: int,
+        url: str = "",
+        use: int = 1,
+        now: int = 0,
+        parent: str | None = None,
     ) -> str | None:
         """Count a page that brought nothing new so far, and return the group that is stopped from now on, if any.
 
         *groups* has the narrowest first. The narrowest is stopped of those that have enough pages, but where half of
         them came under a narrower one, that one is waited for. *key* is by what the page is known, *use* a bit that
-        says what it was for.
+        says what it was for. *parent* is the page that linked to it.
         """
-        if self._barren is None:
-            self._barren = Recent(MOST_BARREN)
-        self._barren[key] = groups
+        self.may_lead_on(key, Barren(groups, parent))
         if self.stopped and (stopped := [group for group in groups if group in self.stopped]):
             # What is stopped says nothing about the rest of a wider one.
             self._row(stopped[0]).add(url, use)
@@ -203,14 +216,24 @@ class Novelty:
             self._forget()
         return None
 
-    def led_on(self, key: int | None) -> list[str]:
-        """Note that something new was reached through the page known by *key*, and return the rules undone by that.
+    def may_lead_on(self, key: int, page: Barren) -> None:
+        """Remember *page*, known by *key*: something new may be reached through it."""
+        if self._barren is None:
+            self._barren = Recent(MOST_BARREN)
+        self._barren[key] = page
 
-        None is for a page that nobody knows: it may have been the latest.
+    def led_on(self, key: int | None) -> Barren | None:
+        """Return the page known by *key*, once: something new was reached through it. None if it is not remembered.
+
+        A *key* of None is for a page that nobody knows: it may have been the latest.
         """
         if not self._barren:
-            return []
-        return self.add_new(self._barren.pop(next(reversed(self._barren)) if key is None else key, ()))
+            return None
+        return self._barren.pop(next(reversed(self._barren)) if key is None else key, None)
+
+    def goes_on(self, groups: Iterable[str]) -> bool:
+        """Tell whether one of *groups* is never stopped: nobody knows what its pages bring."""
+        return not self._forbidden.isdisjoint(groups)
 
     def skips(self, groups: Iterable[str], use: int) -> str | None:
         """Return the rule by which a request for *use* need not be sent, None if it is sent; to be asked once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,7 @@ from scrapy_simhash.url_rules.trials import Look, Looks
 MOST_HOSTS, MOST_BYTES = 10_000, 32_000_000
 #: Pages that may wait until they are learned from.
 MOST_WAITING = 64
+_ROOT = re.compile(r"https?://[^/?#]*/?")
 
 
 class Choice(NamedTuple):
@@ -150,15 +152,25 @@ class UrlRules:
         waiting[:] = kept
         self.of(url).forget(url)
 
-    def _led_on(self, parent: str, site: str) -> list[Choice]:
-        """Note that something new was reached through *parent*; empty if nobody knows through what."""
-        place = site_of(parent) if parent else site
-        host = self._hosts.get(place)
-        if host is None:
-            return []
-        before = host.weight
-        undone = [Choice(rule, place) for rule in host.led_on(parent)]
-        self.weight += host.weight - before
+    def led_on(self, parent: str | None, site: str) -> list[Choice]:
+        """Note that something new was reached on *site* through *parent*, and return the rules undone by that.
+
+        It was reached through the pages that led to that one, too. *parent* is empty if nobody knows it, and None if
+        there is none.
+        """
+        undone: list[Choice] = []
+        while parent is not None:
+            place = site_of(parent) if parent else site
+            host = self._hosts.get(place)
+            if host is None:
+                break
+            before = host.weight
+            # Other sites may be told the site only, in place of the page.
+            page = host.led_on("" if place != site and _ROOT.fullmatch(parent) else parent)
+            if page is not None:
+                undone += [Choice(rule, place) for rule in host.novelty.add_new(page.groups)]
+            self.weight += host.weight - before
+            parent, site = (page and page.parent) or None, place
         return undone
 
     def would_skip(self, url: str, use: int = 1) -> Skip | None:
@@ -185,8 +197,8 @@ class UrlRules:
             before = host.weight
             given_up += [Choice(rule, site) for rule in host.learn(url, content, look, now, use, came)]
             self.weight += host.weight - before
-            if came is not None and came.is_new and origin is not None and origin.parent is not None:
-                given_up += self._led_on(origin.parent, site)
+            if origin is not None and host.brought_new:
+                given_up += self.led_on(origin.parent, site)
         while self.weight > MOST_BYTES and len(self._hosts) > 1:
             self._forget_one()
         return given_up
@@ -195,7 +207,7 @@ class UrlRules:
         # A short page may say anything, but for one that has no text at all.
         is_short = content == FETCHED
         is_new = not origin.is_silent if is_short else self._seen.is_new(hash((site, content)))
-        return Came(origin.asked, is_new, origin.is_after_all)
+        return Came(origin.asked, is_new, origin.parent, origin.is_after_all)
 
     def _find(self, site: str) -> HostRules:
         host = self._hosts.get(site)

@@ -62,6 +62,20 @@ class Stubborn(Wanderer):
             yield found
 
 
+class Unjudged(Wanderer):
+    """Asks for stories in a way that nobody judges: *way* says which."""
+
+    name = "unjudged"
+    way = ""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            if not isinstance(found, dict) and "/story/" in found.url:
+                found = found.replace(method="POST") if self.way == "POST" else found
+                found.meta["simhash"] = self.way != "opted out"
+            yield found
+
+
 class Deaf(Follower):
     """Hears of floods with a handler that fails."""
 

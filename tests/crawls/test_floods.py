@@ -13,7 +13,8 @@ import pytest
 from scrapy_simhash.url_rules import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.shop_site import prose
-from tests.crawls.site import Answer, Route, Site, article, links, serve
+from tests.crawls.site import Answer, Route, Site, article, links, serve, served
+from tests.crawls.validating_site import ValidatingSite
 
 #: What may be under way when a group is stopped: Scrapy's default for all hosts together.
 UNDER_WAY = 16
@@ -305,6 +306,64 @@ def test_a_long_list_is_not_stopped_while_it_leads_to_something_new(order: str) 
         ended = crawl_one("floods_spiders.Wanderer", settings, urls=[site.url("/list/1")])
     assert ended.complaints == []
     assert set(routes) == set(ended.paths_scraped)
+
+
+def lists(kind: str) -> dict[str, Route]:
+    """Return routes of a hundred lists that look alike, each with links to its own page and to the next list."""
+    routes: dict[str, Route] = {"/list/100": page("")}
+    for number in range(100):
+        story = f"/story/{number}"
+        routes[f"/list/{number}"] = page(
+            f"<h1>All our stories</h1><p>{ABOUT_EVENTS}</p>",
+            f"/part/{number}" if kind == "in parts" else story,
+            f"/list/{number + 1}",
+        )
+        if kind == "in parts":
+            routes[f"/part/{number}"] = page(prose(1_000), story)
+        routes[story] = WALLS["login_wall"] if kind == "behind a wall" else page(prose(number))
+    return routes
+
+
+#: Spiders, and how they ask.
+GOES_ON: dict[str, tuple[str, dict[str, str]]] = {
+    "in parts": ("Wanderer", {}),
+    "behind a wall": ("Wanderer", {}),
+    "posted": ("Unjudged", {"way": "POST"}),
+    "opted out": ("Unjudged", {"way": "opted out"}),
+}
+
+
+@pytest.mark.slow("four crawls of two hundred pages")
+@pytest.mark.parametrize("order", ["latest first", "in order"])
+def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
+    with ExitStack() as stack:
+        sites = [stack.enter_context(serve(lists(kind))) for kind in GOES_ON]
+        plans = [
+            Plan(
+                f"floods_spiders.{spider}",
+                {**SKIP, **LISTS[order]},
+                {"urls": [site.url("/list/0")], **arguments},
+            )
+            for site, (spider, arguments) in zip(sites, GOES_ON.values(), strict=True)
+        ]
+        for site, ended in zip(sites, crawl(*plans), strict=True):
+            assert ended.complaints == []
+            assert set(site.routes) == set(ended.paths_scraped)
+
+
+@pytest.mark.slow("three crawls of two hundred pages")
+def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_path: Any) -> None:
+    routes = lists("")
+    with served(ValidatingSite(routes)) as site:
+        # The lists are sent in full each time, the stories once more only if they are not asked for by their ETag.
+        site.modes = {path: "none" for path in routes if path.startswith("/list/")}
+        for conditional in (True, True, False):
+            site.visits.clear()
+            settings = {**SKIP, "SIMHASH_DIR": str(tmp_path), "SIMHASH_CONDITIONAL": conditional}
+            ended = crawl_one("floods_spiders.Wanderer", settings, urls=[site.url("/list/0")])
+            assert ended.complaints == []
+            assert set(routes) == set(site.visits)
+    assert len(site.paths(304)) >= 90
 
 
 def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:

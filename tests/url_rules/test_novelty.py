@@ -65,12 +65,14 @@ def test_something_new_begins_the_row_again_and_undoes_what_was_stopped() -> Non
 def test_what_a_page_leads_to_counts_for_it_once() -> None:
     novelty = Novelty(Checks())
     add(novelty, STOPPED_AFTER)
-    assert novelty.led_on(10_000) == []
-    assert novelty.led_on(7) == [RULE]
-    assert novelty.led_on(7) == []
+    assert novelty.led_on(10_000) is None
+    page = novelty.led_on(7)
+    assert page is not None
+    assert novelty.add_new(page.groups) == [RULE]
+    assert novelty.led_on(7) is None
     add(novelty, 2 * STOPPED_AFTER, start=100)
     # Nobody knows where it came from.
-    assert novelty.led_on(None) == [RULE]
+    assert novelty.led_on(None) == page
 
 
 def test_a_group_is_stopped_only_for_what_its_pages_were_for() -> None:
@@ -184,6 +186,50 @@ def test_pages_of_other_hosts_are_reached_through_a_list_too() -> None:
     origin = Origin("https://other.example/1", f"{SITE}/list/5")
     undone = rules.learn("https://other.example/1", 9, plain, 1, 1, origin)
     assert undone == [Choice("group /list/{number}", "example.com")]
+
+
+def test_what_leads_to_a_list_that_leads_on_is_not_stopped_either() -> None:
+    rules = UrlRules()
+    for number in range(1, 300):
+        visit(rules, f"/year/{number}", 7, f"/year/{number - 1}")
+        visit(rules, f"/month/{number}", 8, f"/year/{number}")
+        visit(rules, f"/thing/{number}", 1_000 + number, f"/month/{number}")
+    assert stopped(rules) == set()
+
+
+def test_what_leads_to_pages_that_are_never_stopped_is_not_stopped_either() -> None:
+    rules = UrlRules(forbidden=[Choice("group /picture/{number}", "")])
+    for number in range(1, 300):
+        visit(rules, f"/list/{number}", 7)
+        visit(rules, f"/picture/{number}", FETCHED, f"/list/{number}", silent=True)
+    assert stopped(rules) == set()
+
+
+@pytest.mark.parametrize(
+    ("parent", "is_undone"),
+    # Not the page, but its site; a page that leads to something new.
+    [("https://example.com/", True), ("https://example.com/about", False)],
+)
+def test_another_host_may_be_told_the_site_only_and_not_the_page(parent: str, is_undone: bool) -> None:
+    rules = UrlRules()
+    for number in range(STOPPED_AFTER + 1):
+        visit(rules, f"/list/{number}", 7)
+    origin = Origin("https://other.example/1", parent)
+    assert bool(rules.learn("https://other.example/1", 9, plain, 1, 1, origin)) is is_undone
+
+
+def test_a_page_that_was_sent_after_all_counts_for_what_it_leads_to() -> None:
+    rules = UrlRules()
+    for number in range(STOPPED_AFTER + 1):
+        visit(rules, f"/list/{number}", 7)
+    row = rules.of(SITE).novelty.rows["/list/{number}"]
+    rules.learn(f"{SITE}/list/999", 7, plain, 1, 1, Origin(f"{SITE}/list/999", SITE, False, True))
+    assert row.length == STOPPED_AFTER
+    assert visit(rules, "/thing/1", 9, "/list/999") == [Choice("group /list/{number}", "example.com")]
+    assert not rules.of(SITE).is_doubted
+    for number in range(1_000, 1_000 + 2 * STOPPED_AFTER):
+        visit(rules, f"/list/{number}", 7)
+    assert rules.of(SITE).is_doubted
 
 
 def test_a_calendar_in_a_parameter_ends_although_any_parameter_may_have_no_effect() -> None:
