@@ -29,7 +29,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_simhash import names
 from scrapy_simhash.crawl.answer_book import AnswerBook, verdict_of
 from scrapy_simhash.crawl.html import last_value
-from scrapy_simhash.crawl.kept_links import KeptLinks
+from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose
 from scrapy_simhash.crawl.origins import may_be_skipped
 from scrapy_simhash.crawl.stand_ins import RequestNotDue, handed_on, in_full, passed_over
 from scrapy_simhash.crawl.stats import stats_of
@@ -62,10 +62,15 @@ _HEADERS = (b"If-None-Match", b"If-Modified-Since")
 class _Way:
     """What is known of one request on its way."""
 
-    __slots__ = ("answer", "answered", "asked_with", "is_check", "is_uncached", "key", "pending", "taken")
+    __slots__ = (
+        *("answer", "answered", "asked_with", "is_check", "is_uncached"),
+        *("key", "pending", "purpose", "taken"),
+    )
 
-    def __init__(self, key: bytes, is_check: bool) -> None:
+    def __init__(self, key: bytes, purpose: Purpose | None, is_check: bool) -> None:
         self.key = key
+        #: As it is before other middlewares write into the meta; None if the callback is no method of the spider.
+        self.purpose = purpose
         #: Whether its page is fetched in full to see whether a 304 was right.
         self.is_check = is_check
         self.answered: Answered | None = None
@@ -124,7 +129,8 @@ class Recrawling:
         if request.method != "GET" or request.body:
             return None
         try:
-            way = self._ways[request] = _Way(self._key_of(request), is_check)
+            purpose = None if self._links is None else self._links.purpose_of(request)
+            way = self._ways[request] = _Way(self._key_of(request), purpose, is_check)
             await self._hosts.meet(host_of(request.url))
             answered = way.answered = await self._book.find(way.key)
             if answered is not None:
@@ -153,7 +159,7 @@ class Recrawling:
             return
         if meta.get(names.META_CONDITIONAL, True) is False:
             return
-        if not self._is_as_before(request, way.answered, way.answer):
+        if not self._is_as_before(way, way.answered, way.answer):
             return
         etag, modified = self._hosts.to_send(host_of(request.url), way.answer)
         if etag:
@@ -218,7 +224,7 @@ class Recrawling:
             etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
             if way.answered is not None:
                 self._learn(way, has_changed, modified, request)
-            use = self._use(request, text_hash)
+            use = self._use(way, text_hash)
             if use is not None:
                 answer = Answer(use, now) if way.answer is None else way.answer.after_visit(has_changed)
                 way.pending = answer._replace(use=use).with_validators(etag, modified)
@@ -255,13 +261,17 @@ class Recrawling:
         way = self._ways[request]
         try:
             requests = None if way.taken is None else packed(way.taken)
-            if requests is None or way.pending is None:
-                self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
-            else:
+            if requests is not None and way.pending is not None:
                 self._book.put(way.key, way.pending, requests)
+                return
+            self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            if way.answer is not None:
+                # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
+                self._book.put(way.key, way.answer.of_no_use(), b"")
         except Exception as error:
             self._failed(error, request)
-        way.pending, way.taken = None, []
+        finally:
+            way.pending, way.taken = None, []
 
     async def finish(self) -> None:
         """Give the store what is not there yet."""
@@ -295,7 +305,7 @@ class Recrawling:
         if not self._schedules or way.is_check or request.dont_filter or not may_be_skipped(request):
             return None
         if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(
-            request, answered, answer
+            way, answered, answer
         ):
             return None
         lastmod, now = request.meta.get(names.META_LASTMOD), int(time.time())
@@ -320,17 +330,14 @@ class Recrawling:
 
     # --- What is kept.
 
-    def _is_as_before(self, request: Request, answered: Answered, answer: Answer) -> bool:
+    def _is_as_before(self, way: _Way, answered: Answered, answer: Answer) -> bool:
         """Tell whether the page is settled, and the request is for what the page was read for when that was kept."""
-        return answered.is_settled and answer.use == self._use(request, answered.text_hash)
+        return answered.is_settled and answer.use == self._use(way, answered.text_hash)
 
-    def _use(self, request: Request, text_hash: int | None) -> int | None:
-        name = None if self._links is None else self._links.name_of(request.callback)
-        if name is None:
+    def _use(self, way: _Way, text_hash: int | None) -> int | None:
+        if way.purpose is None:
             return None
-        meta = request.meta
-        others = [meta.get("rule"), meta.get("cookiejar"), request.cookies, self._config.conditional_links]
-        return use_of(name, request.cb_kwargs, others, text_hash)
+        return use_of(way.purpose, self._config.conditional_links, text_hash)
 
     def _made_again(self, answered: Answered) -> list[Request]:
         assert self._links is not None
