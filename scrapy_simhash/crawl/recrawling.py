@@ -31,8 +31,10 @@ from scrapy_simhash.crawl.answer_book import AnswerBook, verdict_of
 from scrapy_simhash.crawl.html import last_value
 from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose
 from scrapy_simhash.crawl.origins import may_be_skipped
+from scrapy_simhash.crawl.sitemap_dates import SitemapDates
 from scrapy_simhash.crawl.stand_ins import RequestNotDue, handed_on, in_full, passed_over
 from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
@@ -225,7 +227,9 @@ class Recrawling:
             if way.answered is not None:
                 self._learn(way, has_changed, modified, request)
             use = self._use(way, text_hash)
-            if use is not None:
+            if use is None:
+                self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            else:
                 answer = Answer(use, now) if way.answer is None else way.answer.after_visit(has_changed)
                 way.pending = answer._replace(use=use).with_validators(etag, modified)
         except Exception as error:
@@ -236,10 +240,11 @@ class Recrawling:
         way = None if request is None else self._ways.get(request)
         return way is not None and way.pending is not None
 
-    @property
-    def reads_dates(self) -> bool:
-        """Whether a rule asks for the dates of sitemaps."""
-        return any(word == LASTMOD for _, word in self._config.recrawl)
+    def dates_of(self, response: Response) -> SitemapDates | None:
+        """Return the dates of a sitemap, if a rule asks for them; None for another response."""
+        if all(word != LASTMOD for _, word in self._config.recrawl):
+            return None
+        return SitemapDates.of(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
 
     def take_down(self, one: Request, request: Request, is_link: bool) -> None:
         """Take down *one* request of the callback; one that is no link asks for the same page again."""
@@ -296,6 +301,13 @@ class Recrawling:
             {"sent": sent, "unchanged": unchanged, "checks": checks, "skipped": skipped},
             extra={"spider": spider},
         )
+        if not_kept := self._stats.get_value(names.STAT_CONDITIONAL_NOT_KEPT):
+            logger.info(
+                "Conditional requests: %(pages)s cannot be kept, and will come in full again: by the callback, by"
+                " what is in the meta, or since a form is sent",
+                {"pages": counted(not_kept, "page")},
+                extra={"spider": spider},
+            )
         self._hosts.spider_closed(spider)
 
     # --- The schedule.

@@ -16,14 +16,18 @@ from tests.crawls.spiders import Follower, path_of
 class Known(Follower):
     """Follows links with an errback, and notes whose errback is called, and what was not due.
 
-    *kill* is a path whose callback kills the process, *broken* one whose callback fails, *odd* one whose links have
-    meta that is no JSON. All requests have the same meta, so that a start page that is linked is read for the same.
+    A *loose* one has functions as its callbacks. *kill* is a path whose callback kills the process, *broken* one
+    whose callback fails, *odd* one whose links have meta that is no JSON. All requests have the same meta, so that a
+    start page that is linked is read for the same.
     """
 
     name = "known"
 
-    def __init__(self, kill: str = "", broken: str = "", odd: str = "", **arguments: Any) -> None:
+    def __init__(
+        self, loose: bool = False, kill: str = "", broken: str = "", odd: str = "", **arguments: Any
+    ) -> None:
         super().__init__(meta={"place": [1, 2]}, **arguments)
+        self.loose = loose
         self.kill, self.broken, self.odd = kill, broken, odd
 
     async def start(self) -> Any:
@@ -44,7 +48,8 @@ class Known(Follower):
         if path == self.broken:
             raise ValueError(path)
         meta = {"place": (1, 2)} if path == self.odd else {"place": [1, 2]}
-        yield from response.follow_all(css="a", meta=meta, errback=self.failed)
+        callback = (lambda page: self.parse(page)) if self.loose else self.parse
+        yield from response.follow_all(css="a", callback=callback, meta=meta, errback=self.failed)
 
     def failed(self, failure: Any) -> None:
         self.notes.append(f"errback {path_of(failure.request.url)} {type(failure.value).__name__}")

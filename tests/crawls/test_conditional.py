@@ -206,6 +206,13 @@ def test_a_page_is_read_again_for_a_callback_that_gets_other_meta(
     assert {"/a", "/b", "/c", "/d"} <= set(site.paths(304))
 
 
+def test_pages_that_cannot_be_kept_are_told(site: ValidatingSite, tmp_path: Path) -> None:
+    done = again(site, tmp_path, "again_spiders.Known", loose=True)
+    assert (done.stat("conditional/not_kept"), len(done.items)) == (6, 6)
+    (line,) = [line for line in done.log("INFO", "scrapy_simhash") if "cannot be kept" in line]
+    assert "6 pages cannot be kept, and will come in full again: by the callback" in line
+
+
 @many_crawls
 def test_a_form_is_neither_kept_nor_sent_again_with_an_old_token(
     site: ValidatingSite, tmp_path: Path

@@ -1,5 +1,6 @@
 """SIMHASH_RECRAWL: known pages that are not due are not requested, and what is behind them is."""
 
+import gzip
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -111,6 +112,19 @@ def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) 
         done = again(site, tmp_path, "Listed", "/sitemap.xml", SIMHASH_RECRAWL="lastmod")
         assert sorted(path for path, _, _ in site.sent) == ["/b", "/sitemap.xml"]
         assert (done.stat("recrawl/skipped/lastmod"), done.complaints) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "body", [b"\x1f\x8b\x08 no gzip", gzip.compress(b"<?xml version='1.0'?><urlset>lastmod\0")]
+)
+def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
+    with served(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
+        done = crawl_one(
+            "Visitor",
+            {"SIMHASH_DIR": str(tmp_path), "SIMHASH_RECRAWL": "lastmod", **IN_ORDER},
+            urls=[site.url("/file.gz")],
+        )
+        assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
 
 
 def test_pages_that_were_not_delivered_are_not_skipped(site: ValidatingSite, tmp_path: Path) -> None:
