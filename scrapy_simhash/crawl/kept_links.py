@@ -55,7 +55,8 @@ class KeptLinks:
             for key, value in request.meta.items()
             if key not in _OF_OTHERS and not str(key).startswith(_OF_OTHERS_BEGIN)
         }
-        # A store in Redis may be shared by several spiders.
+        # A store in Redis may be shared by several spiders. The arguments are no copy: what other components add
+        # before the callback is called, such as page objects, is to be seen when the page is there.
         return {
             "spider": self._spider.name,
             "callback": name,
