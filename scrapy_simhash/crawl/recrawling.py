@@ -46,6 +46,8 @@ from scrapy_simhash.times import duration
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
@@ -91,8 +93,11 @@ class _Way:
 class Recrawling:
     """Answers, asks and schedules for one crawl."""
 
-    def __init__(self, crawler: Crawler, config: Config, session: StoreSession) -> None:
-        """*session* has a store that keeps answers: see `opened`."""
+    def __init__(
+        self, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+    ) -> None:
+        """*session* has a store that keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
+        self._is_gone = is_gone
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
@@ -106,14 +111,16 @@ class Recrawling:
         session.last_steps.append(self.finish)
 
     @classmethod
-    def opened(cls, crawler: Crawler, config: Config, session: StoreSession) -> Recrawling | None:
+    def opened(
+        cls, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+    ) -> Recrawling | None:
         """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
         is_asked = config.conditional or config.recrawl or config.recrawl_budget
         if not is_asked or session.forgets or not session.is_crawl:
             return None
         if not isinstance(session.detector.store, KeepsAnswers):
             return None
-        made = _OF_CRAWLS[stats_of(crawler)] = cls(crawler, config, session)
+        made = _OF_CRAWLS[stats_of(crawler)] = cls(crawler, config, session, is_gone)
         return made
 
     def spider_opened(self, spider: Spider) -> None:
@@ -135,7 +142,7 @@ class Recrawling:
             way = self._ways[request] = _Way(self._key_of(request), purpose, is_check)
             await self._hosts.meet(host_of(request.url))
             answered = way.answered = await self._book.find(way.key)
-            if answered is not None:
+            if answered is not None and not self._is_gone(request):
                 way.answer = Answer.from_bytes(answered.about)
                 return self._skip(request, way, answered, way.answer)
         except RequestNotDue:

@@ -214,6 +214,25 @@ def test_pages_that_cannot_be_kept_are_told(site: ValidatingSite, tmp_path: Path
 
 
 @many_crawls
+@pytest.mark.parametrize("more", [{"SIMHASH_CONDITIONAL": False}, {}, {"SIMHASH_RECRAWL": "7d"}])
+def test_the_items_of_a_page_that_was_told_as_gone_come_when_it_is_back(
+    site: ValidatingSite, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    settings = {
+        "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl"),
+        "SIMHASH_REVISIT_ACTION": "drop_items",
+        "RETRY_ENABLED": False,
+    }
+    again(site, tmp_path, **settings)
+    site.routes["/b"] = Answer("", 404)
+    assert again(site, tmp_path, **settings).stat("changes/gone") == 1
+    site.routes["/b"] = article(2)
+    back = again(site, tmp_path, **settings, **more)
+    assert (back.paths_scraped, back.page("/b").marks["change"]) == (["/b"], "back")
+    assert again(site, tmp_path, **settings, **more).paths_scraped == []
+
+
+@many_crawls
 def test_a_form_is_neither_kept_nor_sent_again_with_an_old_token(
     site: ValidatingSite, tmp_path: Path
 ) -> None:
