@@ -218,7 +218,7 @@ def test_pages_that_cannot_be_kept_are_told(site: ValidatingSite, tmp_path: Path
 def test_the_items_of_a_page_that_was_told_as_gone_come_when_it_is_back(
     site: ValidatingSite, tmp_path: Path, more: dict[str, Any]
 ) -> None:
-    settings = {
+    settings: dict[str, Any] = {
         "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl"),
         "SIMHASH_REVISIT_ACTION": "drop_items",
         "RETRY_ENABLED": False,
