@@ -23,7 +23,10 @@ FIELD_SETTINGS = ("item_field", "item_mark", "item_key")
 _DOMAIN = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII | re.IGNORECASE)
 _ACTION = f"must be one of {', '.join(ACTIONS)}, several of them, or the import path of a class"
 _WEIGHTS = "must be a list of fields, or a dictionary of fields and whole numbers above 0"
-_RECRAWL = "must be an age such as 7d, auto, lastmod or always, or a dictionary of patterns for URLs and one of these"
+_RECRAWL = (
+    "must be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command line) of regular"
+    " expressions for URLs and one of these"
+)
 AGE = "must be a number with a unit (s, m, h, d, w), such as 30d"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}

@@ -265,13 +265,13 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
         ({"conditional_checks": 2}, "SIMHASH_CONDITIONAL_CHECKS must be 0 to 1, got 2.0"),
         (
             {"recrawl": {"(": "7d"}},
-            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary of patterns for URLs"
-            " and one of these, got {'(': '7d'}",
+            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command"
+            " line) of regular expressions for URLs and one of these, got {'(': '7d'}",
         ),
         (
             {"recrawl": "soon"},
-            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary of patterns for URLs"
-            " and one of these, got 'soon'",
+            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command"
+            " line) of regular expressions for URLs and one of these, got 'soon'",
         ),
         (
             {"recrawl_max_age": "30"},

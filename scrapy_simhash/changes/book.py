@@ -107,6 +107,11 @@ class ChangeBook:
         self._write()
         return run.crawl, self._since
 
+    def is_gone(self, key: bytes) -> bool:
+        """Tell whether it was told of a page that it is gone or has moved away, and not yet that it is back."""
+        row = self._register.get(key)
+        return row is not None and row.state == GONE
+
     def sight(self, seen: Sighting, sources: Sequence[Source] = ()) -> Change | None:
         """Return what has become of a page, and tell it; None if it is not known and was not sent.
 

@@ -116,6 +116,10 @@ class ChangeReporter:
             self._book.close()
             self._book = None
 
+    def is_gone(self, request: Request) -> bool:
+        """Tell whether the page was told as gone: who has removed it then needs its items when it is back."""
+        return self._attempt(request, lambda book: book.is_gone(self._key_of(request))) or False
+
     def note(self, checked: Checked, request: Request, response: Response) -> None:
         """Take note of an answer, and write into the meta of *request* what has become of the page."""
         text = None

@@ -75,6 +75,8 @@ class Consequences:
         canonical, decision, url = None, _NOTHING, response.url
         try:
             self._requested.check(request, url)
+            if verdict.is_settled and self.changes.is_gone(request):
+                verdict = replace(verdict, is_settled=False)
             # Of other pages no more is asked than which page of a cluster is to be preferred one day.
             if verdict.status is not Status.NEW and (verdict.is_duplicate or is_done(verdict)):
                 hints = read_hints(tree_of(response), url, header_values(response, b"Link"))

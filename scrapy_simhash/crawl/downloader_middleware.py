@@ -59,7 +59,9 @@ class SimhashDownloaderMiddleware:
         self._consequences.keep_in(self._session)
         self._slow_pages = SlowPages(crawler)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        self._recrawling = Recrawling.opened(crawler, self.config, self._session)
+        self._recrawling = Recrawling.opened(
+            crawler, self.config, self._session, self._consequences.changes.is_gone
+        )
         # Scrapy calls it for every request if it is there.
         self.process_request: Any
         if self._recrawling is not None:

@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 
+#: What a page is read for: what may decide which requests its callback yields.
+Purpose = dict[str, Any]
+
+#: Keys in the meta that are none of the spider's, or say only how a page is fetched; and how such keys begin.
+_OF_OTHERS = frozenset(("depth", "is_start_request", "link_text", "proxy", "_auth_proxy"))
+_OF_OTHERS_BEGIN = ("download_", "redirect_", "retry_", "simhash_", "playwright")
+#: What browsers send of a form. It may hold a password, or a token that the next crawl cannot use.
+_FORMS = (b"application/x-www-form-urlencoded", b"multipart/form-data")
+
+
 class KeptLinks:
     """Knows the methods of a spider by their names, and takes down requests."""
 
@@ -35,8 +45,30 @@ class KeptLinks:
             self._names[function] = name if found is function else None
         return self._names[function]
 
+    def purpose_of(self, request: Request) -> Purpose | None:
+        """Return what the page of *request* is read for; None if its callback is no method of the spider."""
+        name = self.name_of(request.callback)
+        if name is None:
+            return None
+        meta = {
+            key: value
+            for key, value in request.meta.items()
+            if key not in _OF_OTHERS and not str(key).startswith(_OF_OTHERS_BEGIN)
+        }
+        # A store in Redis may be shared by several spiders. The arguments are no copy: what other components add
+        # before the callback is called, such as page objects, is to be seen when the page is there.
+        return {
+            "spider": self._spider.name,
+            "callback": name,
+            "arguments": request.cb_kwargs,
+            "meta": meta,
+            "cookies": request.cookies,
+        }
+
     def taken_down(self, request: Request) -> dict[str, Any] | None:
-        """Return *request* as it is now; None if its callback or errback is no method of the spider."""
+        """Return *request* as it is now; None if it sends a form, or calls what is no method of the spider."""
+        if (request.headers.get(b"Content-Type") or b"").lower().startswith(_FORMS):
+            return None
         # As Request.to_dict() does, which would look for the methods in its own way.
         taken = {name: getattr(request, name) for name in request.attributes}
         if type(request) is not Request:

@@ -9,7 +9,6 @@ from scrapy.exceptions import NotConfigured
 
 from scrapy_simhash.crawl.meta import asks_again
 from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
-from scrapy_simhash.crawl.sitemap_dates import SitemapDates
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -41,7 +40,7 @@ class SimhashLinksMiddleware:
         """Yield all of *result*."""
         request = response.request
         if request is None or not self._recrawling.waits_for_requests(request):
-            dates = SitemapDates.of(response) if self._recrawling.reads_dates else None
+            dates = self._recrawling.dates_of(response)
             async for one in result:
                 if dates is not None and isinstance(one, Request):
                     dates.write(one)

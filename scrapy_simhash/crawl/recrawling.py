@@ -29,10 +29,12 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_simhash import names
 from scrapy_simhash.crawl.answer_book import AnswerBook, verdict_of
 from scrapy_simhash.crawl.html import last_value
-from scrapy_simhash.crawl.kept_links import KeptLinks
+from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose
 from scrapy_simhash.crawl.origins import may_be_skipped
+from scrapy_simhash.crawl.sitemap_dates import SitemapDates
 from scrapy_simhash.crawl.stand_ins import RequestNotDue, handed_on, in_full, passed_over
 from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
@@ -44,6 +46,8 @@ from scrapy_simhash.times import duration
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
@@ -62,10 +66,15 @@ _HEADERS = (b"If-None-Match", b"If-Modified-Since")
 class _Way:
     """What is known of one request on its way."""
 
-    __slots__ = ("answer", "answered", "asked_with", "is_check", "is_uncached", "key", "pending", "taken")
+    __slots__ = (
+        *("answer", "answered", "asked_with", "is_check", "is_uncached"),
+        *("key", "pending", "purpose", "taken"),
+    )
 
-    def __init__(self, key: bytes, is_check: bool) -> None:
+    def __init__(self, key: bytes, purpose: Purpose | None, is_check: bool) -> None:
         self.key = key
+        #: As it is before other middlewares write into the meta; None if the callback is no method of the spider.
+        self.purpose = purpose
         #: Whether its page is fetched in full to see whether a 304 was right.
         self.is_check = is_check
         self.answered: Answered | None = None
@@ -84,8 +93,11 @@ class _Way:
 class Recrawling:
     """Answers, asks and schedules for one crawl."""
 
-    def __init__(self, crawler: Crawler, config: Config, session: StoreSession) -> None:
-        """*session* has a store that keeps answers: see `opened`."""
+    def __init__(
+        self, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+    ) -> None:
+        """*session* has a store that keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
+        self._is_gone = is_gone
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
@@ -99,14 +111,16 @@ class Recrawling:
         session.last_steps.append(self.finish)
 
     @classmethod
-    def opened(cls, crawler: Crawler, config: Config, session: StoreSession) -> Recrawling | None:
+    def opened(
+        cls, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+    ) -> Recrawling | None:
         """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
         is_asked = config.conditional or config.recrawl or config.recrawl_budget
         if not is_asked or session.forgets or not session.is_crawl:
             return None
         if not isinstance(session.detector.store, KeepsAnswers):
             return None
-        made = _OF_CRAWLS[stats_of(crawler)] = cls(crawler, config, session)
+        made = _OF_CRAWLS[stats_of(crawler)] = cls(crawler, config, session, is_gone)
         return made
 
     def spider_opened(self, spider: Spider) -> None:
@@ -124,10 +138,11 @@ class Recrawling:
         if request.method != "GET" or request.body:
             return None
         try:
-            way = self._ways[request] = _Way(self._key_of(request), is_check)
+            purpose = None if self._links is None else self._links.purpose_of(request)
+            way = self._ways[request] = _Way(self._key_of(request), purpose, is_check)
             await self._hosts.meet(host_of(request.url))
             answered = way.answered = await self._book.find(way.key)
-            if answered is not None:
+            if answered is not None and not self._is_gone(request):
                 way.answer = Answer.from_bytes(answered.about)
                 return self._skip(request, way, answered, way.answer)
         except RequestNotDue:
@@ -153,7 +168,7 @@ class Recrawling:
             return
         if meta.get(names.META_CONDITIONAL, True) is False:
             return
-        if not self._is_as_before(request, way.answered, way.answer):
+        if not self._is_as_before(way, way.answered, way.answer):
             return
         etag, modified = self._hosts.to_send(host_of(request.url), way.answer)
         if etag:
@@ -218,8 +233,10 @@ class Recrawling:
             etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
             if way.answered is not None:
                 self._learn(way, has_changed, modified, request)
-            use = self._use(request, text_hash)
-            if use is not None:
+            use = self._use(way, text_hash)
+            if use is None:
+                self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            else:
                 answer = Answer(use, now) if way.answer is None else way.answer.after_visit(has_changed)
                 way.pending = answer._replace(use=use).with_validators(etag, modified)
         except Exception as error:
@@ -230,10 +247,11 @@ class Recrawling:
         way = None if request is None else self._ways.get(request)
         return way is not None and way.pending is not None
 
-    @property
-    def reads_dates(self) -> bool:
-        """Whether a rule asks for the dates of sitemaps."""
-        return any(word == LASTMOD for _, word in self._config.recrawl)
+    def dates_of(self, response: Response) -> SitemapDates | None:
+        """Return the dates of a sitemap, if a rule asks for them; None for another response."""
+        if all(word != LASTMOD for _, word in self._config.recrawl):
+            return None
+        return SitemapDates.of(response, self._crawler.settings.getint("DOWNLOAD_MAXSIZE"))
 
     def take_down(self, one: Request, request: Request, is_link: bool) -> None:
         """Take down *one* request of the callback; one that is no link asks for the same page again."""
@@ -255,13 +273,17 @@ class Recrawling:
         way = self._ways[request]
         try:
             requests = None if way.taken is None else packed(way.taken)
-            if requests is None or way.pending is None:
-                self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
-            else:
+            if requests is not None and way.pending is not None:
                 self._book.put(way.key, way.pending, requests)
+                return
+            self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
+            if way.answer is not None:
+                # Of the visit before: its requests must not be yielded in the place of those that could not be kept.
+                self._book.put(way.key, way.answer.of_no_use(), b"")
         except Exception as error:
             self._failed(error, request)
-        way.pending, way.taken = None, []
+        finally:
+            way.pending, way.taken = None, []
 
     async def finish(self) -> None:
         """Give the store what is not there yet."""
@@ -286,6 +308,13 @@ class Recrawling:
             {"sent": sent, "unchanged": unchanged, "checks": checks, "skipped": skipped},
             extra={"spider": spider},
         )
+        if not_kept := self._stats.get_value(names.STAT_CONDITIONAL_NOT_KEPT):
+            logger.info(
+                "Conditional requests: %(pages)s cannot be kept, and will come in full again: by the callback, by"
+                " what is in the meta, or since a form is sent",
+                {"pages": counted(not_kept, "page")},
+                extra={"spider": spider},
+            )
         self._hosts.spider_closed(spider)
 
     # --- The schedule.
@@ -295,7 +324,7 @@ class Recrawling:
         if not self._schedules or way.is_check or request.dont_filter or not may_be_skipped(request):
             return None
         if request.meta.get(names.META_RECRAWL, True) is False or not self._is_as_before(
-            request, answered, answer
+            way, answered, answer
         ):
             return None
         lastmod, now = request.meta.get(names.META_LASTMOD), int(time.time())
@@ -320,17 +349,14 @@ class Recrawling:
 
     # --- What is kept.
 
-    def _is_as_before(self, request: Request, answered: Answered, answer: Answer) -> bool:
+    def _is_as_before(self, way: _Way, answered: Answered, answer: Answer) -> bool:
         """Tell whether the page is settled, and the request is for what the page was read for when that was kept."""
-        return answered.is_settled and answer.use == self._use(request, answered.text_hash)
+        return answered.is_settled and answer.use == self._use(way, answered.text_hash)
 
-    def _use(self, request: Request, text_hash: int | None) -> int | None:
-        name = None if self._links is None else self._links.name_of(request.callback)
-        if name is None:
+    def _use(self, way: _Way, text_hash: int | None) -> int | None:
+        if way.purpose is None:
             return None
-        meta = request.meta
-        others = [meta.get("rule"), meta.get("cookiejar"), request.cookies, self._config.conditional_links]
-        return use_of(name, request.cb_kwargs, others, text_hash)
+        return use_of(way.purpose, self._config.conditional_links, text_hash)
 
     def _made_again(self, answered: Answered) -> list[Request]:
         assert self._links is not None

@@ -22,13 +22,17 @@ class SitemapDates:
         self._dates = {entry["loc"]: entry["lastmod"] for entry in Sitemap(body) if entry.get("lastmod")}
 
     @classmethod
-    def of(cls, response: Response) -> SitemapDates | None:
-        """Return those of *response*, None if it is no sitemap with dates."""
+    def of(cls, response: Response, max_size: int) -> SitemapDates | None:
+        """Return those of *response*, None if it is no sitemap with dates, or unpacked larger than *max_size*."""
         body = response.body
-        # Small parts of what is no sitemap at all are looked at only.
-        if gzip_magic_number(response):
-            body = gunzip(body, max_size=response.meta.get("download_maxsize", 0))
-        return cls(body) if is_xml_feed(body) and b"lastmod" in body else None
+        try:
+            if gzip_magic_number(response):
+                body = gunzip(body, max_size=response.meta.get("download_maxsize", max_size))
+            return cls(body) if is_xml_feed(body) and b"lastmod" in body else None
+        except (
+            Exception
+        ):  # what a spider loads may be damaged in many ways, and the spider may want it nevertheless
+            return None
 
     def write(self, request: Request) -> None:
         """Put its date into the meta of a request for a page of the sitemap, unless there is one."""

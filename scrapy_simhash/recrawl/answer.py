@@ -53,6 +53,10 @@ class Answer(NamedTuple):
             visits=min(self.visits + 1, _MOST), changes=min(self.changes + has_changed, _MOST)
         )
 
+    def of_no_use(self) -> Answer:
+        """Return it as one that fits no request, so that the page is fetched in full."""
+        return self._replace(use=self.use ^ 1, etag=b"", modified=b"")
+
     def to_bytes(self) -> bytes:
         """Return it as a store keeps it: 17 bytes and the ETag, and more for a date in no usual form."""
         form, number, text = _NONE, 0, b""

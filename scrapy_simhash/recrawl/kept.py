@@ -63,16 +63,13 @@ def unpacked(data: bytes) -> list[dict[str, Any]]:
     return list(found)
 
 
-def use_of(
-    callback: str, arguments: Mapping[str, Any], others: Sequence[Any], text_hash: int | None
-) -> int | None:
-    """Return 32 bits of what a page was read for, and of its text.
+def use_of(purpose: Mapping[str, Any], has_requests: bool, text_hash: int | None) -> int | None:
+    """Return 32 bits of what a page was read for, whether its requests are kept, and of its text.
 
-    *callback* is the name of the method, *arguments* what it was called with, *others* what else decides about it.
-    None if they hold what JSON does not know: then nobody can tell whether it is the same again.
+    None if the purpose holds what JSON does not know: then nobody can tell whether it is the same again.
     """
     try:
-        text = json.dumps([callback, arguments, others, text_hash], sort_keys=True)
+        text = json.dumps([purpose, has_requests, text_hash], sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         return None
     return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big")

@@ -16,14 +16,18 @@ from tests.crawls.spiders import Follower, path_of
 class Known(Follower):
     """Follows links with an errback, and notes whose errback is called, and what was not due.
 
-    *kill* is a path whose callback kills the process, *broken* one whose callback fails, *odd* one whose links have
-    meta that is no JSON.
+    A *loose* one has functions as its callbacks. *kill* is a path whose callback kills the process, *broken* one
+    whose callback fails, *odd* one whose links have meta that is no JSON. All requests have the same meta, so that a
+    start page that is linked is read for the same.
     """
 
     name = "known"
 
-    def __init__(self, kill: str = "", broken: str = "", odd: str = "", **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(
+        self, loose: bool = False, kill: str = "", broken: str = "", odd: str = "", **arguments: Any
+    ) -> None:
+        super().__init__(meta={"place": [1, 2]}, **arguments)
+        self.loose = loose
         self.kill, self.broken, self.odd = kill, broken, odd
 
     async def start(self) -> Any:
@@ -44,10 +48,43 @@ class Known(Follower):
         if path == self.broken:
             raise ValueError(path)
         meta = {"place": (1, 2)} if path == self.odd else {"place": [1, 2]}
-        yield from response.follow_all(css="a", meta=meta, errback=self.failed)
+        callback = (lambda page: self.parse(page)) if self.loose else self.parse
+        yield from response.follow_all(css="a", callback=callback, meta=meta, errback=self.failed)
 
     def failed(self, failure: Any) -> None:
         self.notes.append(f"errback {path_of(failure.request.url)} {type(failure.value).__name__}")
+
+
+class Deep(Follower):
+    """Follows links to a depth that it counts in its own meta, and begins at *level*."""
+
+    name = "deep"
+
+    def __init__(self, level: int, **arguments: Any) -> None:
+        super().__init__(meta={"level": level}, **arguments)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        level = response.meta["level"]
+        yield {"path": path_of(response.url)}
+        assert isinstance(response, TextResponse)
+        if level < 2:
+            yield from response.follow_all(css="a", meta={"level": level + 1})
+
+
+class LoggedIn(Follower):
+    """Sends a form, with the token that the login page has, and follows links from there."""
+
+    name = "logged_in"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
+        token = response.css("form::attr(data-token)").get("")
+        yield scrapy.FormRequest(
+            response.urljoin("/in?" + token), self.inside, formdata={"password": "secret"}
+        )
+
+    def inside(self, response: Response) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
 
 
 class Listed(SitemapSpider):

@@ -194,6 +194,61 @@ def test_pages_whose_answers_cannot_be_relied_on_come_in_full(site: ValidatingSi
 
 
 @many_crawls
+def test_a_page_is_read_again_for_a_callback_that_gets_other_meta(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    first = again(site, tmp_path, "again_spiders.Deep", level=1)
+    assert first.paths_scraped == ["/", "/", "/a", "/b"]
+    # To the callback of /a, which was too deep then, the links behind it now count.
+    second = again(site, tmp_path, "again_spiders.Deep", level=0)
+    assert {"/c", "/d"} <= set(second.paths_scraped)
+    again(site, tmp_path, "again_spiders.Deep", level=0)
+    assert {"/a", "/b", "/c", "/d"} <= set(site.paths(304))
+
+
+def test_pages_that_cannot_be_kept_are_told(site: ValidatingSite, tmp_path: Path) -> None:
+    done = again(site, tmp_path, "again_spiders.Known", loose=True)
+    assert (done.stat("conditional/not_kept"), len(done.items)) == (6, 6)
+    (line,) = [line for line in done.log("INFO", "scrapy_simhash") if "cannot be kept" in line]
+    assert "6 pages cannot be kept, and will come in full again: by the callback" in line
+
+
+@many_crawls
+@pytest.mark.parametrize("more", [{"SIMHASH_CONDITIONAL": False}, {}, {"SIMHASH_RECRAWL": "7d"}])
+def test_the_items_of_a_page_that_was_told_as_gone_come_when_it_is_back(
+    site: ValidatingSite, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    settings: dict[str, Any] = {
+        "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl"),
+        "SIMHASH_REVISIT_ACTION": "drop_items",
+        "RETRY_ENABLED": False,
+    }
+    again(site, tmp_path, **settings)
+    site.routes["/b"] = Answer("", 404)
+    assert again(site, tmp_path, **settings).stat("changes/gone") == 1
+    site.routes["/b"] = article(2)
+    back = again(site, tmp_path, **settings, **more)
+    assert (back.paths_scraped, back.page("/b").marks["change"]) == (["/b"], "back")
+    assert again(site, tmp_path, **settings, **more).paths_scraped == []
+
+
+@many_crawls
+def test_a_form_is_neither_kept_nor_sent_again_with_an_old_token(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    site.mode = "dates"
+    site.routes["/"] = article(0, before='<form data-token="1"></form>')
+    site.routes["/in?1"] = site.routes["/in?2"] = article(5)
+    again(site, tmp_path, "again_spiders.LoggedIn")
+    assert b"secret" not in (tmp_path / "logged_in.sqlite").read_bytes()
+    site.modes["/"] = "lies"
+    site.routes["/"] = article(0, before='<form data-token="2"></form>')
+    done = again(site, tmp_path, "again_spiders.LoggedIn")
+    assert [sent[:2] for sent in site.sent] == [("/", 200), ("/in?2", 200)]
+    assert done.stat("conditional/not_kept") == 1
+
+
+@many_crawls
 @pytest.mark.parametrize("reactor", ["asyncio", "select"])
 def test_the_rules_of_a_crawl_spider_are_followed_again(
     site: ValidatingSite, tmp_path: Path, reactor: str
@@ -223,6 +278,7 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
         redis: dict[str, Any] = {
             "SIMHASH_DIR": None,
             "SIMHASH_REDIS_URL": server.url,
+            "SIMHASH_REDIS_PREFIX": "shared",
             "SIMHASH_CONDITIONAL_CHECKS": 0.0,
         }
         first = again(site, tmp_path, **redis)
@@ -232,6 +288,9 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
         site.routes["/b"] = article(8)
         again(site, tmp_path, **redis)
         assert site.paths(200) == ["/b"]
+        # The callback of another spider has not seen the page.
+        other = again(site, tmp_path, "Visitor", **redis)
+        assert (site.paths(200), other.paths_scraped) == (["/"], ["/"])
 
 
 @many_crawls

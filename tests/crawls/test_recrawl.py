@@ -1,5 +1,6 @@
 """SIMHASH_RECRAWL: known pages that are not due are not requested, and what is behind them is."""
 
+import gzip
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
-from tests.crawls.site import Answer, article, served
+from tests.crawls.site import Answer, article, links, served
 from tests.crawls.test_conditional import ROUTES
 from tests.crawls.validating_site import ValidatingSite
 
@@ -113,6 +114,19 @@ def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) 
         assert (done.stat("recrawl/skipped/lastmod"), done.complaints) == (1, [])
 
 
+@pytest.mark.parametrize(
+    "body", [b"\x1f\x8b\x08 no gzip", gzip.compress(b"<?xml version='1.0'?><urlset>lastmod\0")]
+)
+def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
+    with served(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
+        done = crawl_one(
+            "Visitor",
+            {"SIMHASH_DIR": str(tmp_path), "SIMHASH_RECRAWL": "lastmod", **IN_ORDER},
+            urls=[site.url("/file.gz")],
+        )
+        assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
+
+
 def test_pages_that_were_not_delivered_are_not_skipped(site: ValidatingSite, tmp_path: Path) -> None:
     again(site, tmp_path, SIMHASH_RECRAWL="7d")
     with closing(sqlite3.connect(tmp_path / "known.sqlite")) as store, store:
@@ -120,6 +134,20 @@ def test_pages_that_were_not_delivered_are_not_skipped(site: ValidatingSite, tmp
     done = again(site, tmp_path, SIMHASH_RECRAWL="7d")
     assert {path for path, _, _ in site.sent} == {"/", "/b"}
     assert "/b" in done.paths_scraped
+
+
+def test_of_a_page_whose_latest_requests_could_not_be_kept_no_older_ones_are_yielded(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    again(site, tmp_path, SIMHASH_RECRAWL="7d")
+    site.routes["/a"] = article(1, before=links("/c", "/d", "/e"))  # the text is the same
+    site.routes["/e"] = article(6)
+    age(tmp_path, 8 * DAY, "%/a")
+    crawl = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_RECRAWL": "7d", **IN_ORDER}
+    crawl_one("again_spiders.Known", crawl, urls=[site.url("/")], odd="/a")
+    age(tmp_path, 8 * DAY, "%/e")
+    again(site, tmp_path, SIMHASH_RECRAWL="7d")
+    assert {path for path, _, _ in site.sent} == {"/", "/a", "/e"}
 
 
 def test_the_setting_without_a_store_that_is_kept_is_warned_of(site: ValidatingSite) -> None:
