@@ -181,6 +181,16 @@ class ChangeReporter:
             )
         self._book = None
         book.close()
+        stats = stats_of(self._crawler)
+        told = ((change, stats.get_value(f"{names.STAT_CHANGES}/{change.value}", 0)) for change in Change)
+        logger.info(
+            "Changes: %(changes)s",
+            {
+                "changes": ", ".join(f"{number:,} {change.value}" for change, number in told if number)
+                or "none"
+            },
+            extra={"spider": self._crawler.spider},
+        )
 
     def _opened(self, path: Path, feed: Path, store: object) -> ChangeBook:
         register = Register(path, reset=self._config.reset, former=_former_pages(store))

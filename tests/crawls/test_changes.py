@@ -69,6 +69,8 @@ def test_generations_are_told_as_they_happened(
     numbers = range(1, generations + 1)
     feed = [{as_told(line) for line in lines if line["crawl"] == number} for number in numbers]
     assert feed == changing.truth
+    new = sum(line["change"] == "new" and line["crawl"] == 1 for line in lines)
+    assert any(f"Changes: {new} new" in line for line in crawls[0].log("INFO"))
     # Nothing twice, and every line with the next number.
     assert [line["number"] for line in lines] == [*range(1, sum(map(len, changing.truth)) + 1)]
 
