@@ -115,7 +115,9 @@ def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "body", [b"\x1f\x8b\x08 no gzip", gzip.compress(b"<?xml version='1.0'?><urlset>lastmod\0")]
+    "body",
+    [b"\x1f\x8b\x08 no gzip", gzip.compress(b"<?xml version='1.0'?><urlset>lastmod\0", mtime=0)],
+    ids=["no gzip", "no XML"],
 )
 def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
     with served(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
