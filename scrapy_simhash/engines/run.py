@@ -119,13 +119,13 @@ class _Run:
 
     def _step(self, name: str, sql: str, part: int = 0) -> str:
         """Write an intermediate table, and make it a view."""
-        path = self._work(name, part)
+        path = self._between(name, part)
         self._engine.write(path, sql)
         self._engine.view(f"simhash_{name}", [path])
         return path
 
-    def _work(self, name: str, part: int = 0) -> str:
-        return f"{self._folder}/work/{name}-{part}.parquet"
+    def _between(self, name: str, part: int = 0) -> str:
+        return f"{self._folder}/between/{name}-{part}.parquet"
 
     def _check_settings(self) -> None:
         """Raise StoreMismatch if the fingerprints of the folder were made with other settings."""
@@ -169,7 +169,7 @@ class _Run:
             if not re.fullmatch(kinds, columns[name]):
                 raise ValueError(f"the column {name} must be {what}, got {columns[name]}")
         reader = ReadPages(config, is_text=page == "text")
-        readings = self._work("readings")
+        readings = self._between("readings")
         engine.write_mapped(readings, queries.pages(columns, is_answered=False), reader, READINGS)
         engine.view("simhash_readings", [readings])
         if not config.site_learning or page == "text":
@@ -183,7 +183,7 @@ class _Run:
             lessons += queries.KNOWN_BEFORE
         engine.write_mapped(self._kept("sites"), lessons, learn_sites, SITES, ("host", "turn", "id"), 2)
         engine.view("simhash_sites", [self._kept("sites")])
-        answers, again = self._work("answers"), self._work("readings-again")
+        answers, again = self._between("answers"), self._between("readings-again")
         engine.write_mapped(answers, queries.QUESTIONS, answer_pages, ANSWERS, ("host", "turn", "id"), 1)
         engine.view("simhash_answers", [answers])
         engine.write_mapped(again, queries.pages(columns, is_answered=True), reader, READINGS)
@@ -221,7 +221,7 @@ class _Run:
 
     def _judge(self) -> None:
         engine, config = self._engine, self._config
-        judged = self._work("judged")
+        judged = self._between("judged")
         engine.write_mapped(judged, queries.JUDGED, JudgePages(config), VERDICTS, ("component", "id"))
         engine.view("simhash_judged", [judged])
         clusters = self._kept("clusters")
