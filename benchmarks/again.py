@@ -22,12 +22,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -44,8 +43,9 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 
 from benchmarks.lib.processes import alone
-from benchmarks.lib.prose_site import PATIENCE, text
+from benchmarks.lib.prose_site import text
 from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.serving import in_process
 
 #: What both kinds of crawls have in common.
 SETTINGS = {"LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False, "DOWNLOAD_DELAY": 0}
@@ -100,21 +100,9 @@ def serve_stories(pages: int, links: int, ready: Connection) -> None:
     server.serve_forever()
 
 
-@contextmanager
-def stories(pages: int, links: int) -> Iterator[str]:
-    """Serve the site from a process of its own for as long as the ``with`` block lasts; yield its URL."""
-    spawn = multiprocessing.get_context("spawn")
-    receiver, sender = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=serve_stories, args=(pages, links, sender), daemon=True)
-    process.start()
-    sender.close()  # so that a server that dies ends the wait
-    try:
-        if not receiver.poll(PATIENCE):
-            raise TimeoutError(f"the server did not come up within {PATIENCE} s")
-        yield receiver.recv()
-    finally:
-        process.terminate()
-        process.join()
+def stories(pages: int, links: int) -> AbstractContextManager[str]:
+    """Serve the site from a process of its own for as long as the ``with`` block lasts; return its URL."""
+    return in_process(serve_stories, pages, links)
 
 
 class Stories(Spider):

@@ -36,14 +36,13 @@ from scrapy.http import Response, TextResponse
 
 from benchmarks.lib.changing_server import ChangingServer, serve_changing
 from benchmarks.lib.changing_site import LISTS, ChangingSite, Told
-from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.faults import show
+from benchmarks.lib.report import environment, progress
 
 #: Kills in each generation.
 KILLS = 10
 #: Seconds after which a process that has not come to its end never will.
 PATIENCE = 120
-#: Faults of which a table tells more than the number.
-SHOWN = 20
 
 
 class Follower(scrapy.Spider):
@@ -155,20 +154,6 @@ def kill_again_and_again(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     return {"kills": killed, "changes": known, "changes told by the crawl after": late, "faults": faults}
 
 
-def as_text(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    head = [name for name in result if name.startswith(("kills", "changes"))]
-    row = [*(f"{result[name]:,}" for name in head), str(len(result["faults"]))]
-    return "\n".join(
-        [
-            opening(result),
-            "",
-            table([*head, "faults"], [row]),
-            *(f"  {fault}" for fault in result["faults"][:SHOWN]),
-        ]
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, kill, print a table or JSON; 1 if anything is not as it should be."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -179,9 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
         found = kill_again_and_again(Path(folder), options.kills, options.seed)
-    result = {**environment(__file__, given), **found}
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
-    return int(bool(result["faults"]))
+    counts = [name for name in found if name != "faults"]
+    return show({**environment(__file__, given), **found}, counts, as_json=options.json)
 
 
 if __name__ == "__main__":

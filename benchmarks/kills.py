@@ -33,8 +33,9 @@ from typing import Any, TypeAlias
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.lib.faults import show
 from benchmarks.lib.prose_site import prose_site
-from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.report import environment, progress
 from benchmarks.lib.witness import crawl_on
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.sqlite.stores import assert_sound
@@ -45,8 +46,6 @@ COPIES = 4
 LIFE = 3.0
 #: Seconds after which a process that has not begun never will.
 PATIENCE = 60
-#: Faults of which a table tells more than the number.
-SHOWN = 20
 
 #: What was told, line by line.
 Told: TypeAlias = list[dict[str, Any]]
@@ -139,20 +138,6 @@ def _faults_of_last(store_file: Path, told: Told, pages: int, clusters: int) -> 
     ]
 
 
-def as_text(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    head = [name for name in result if name.startswith(("kills", "answers"))]
-    row = [*(f"{result[name]:,}" for name in head), str(len(result["faults"]))]
-    return "\n".join(
-        [
-            opening(result),
-            "",
-            table([*head, "faults"], [row]),
-            *(f"  {fault}" for fault in result["faults"][:SHOWN]),
-        ]
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, kill, print a table or JSON; 1 if anything is not as it should be."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -163,9 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
         found = kill_again_and_again(Path(folder), options.kills, options.pages)
-    result = {**environment(__file__, given), **found}
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
-    return int(bool(result["faults"]))
+    counts = [name for name in found if name != "faults"]
+    return show({**environment(__file__, given), **found}, counts, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Lock
 from zlib import crc32
 
 from benchmarks.lib.changing_site import ChangingSite
+from benchmarks.lib.serving import in_thread
 
 
 class ChangingServer(ThreadingHTTPServer):
@@ -33,18 +34,9 @@ class ChangingServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
 
-@contextmanager
-def serve_changing(changing: ChangingSite) -> Iterator[ChangingServer]:
-    """Serve for as long as the ``with`` block lasts."""
-    server = ChangingServer(changing)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def serve_changing(changing: ChangingSite) -> AbstractContextManager[ChangingServer]:
+    """Serve from a thread for as long as the ``with`` block lasts."""
+    return in_thread(ChangingServer(changing))
 
 
 class _Handler(BaseHTTPRequestHandler):

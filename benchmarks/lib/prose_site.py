@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from random import Random
 
+from benchmarks.lib.serving import in_process
+
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
 SENTENCES = 24
-#: Seconds after which a server that has not come up never will.
-PATIENCE = 60
 
 
 @cache
@@ -67,20 +65,6 @@ def serve_prose(clusters: int, ready: Connection) -> None:
     server.serve_forever()
 
 
-@contextmanager
-def prose_site(clusters: int) -> Iterator[str]:
-    """Serve the site from a process of its own for as long as the ``with`` block lasts; yield its URL."""
-    spawn = multiprocessing.get_context("spawn")
-    receiver, sender = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=serve_prose, args=(clusters, sender), daemon=True)
-    process.start()
-    sender.close()  # so that a server that dies ends the wait
-    try:
-        if not receiver.poll(PATIENCE):
-            raise TimeoutError(f"the server did not come up within {PATIENCE} s")
-        yield receiver.recv()
-    finally:
-        process.terminate()
-        process.join()
-        process.close()
-        receiver.close()
+def prose_site(clusters: int) -> AbstractContextManager[str]:
+    """Serve the site from a process of its own for as long as the ``with`` block lasts; return its URL."""
+    return in_process(serve_prose, clusters)

@@ -1,14 +1,16 @@
 """A site made for one test: paths and answers, served over HTTP on a free loopback port."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
-from threading import Lock, Thread
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from threading import Lock
+from typing import Any, NamedTuple, TypeAlias
 
 from magazine.stories import load_stories
+
+from benchmarks.lib.serving import in_thread
 
 
 class Answer(NamedTuple):
@@ -97,27 +99,9 @@ class Site(ThreadingHTTPServer):
         return Answer(answer) if isinstance(answer, str) else answer
 
 
-AnySite = TypeVar("AnySite", bound=Site)
-
-
-@contextmanager
-def serve(routes: Routes) -> Iterator[Site]:
+def serve(routes: Routes) -> AbstractContextManager[Site]:
     """Serve from a thread for as long as the ``with`` block lasts."""
-    with served(Site(routes)) as site:
-        yield site
-
-
-@contextmanager
-def served(site: AnySite) -> Iterator[AnySite]:
-    """Let *site* serve from a thread for as long as the ``with`` block lasts."""
-    thread = Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield site
-    finally:
-        site.shutdown()
-        thread.join()
-        site.server_close()
+    return in_thread(Site(routes))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.lib.serving import in_thread
 from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, crawl_one, forked
-from tests.crawls.site import Answer, Routes, article, links, served
+from tests.crawls.site import Answer, Routes, article, links
 from tests.crawls.validating_site import ValidatingSite
 from tests.store.server import RedisServer
 
@@ -26,7 +27,7 @@ many_crawls = pytest.mark.slow("it needs two crawls or more")
 
 @pytest.fixture
 def site() -> Iterator[ValidatingSite]:
-    with served(ValidatingSite(ROUTES)) as site:
+    with in_thread(ValidatingSite(ROUTES)) as site:
         yield site
 
 
@@ -173,7 +174,7 @@ def test_etags_that_change_each_time_are_given_up_for_dates(tmp_path: Path) -> N
     routes = {"/": article(0, before=links(*paths))} | {
         path: article(number) for number, path in enumerate(paths, 1)
     }
-    with served(ValidatingSite(routes)) as site:
+    with in_thread(ValidatingSite(routes)) as site:
         site.mode = "new etags"
         again(site, tmp_path)
         second = again(site, tmp_path)

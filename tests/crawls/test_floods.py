@@ -10,10 +10,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from benchmarks.lib.serving import in_thread
 from scrapy_simhash.url_rules import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.shop_site import prose
-from tests.crawls.site import Answer, Route, Site, article, links, serve, served
+from tests.crawls.site import Answer, Route, Site, article, links, serve
 from tests.crawls.validating_site import ValidatingSite
 
 #: What may be under way when a group is stopped: Scrapy's default for all hosts together.
@@ -354,7 +355,7 @@ def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
 @pytest.mark.slow("three crawls of two hundred pages")
 def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_path: Any) -> None:
     routes = lists("")
-    with served(ValidatingSite(routes)) as site:
+    with in_thread(ValidatingSite(routes)) as site:
         # The lists are sent in full each time, the stories once more only if they are not asked for by their ETag.
         site.modes = {path: "none" for path in routes if path.startswith("/list/")}
         for conditional in (True, True, False):

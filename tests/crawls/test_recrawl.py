@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.lib.serving import in_thread
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
-from tests.crawls.site import Answer, article, links, served
+from tests.crawls.site import Answer, article, links
 from tests.crawls.test_conditional import ROUTES
 from tests.crawls.validating_site import ValidatingSite
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.slow("each test needs two crawls or more")
 
 @pytest.fixture
 def site() -> Iterator[ValidatingSite]:
-    with served(ValidatingSite(ROUTES)) as site:
+    with in_thread(ValidatingSite(ROUTES)) as site:
         yield site
 
 
@@ -101,7 +102,7 @@ def test_a_page_that_never_changed_is_visited_after_as_long_again(
 
 
 def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) -> None:
-    with served(ValidatingSite({"/a": article(1), "/b": article(2)})) as site:
+    with in_thread(ValidatingSite({"/a": article(1), "/b": article(2)})) as site:
         rows = "".join(
             f"<url><loc>{site.url(path)}</loc><lastmod>{date}</lastmod></url>"
             for path, date in (("/a", "2020-01-01"), ("/b", "2120-01-01T00:00:00Z"))
@@ -120,7 +121,7 @@ def test_pages_whose_sitemap_says_that_they_are_old_are_skipped(tmp_path: Path) 
     ids=["no gzip", "no XML"],
 )
 def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> None:
-    with served(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
+    with in_thread(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
         done = crawl_one(
             "Visitor",
             {"SIMHASH_DIR": str(tmp_path), "SIMHASH_RECRAWL": "lastmod", **IN_ORDER},

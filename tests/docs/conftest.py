@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
+from benchmarks.lib.serving import in_thread
 from tests.docs.reader import DOCS, ROOT
 
 
@@ -45,11 +45,5 @@ def address(built: Built) -> Iterator[str]:
     """Return the address of the site, without a slash at its end."""
     assert built.code == 0, built.said
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(built.folder)))
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with in_thread(server):
         yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
