@@ -25,7 +25,7 @@ from scrapy_simhash.page.fingerprint import (
     sketch,
 )
 from scrapy_simhash.page.language import primary_subtag
-from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces
+from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
 from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
@@ -235,7 +235,7 @@ class PageFingerprinter:
             return reading
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
-        own = self._own_part(document, parts, site, keys)._replace(identity=about)
+        own = self._own_part(document, parts, site, keys)._replace(identity=about, words=words_number(document), whole=sum(len(piece.tokens) for piece in parts))
         return reading._replace(fingerprint=replace(fingerprint, own=own.to_bytes()), pieces=keys)
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:
@@ -249,7 +249,7 @@ class PageFingerprinter:
         left = [(piece, flag) for piece, flag in zip(parts, flags, strict=True) if flag != OF_SITE]
         own_tokens = sum(len(piece.tokens) for piece, _ in left)
         if is_doubtful(own_tokens, sum(len(piece.tokens) for piece, flag in left if flag)):
-            return OwnPart(DOUBTFUL, tokens)
+            return OwnPart(DOUBTFUL, own_tokens)
         if len(left) == len(parts):
             return OwnPart(WHOLE, tokens)
         own = made_of(document, [piece for piece, _ in left])

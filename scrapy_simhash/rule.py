@@ -17,14 +17,13 @@ from scrapy_simhash import kernel
 from scrapy_simhash.config import Config
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import (
+    EQUAL_KEY,
     PART,
     Fingerprint,
     OwnPart,
     are_different,
-    equal_subject,
+    compare_keys,
     is_part,
-    same_subject,
-    shares_subject,
     similarity,
 )
 from scrapy_simhash.second_look import NOT_NEAR, decide, threshold
@@ -44,8 +43,9 @@ class Measured:
 
     __slots__ = (
         *("min_similarity", "reach", "has_sketches", "has_own_parts"),
-        *("is_same_subject", "is_equal_subject", "shares_subject", "is_other_thing"),
+        *("keys", "is_other_thing", "has_same_words"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
+        *("whole", "its_whole"),
         *("similarity", "by_text"),
     )
 
@@ -61,10 +61,9 @@ class Measured:
         self.has_own_parts = False
         if not self.has_sketches:
             return
-        self.is_same_subject = same_subject(a.sketch, b.sketch)
-        self.is_equal_subject = equal_subject(a.sketch, b.sketch)
-        self.shares_subject = shares_subject(a.sketch, b.sketch)
-        is_found = self.distance <= reach or self.shares_subject
+        #: How the title keys compare, see ``sketch.compare_keys()``.
+        self.keys = compare_keys(a.sketch, b.sketch)
+        is_found = self.distance <= reach or self.keys == EQUAL_KEY
         #: Share of shingles in common; not asked for of pages that are no candidates of each other.
         self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
         self.has_own_parts = bool(a.own and b.own)
@@ -72,11 +71,14 @@ class Measured:
             return
         has_part = is_part(a.own) or is_part(b.own)
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        #: Whether their main texts have the same words, but for numbers and dates.
+        self.has_same_words = own.words == its.words
         #: Whether structured data names different things, and the texts differ as far as fingerprints tell.
         self.is_other_thing = are_different(own.identity, its.identity) and not (
             a.value == b.value and a.sketch == b.sketch
         )
         self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
+        self.whole, self.its_whole = own.whole, its.whole
         #: The same of what is not the sites': of all text, where a site repeats nothing of it.
         self.own_distance, self.own_estimate = 65, NOT_NEAR
         if has_part:

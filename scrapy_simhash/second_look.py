@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_simhash.page.fingerprint.own_part import DOUBTFUL, PART, UNKNOWN, WHOLE
+from scrapy_simhash.page.fingerprint.sketch import EQUAL_KEY, NO_KEY, OTHER_KEY
 
 if TYPE_CHECKING:
     # Where this file is compiled, the structure of that name in kernel/hamming/second_look.h.
@@ -26,11 +27,14 @@ BARE_DISTANCE = 3
 #: text; where one subject has all words of the other, texts must be equal as far as sketches tell. Texts of so many
 #: tokens and more are told apart by their own words all the same.
 LONG_TEXT = 1_000
+OTHER_DIVISOR = 4.0
 EQUAL_SIMILARITY = 0.98
 #: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
 SHORT_OWN_PART = 30
 #: Of versions of one page, with equal subjects on sites that are known, less must agree if they have so many tokens.
 LEAST_VERSION = 50
+FEW = 60
+FEW_SHARE = 0.5
 
 
 def decide(pair: Measured) -> None:
@@ -43,24 +47,31 @@ def decide(pair: Measured) -> None:
         pair.by_text = 1 - pair.distance / BITS if is_near else NOT_NEAR
         pair.similarity = pair.by_text
         return
-    least = pair.min_similarity if pair.is_same_subject else 1 - (1 - pair.min_similarity) / 4
+    least = pair.min_similarity if pair.keys != OTHER_KEY else 1 - (1 - pair.min_similarity) / OTHER_DIVISOR
     pair.by_text = pair.estimate if pair.estimate >= least else NOT_NEAR
     pair.similarity = pair.by_text
     if not pair.has_own_parts:
         return
+    is_equal = pair.keys == EQUAL_KEY or pair.keys == NO_KEY
     if pair.is_other_thing:
         pair.similarity = NOT_NEAR
         return
     fewer = min(pair.tokens, pair.its_tokens)
     one, other = pair.kind, pair.its_kind
+    is_partly_known = one == PART or other == PART or one == DOUBTFUL or other == DOUBTFUL
+    if is_partly_known and fewer < FEW and not pair.has_same_words:
+        differing = (pair.whole + pair.its_whole) / 2.0 * (1 - pair.estimate) / (1 + pair.estimate)
+        if differing > FEW_SHARE * (1 - pair.min_similarity) * fewer:
+            pair.similarity = NOT_NEAR
+            return
     is_doubtful = one in (UNKNOWN, DOUBTFUL) or other in (UNKNOWN, DOUBTFUL)
-    if pair.is_equal_subject and not is_doubtful and fewer >= LEAST_VERSION:
+    if is_equal and not is_doubtful and (fewer >= LEAST_VERSION or pair.has_same_words):
         least = 1 - 1.5 * (1 - pair.min_similarity)
     pair.similarity = pair.estimate if pair.estimate >= least else NOT_NEAR
     # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
     if is_doubtful and not ((one == UNKNOWN and other == WHOLE) or (one == WHOLE and other == UNKNOWN)):
-        if not pair.is_equal_subject and fewer < LONG_TEXT:
-            is_near = pair.is_same_subject and pair.estimate >= EQUAL_SIMILARITY
+        if not is_equal and fewer < LONG_TEXT:
+            is_near = pair.keys != OTHER_KEY and pair.estimate >= EQUAL_SIMILARITY
             pair.similarity = pair.estimate if is_near else NOT_NEAR
         if pair.similarity >= 0:
             return
@@ -94,11 +105,12 @@ def _of_own_parts(pair: Measured, least: float) -> float:
     after the first of two pages had come is left out of the second one only.
     """
     estimate = pair.own_estimate
+    is_equal = pair.keys == EQUAL_KEY or pair.keys == NO_KEY
     fewer = min(pair.tokens, pair.its_tokens)
-    is_found = pair.own_distance <= pair.reach or pair.shares_subject
+    is_found = pair.own_distance <= pair.reach or pair.keys == EQUAL_KEY
     if fewer >= SHORT_OWN_PART and estimate >= least and is_found:
         return estimate
-    if pair.is_equal_subject:
+    if is_equal:
         both = pair.tokens + pair.its_tokens
         contained = estimate / (1 + estimate) * both / fewer if fewer > 0 else 1.0
         return pair.similarity if contained >= pair.min_similarity else NOT_NEAR

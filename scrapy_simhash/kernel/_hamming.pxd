@@ -48,10 +48,11 @@ cdef extern from "second_look.h" nogil:
     ctypedef struct measured:
         double min_similarity
         int reach
-        bint has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject, is_other_thing
+        bint has_sketches, has_own_parts, is_other_thing, has_same_words
+        int keys
         int distance, own_distance
         double estimate, own_estimate
-        int kind, its_kind, tokens, its_tokens
+        int kind, its_kind, tokens, its_tokens, whole, its_whole
         double similarity, by_text
 
     ctypedef struct Print:

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What the C files offer to the door: see page.h for what each of it means."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "base.h" nogil:
     int DONE, NOT_COVERED, NO_MEMORY, CALLBACK_FAILED
@@ -34,7 +34,7 @@ cdef extern from "page.h" nogil:
         int languages
         int scripts[7]
         double linked
-        uint64_t unnamed_reasons
+        uint64_t worded_reasons, unnamed_reasons
         int64_t sample, least_tokens, max_path_depth, most_marks
         int64_t cut, least_piece, short_piece
         uint32_t sentence_marks[32]
@@ -111,7 +111,8 @@ cdef extern from "page.h" nogil:
         uint32_t features
         uint8_t sketch[128]
     ctypedef struct own_part:
-        uint32_t tokens, doubtful
+        uint32_t tokens, whole, doubtful
+        uint16_t words
         uint64_t value
         uint8_t sketch[128]
     int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS

@@ -98,6 +98,7 @@ cdef class Rules:
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
         c.linked, c.unnamed_reasons = definition.linked, definition.unnamed_reasons
+        c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens = definition.sample, definition.least_tokens
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks

@@ -10,15 +10,17 @@ cdef enum:
 
 cdef bytes packed(int kind, const own_part *own):
     """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py writes it."""
-    cdef unsigned char data[3 + 8 + 112]
-    cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF)
+    cdef unsigned char data[7 + 8 + 112]
+    cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), whole = min(own.whole, <uint32_t>0xFFFF)
     cdef int i
     data[0], data[1], data[2] = kind, tokens >> 8, tokens & 0xFF
+    data[3], data[4] = whole >> 8, whole & 0xFF
+    data[5], data[6] = own.words >> 8, own.words & 0xFF
     if kind != OWN_PART:
-        return PyBytes_FromStringAndSize(<const char *>data, 3)
+        return PyBytes_FromStringAndSize(<const char *>data, 7)
     for i in range(8):
-        data[3 + i] = own.value >> (56 - 8 * i) & 0xFF
-    memcpy(data + 11, own.sketch, SKETCH_MINHASH)
+        data[7 + i] = own.value >> (56 - 8 * i) & 0xFF
+    memcpy(data + 15, own.sketch, SKETCH_MINHASH)
     return PyBytes_FromStringAndSize(<const char *>data, sizeof(data))
 
 
@@ -26,7 +28,6 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site):
     """Return the keys of the pieces of a page, and its own part without an identity; None: not covered."""
     cdef fold_settings by = settings_of(settings, False)
     cdef own_part own
-    cdef uint32_t whole
     cdef bytes flags = None
     cdef const uint8_t *read_flags = NULL
     if not raise_for(page_cut(p), rules):
@@ -36,16 +37,14 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site):
     if is_known:
         flags = site.flags(pieces)
     raise_for(page_weigh_own(p, NULL, &own), rules)
-    whole = own.tokens
     if flags is not None:
         if <size_t>len(flags) != page_pieces(p):
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
     if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
-        own.tokens = whole
         return pieces, packed(OWN_DOUBTFUL if is_known else OWN_UNKNOWN, &own)
-    if own.tokens == whole:
+    if own.tokens == own.whole:
         return pieces, packed(OWN_WHOLE, &own)
     if not raise_for(page_own_part(p, read_flags, &by, &own), rules):
         return None

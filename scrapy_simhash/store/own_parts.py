@@ -6,15 +6,15 @@ from array import array
 
 from scrapy_simhash.page.fingerprint import LEAST_BYTES, MOST_BYTES, own_part_length
 
-_IN_ROW = 1 << 31
+_IN_ROW = 1 << 63
 
 
 class OwnParts:
-    """Own parts as bytes, by number: 4 bytes each, and 132 more for those longer than three."""
+    """Own parts as bytes, by number: 8 bytes each, and 136 more for those longer than seven."""
 
     def __init__(self) -> None:
-        # 0 for none; else the three bytes and one more, or the number of a row.
-        self._places = array("I")
+        # 0 for none; else the seven bytes and one more, or the number of a row.
+        self._places = array("Q")
         self._rows = bytearray()
 
     def __setitem__(self, number: int, own: bytes) -> None:

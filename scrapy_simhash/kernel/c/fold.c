@@ -58,40 +58,53 @@ static void sketch_shingle(uint64_t least[SKETCH_BINS], uint64_t hash)
     *bin = rank < *bin ? rank : *bin;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
-}
+/* The least distinct numbers of a title key's words, in order. */
+enum { MOST_KEY_WORDS = 64 };
+typedef struct {
+    uint16_t numbers[MOST_KEY_WORDS + 1];
+    size_t n;
+} key_words;
 
-/* Keeps the eight least distinct numbers of the subject's words. */
-static void take_subject_word(uint16_t numbers[SKETCH_SUBJECT + 1], size_t *n, uint64_t hash)
+static void take_key_word(key_words *key, uint64_t hash)
 {
-    uint16_t number = (uint16_t)(hash >> 48);
+    uint16_t number = (uint16_t)(hash >> 49);
     number = number == 0 ? 1 : number;
-    for (size_t i = 0; i < *n; i++)
-        if (numbers[i] == number)
-            return;
-    numbers[(*n)++] = number;
-    qsort(numbers, *n, sizeof *numbers, ascending);
-    *n = *n > SKETCH_SUBJECT ? SKETCH_SUBJECT : *n;
+    size_t at = key->n;
+    while (at > 0 && key->numbers[at - 1] > number)
+        at--;
+    if (at > 0 && key->numbers[at - 1] == number)
+        return;
+    memmove(key->numbers + at + 1, key->numbers + at, (key->n - at) * sizeof *key->numbers);
+    key->numbers[at] = number;
+    key->n += key->n < MOST_KEY_WORDS;
 }
 
-static void sketch_subject(page *p, uint8_t *to)
+static void sketch_key(page *p, uint8_t *to)
 {
-    uint16_t numbers[SKETCH_SUBJECT + 1] = {0};
-    size_t n = 0;
+    key_words key = {.n = 0};
     for (uint32_t i = 0; i < p->subject.n; i++)
-        take_subject_word(numbers, &n, p->tokens.at[p->run.at[p->subject.run + i]].hash);
+        take_key_word(&key, p->tokens.at[p->run.at[p->subject.run + i]].hash);
     for (size_t i = 0; p->makes_offer && i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         if (b->zone == ZONE_OFFER)
-            take_subject_word(numbers, &n,
-                              b->tokens == 0 ? xxh3("", 0) : hash_joined(p, p->run.at + b->run, b->tokens));
+            take_key_word(&key, b->tokens == 0 ? xxh3("", 0) : hash_joined(p, p->run.at + b->run, b->tokens));
+    }
+    if (key.n > SKETCH_SUBJECT) {
+        /* The last one stands for all that have no place, as in sketch.py. */
+        enum { MANY = 1 << 15, MOST_MORE = 31, REST_BITS = 10 };
+        size_t more = key.n - SKETCH_SUBJECT - 1;
+        uint16_t rest = 0;
+        for (size_t i = SKETCH_SUBJECT - 1; i < key.n; i++)
+            rest ^= key.numbers[i];
+        more = more < MOST_MORE ? more : MOST_MORE;
+        key.numbers[SKETCH_SUBJECT - 1] =
+            (uint16_t)(MANY | more << REST_BITS | (rest & ((1 << REST_BITS) - 1)));
+        key.n = SKETCH_SUBJECT;
     }
     memset(to, 0, 2 * SKETCH_SUBJECT);
-    for (size_t i = 0; i < n; i++) {
-        to[2 * i] = (uint8_t)(numbers[i] >> 8);
-        to[2 * i + 1] = (uint8_t)numbers[i];
+    for (size_t i = 0; i < key.n && i < SKETCH_SUBJECT; i++) {
+        to[2 * i] = (uint8_t)(key.numbers[i] >> 8);
+        to[2 * i + 1] = (uint8_t)key.numbers[i];
     }
 }
 
@@ -116,5 +129,5 @@ void sketch(page *p, uint8_t to[SKETCH_BYTES])
             uint64_t mark = 1 + ((uint64_t)((uint32_t)least[i] * p->rules->mark_scatter) * 3 >> 32);
             to[i / 4] |= (uint8_t)(mark << (6 - 2 * (i % 4)));
         }
-    sketch_subject(p, to + SKETCH_MINHASH);
+    sketch_key(p, to + SKETCH_MINHASH);
 }

@@ -30,6 +30,45 @@ static void cut(page *p, segment part, uint64_t zero)
     }
 }
 
+static bool is_year(const page *p, uint32_t number)
+{
+    const token *t = &p->tokens.at[number];
+    const char *text = token_text(p, t);
+    return t->n == 4 && ((text[0] == '1' && text[1] == '9') || (text[0] == '2' && text[1] == '0'));
+}
+
+/* words_number() of page/pieces.py for one paragraph, as a sum. */
+static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
+{
+    enum { DATE_REACH = 3 };
+    uint64_t sum = 0;
+    uint32_t last = UINT32_MAX, next = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (p->facts.at[run[i]].is_decimal) {
+            last = i;
+            continue;
+        }
+        if (next <= i)
+            for (next = i + 1; next < n && !p->facts.at[run[next]].is_decimal;)
+                next++;
+        bool is_inside = last != UINT32_MAX && i - last <= DATE_REACH && next < n && next - i <= DATE_REACH;
+        if (!is_inside && !(next == i + 1 && next < n && is_year(p, run[next])))
+            sum += p->tokens.at[run[i]].hash;
+    }
+    return sum;
+}
+
+static uint16_t words_number(const page *p)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (p->rules->worded_reasons >> b->reason & 1)
+            sum += sum_of_words(p, p->run.at + b->run, b->tokens);
+    }
+    return (uint16_t)(sum * p->rules->occurrence_scatter >> 48);
+}
+
 void cut_pieces(page *p)
 {
     uint64_t zero = xxh3("0", 1);
@@ -38,13 +77,16 @@ void cut_pieces(page *p)
     take_main_text(p);
     for (size_t i = 0; i < p->segments.n; i++)
         cut(p, p->segments.at[i], zero);
+    p->words_number = words_number(p);
 }
 
 void weigh_own(page *p, const uint8_t *flags, own_part *result)
 {
     memset(result, 0, sizeof *result);
+    result->words = p->words_number;
     for (size_t i = 0; i < p->pieces.n; i++) {
         uint8_t flag = flags == NULL ? 0 : flags[i];
+        result->whole += p->pieces.at[i].n;
         result->tokens += flag == OF_SITE ? 0 : p->pieces.at[i].n;
         result->doubtful += flag > OF_SITE ? p->pieces.at[i].n : 0;
     }

@@ -71,6 +71,7 @@ typedef struct {
     int languages;
     int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
     double linked;
+    uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
     int64_t sample, least_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece;
@@ -223,6 +224,7 @@ typedef struct {
     VEC(segment) segments; /* what is folded: the main text, or the page's own part of it */
     VEC(segment) pieces;
     VEC(uint8_t) piece_keys; /* 8 bytes each, lowest first */
+    uint16_t words_number;   /* see own_part */
     VEC(sequence) sequences;
     VEC(uint32_t) sequence_slots;
     size_t shingles, shingles_with_stopword; /* distinct ones */
@@ -248,7 +250,8 @@ typedef struct {
 
 /* What of a page is not its site's, and what of that may be. */
 typedef struct {
-    uint32_t tokens, doubtful;
+    uint32_t tokens, whole, doubtful;
+    uint16_t words; /* of all the main text: its words without numbers and dates */
     uint64_t value; /* 0 where it is too short for a fingerprint */
     uint8_t sketch[SKETCH_BYTES];
 } own_part;

@@ -4,7 +4,7 @@
 
 #include "scan.h"
 
-enum { VALUE = 8, MINHASH = 112, WORDS = 8, SKETCH = MINHASH + 2 * WORDS, HEAD = 3, MARKS = 3 };
+enum { VALUE = 8, MINHASH = 112, WORDS = 8, SKETCH = MINHASH + 2 * WORDS, HEAD = 7, MARKS = 3 };
 enum { PART = HEAD + VALUE + MINHASH, FAR = 65 };
 /* The first byte of an own part: its kind, and whether there is an identity at the end. */
 enum { KIND = 3, WITH_IDENTITY = 4, IDENTITY = 9, KIND_AND_HOST = 3 };
@@ -83,57 +83,51 @@ static double similarity(const uint8_t *a, const uint8_t *b)
     return all == 0 || more < 0 ? 0.0 : (double)more / ((MARKS - 1) * all);
 }
 
-/* How many words of a subject there are, and how many of them the other has too. The words of one are different. */
-#ifdef __GNUC__
-typedef uint16_t words __attribute__((vector_size(2 * WORDS)));
+/* compare_keys() of sketch.py, with its answers. */
+enum { NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY, MANY = 1 << 15, MOST_MORE = 31, REST_BITS = 10 };
 
-/* Each lane is 0 or 1. */
-static int lanes(words of)
-{
-    uint64_t halves[2];
-    memcpy(halves, &of, sizeof halves);
-    return (int)((halves[0] + halves[1]) * 0x0001000100010001u >> 48);
-}
+typedef struct {
+    uint16_t numbers[WORDS];
+    int n, kept;
+} title_key;
 
-static void count_words(const uint8_t *a, const uint8_t *b, int *of_a, int *of_b, int *common)
+static void read_key(title_key *key, const uint8_t *at)
 {
-    words x, y, both = {0};
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
+    key->kept = 0;
     for (int i = 0; i < WORDS; i++)
-        both |= (words)(y == x[i]);
-    words in_y = (words)(y != 0);
-    *of_a = lanes((words)(x != 0) & 1);
-    *of_b = lanes(in_y & 1);
-    *common = lanes(both & in_y & 1);
-}
-#else
-static void count_words(const uint8_t *a, const uint8_t *b, int *of_a, int *of_b, int *common)
-{
-    uint16_t x[WORDS], y[WORDS];
-    memcpy(x, a, sizeof x);
-    memcpy(y, b, sizeof y);
-    *of_a = *of_b = *common = 0;
-    for (int i = 0; i < WORDS; i++) {
-        bool is_there = false;
-        for (int j = 0; j < WORDS; j++)
-            is_there |= x[j] == y[i];
-        *of_a += x[i] != 0;
-        *of_b += y[i] != 0;
-        *common += is_there && y[i] != 0;
+        if ((key->numbers[i] = (uint16_t)number(at + 2 * i, 2)) != 0)
+            key->kept = i + 1;
+    key->n = key->kept;
+    if (key->numbers[WORDS - 1] & MANY) {
+        key->kept = WORDS - 1;
+        key->n = (key->numbers[WORDS - 1] >> REST_BITS & MOST_MORE) + WORDS + 1;
     }
 }
-#endif
 
-/* Answers the three questions about subjects, as same_subject(), equal_subject(), shares_subject() in sketch.py do. */
-static void compare_subjects(measured *self, const uint8_t *a, const uint8_t *b)
+/* Whether one of its words is surely not in the other key. Both are in order. */
+static bool has_another(const title_key *key, const title_key *other)
 {
-    int of_a, of_b, common;
-    count_words(a, b, &of_a, &of_b, &common);
-    bool says_nothing = of_a == 0 || of_b == 0;
-    self->is_same_subject = says_nothing || 7 * common >= 6 * (of_a < of_b ? of_a : of_b);
-    self->shares_subject = !says_nothing && common == of_a && common == of_b;
-    self->is_equal_subject = says_nothing || self->shares_subject;
+    uint16_t last = other->n > WORDS ? other->numbers[other->kept - 1] : MANY;
+    for (int i = 0, j = 0; i < key->kept && key->numbers[i] <= last; i++) {
+        while (j < other->kept && other->numbers[j] < key->numbers[i])
+            j++;
+        if (j == other->kept || other->numbers[j] != key->numbers[i])
+            return true;
+    }
+    return false;
+}
+
+static int compare_keys(const uint8_t *a, const uint8_t *b)
+{
+    bool is_equal = memcmp(a, b, 2 * WORDS) == 0;
+    if ((a[0] | a[1]) == 0 || (b[0] | b[1]) == 0)
+        return NO_KEY;
+    if (is_equal)
+        return EQUAL_KEY;
+    title_key one, other;
+    read_key(&one, a);
+    read_key(&other, b);
+    return one.n == other.n || (has_another(&one, &other) && has_another(&other, &one)) ? OTHER_KEY : WITHIN;
 }
 
 /* What is compared of a page that is not its site's: all of it, where nothing is. */
@@ -167,8 +161,8 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->has_sketches = one->sketch != NULL && other->sketch != NULL;
     if (!self->has_sketches)
         return;
-    compare_subjects(self, one->sketch + MINHASH, other->sketch + MINHASH);
-    bool is_found = self->distance <= self->reach || self->shares_subject;
+    self->keys = compare_keys(one->sketch + MINHASH, other->sketch + MINHASH);
+    bool is_found = self->distance <= self->reach || self->keys == EQUAL_KEY;
     self->estimate = is_found ? similarity(one->sketch, other->sketch) : NOTHING;
     self->has_own_parts = one->own != NULL && other->own != NULL;
     bool has_part = self->has_own_parts && (one->is_part || other->is_part);
@@ -179,6 +173,9 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->its_kind = other->own[0] & KIND;
     self->tokens = (int)number(one->own + 1, 2);
     self->its_tokens = (int)number(other->own + 1, 2);
+    self->whole = (int)number(one->own + 3, 2);
+    self->its_whole = (int)number(other->own + 3, 2);
+    self->has_same_words = memcmp(one->own + 5, other->own + 5, 2) == 0;
     self->own_distance = FAR;
     self->own_estimate = NOTHING;
     if (!has_part)

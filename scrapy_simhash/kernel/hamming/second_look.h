@@ -4,7 +4,7 @@
  *
  *     8 bytes    value
  *     128        sketch, or nothing: 112 of minhash, 8 words of the subject
- *     3 or 123   own part, or nothing: kind, tokens; value and minhash where it is a PART
+ *     7 or 127   own part, or nothing: kind, tokens, all tokens, words; value and minhash where it is a PART
  *     9          identity, or nothing: kind, host and three parts of what structured data names
  */
 #ifndef SIMHASH_SECOND_LOOK_H
@@ -18,10 +18,11 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool has_sketches, has_own_parts, is_same_subject, is_equal_subject, shares_subject, is_other_thing;
+    bool has_sketches, has_own_parts, is_other_thing, has_same_words;
+    int keys;
     int distance, own_distance;
     double estimate, own_estimate;
-    int kind, its_kind, tokens, its_tokens;
+    int kind, its_kind, tokens, its_tokens, whole, its_whole;
     double similarity, by_text;
 } measured;
 

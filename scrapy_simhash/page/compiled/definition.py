@@ -17,7 +17,7 @@ from scrapy_simhash.page.language import languages, normalize, stopwords
 from scrapy_simhash.page.language.choose import SCRIPTS
 from scrapy_simhash.page.language.detect import SAMPLE
 from scrapy_simhash.page.language.tokens import MOST_MARKS
-from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, is_doubtful
+from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, WORDED, is_doubtful
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.structured import TYPES
 from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
@@ -106,6 +106,7 @@ def definition() -> SimpleNamespace:
         sentence_marks=sorted(columns.SENTENCE_MARKS),
         chrome_names=len(tags.CHROME_NAMES),
         linked=main_text.LINKED,
+        worded_reasons=sum(1 << main_text.REASONS.index(reason) for reason in WORDED),
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,

@@ -5,6 +5,8 @@ known about the site when the page came. As bytes::
 
     1 byte     kind; 4 more with an identity
     2 bytes    tokens, at most 65535
+    2 bytes    tokens of the main text, at most 65535
+    2 bytes    words
     8 bytes    value                     these two for ``PART`` only
     112 bytes  minhash, as in a sketch
     9 bytes    identity                  if the page's structured data names one
@@ -18,7 +20,7 @@ from typing import NamedTuple
 from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES
 from scrapy_simhash.page.fingerprint.sketch import MINHASH_BYTES
 
-_HEAD = Struct(">BH")
+_HEAD = Struct(">BHHH")
 _VALUE = Struct(">Q")
 _MOST_TOKENS = 0xFFFF
 _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
@@ -51,11 +53,16 @@ class OwnPart(NamedTuple):
     identity: bytes = b""
     """9 bytes: which thing the page is about, see :mod:`scrapy_simhash.page.fingerprint.identity`; empty if it names
     none."""
+    words: int = 0
+    """16 bits for the words of all the main text without numbers and dates, see
+    :func:`~scrapy_simhash.page.pieces.words_number`."""
+    whole: int = 0
+    """Tokens of the main text with those that are the site's, as ``tokens``."""
 
     def to_bytes(self) -> bytes:
-        """Return 3 bytes, or 123 for a ``PART``; 9 more with an identity."""
+        """Return 7 bytes, or 127 for a ``PART``; 9 more with an identity."""
         kind = self.kind | _WITH_IDENTITY if self.identity else self.kind
-        data = _HEAD.pack(kind, min(self.tokens, _MOST_TOKENS))
+        data = _HEAD.pack(kind, min(self.tokens, _MOST_TOKENS), min(self.whole, _MOST_TOKENS), self.words)
         if self.kind == PART:
             data += _VALUE.pack(self.value) + self.minhash
         return data + self.identity
@@ -63,11 +70,12 @@ class OwnPart(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> OwnPart:
         """Return what to_bytes() wrote, by its length as `Fingerprint` checked it."""
-        kind, tokens = _HEAD.unpack_from(data)
+        kind, tokens, whole, words = _HEAD.unpack_from(data)
         if kind & _KIND != PART:
-            return cls(kind & _KIND, tokens, identity=data[_HEAD.size :])
+            return cls(kind & _KIND, tokens, identity=data[_HEAD.size :], words=words, whole=whole)
         (value,) = _VALUE.unpack_from(data, _HEAD.size)
-        return cls(PART, tokens, value, data[_HEAD.size + _VALUE.size : _PART_BYTES], data[_PART_BYTES:])
+        minhash, rest = data[_HEAD.size + _VALUE.size : _PART_BYTES], data[_PART_BYTES:]
+        return cls(PART, tokens, value, minhash, rest, words, whole)
 
 
 def is_part(own: bytes) -> bool:

@@ -16,8 +16,9 @@ König 2010).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import sha1
+from operator import xor
 from struct import Struct
 
 from scrapy_simhash.page.fingerprint.hashing import digest
@@ -28,6 +29,11 @@ SUBJECT_WORDS = 8
 SKETCH_BYTES = MINHASH_BYTES + 2 * SUBJECT_WORDS
 
 _MARKS = 3
+#: The highest bit of the last number of a title key of more than eight words; the numbers of words have 15 bits. Then
+#: 5 bits for how many more than nine words there are, and 10 for the others.
+_MANY, _MOST_MORE, _REST_BITS = 1 << 15, 31, 10
+#: Distinct words of a title key that count, the least ones.
+_MOST_WORDS = 64
 #: Mixes the rank of a shingle before it becomes a mark: the least ranks have many leading zeros.
 SCATTER = 0x9E3779B1
 # More than any rank.
@@ -90,26 +96,44 @@ def _filled(bins: int) -> int:
     return (bins | bins >> 1) & _EVERY_BIN
 
 
-def same_subject(a: bytes, b: bytes) -> bool:
-    """Tell whether the words of the shorter subject are, all but one in seven, words of the other.
+#: How the title keys of two pages compare. `NO_KEY`: one has none, and contradicts nothing. `WITHIN`: one has all words
+#: of the other, and more. `OTHER_KEY`: each has a word that the other lacks, as two towns in the place of one.
+NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY = range(4)
 
-    A page without a subject contradicts none.
+
+def compare_keys(a: bytes, b: bytes) -> int:
+    """Return how the title keys in two sketches compare: `NO_KEY`, `EQUAL_KEY`, `WITHIN` or `OTHER_KEY`.
+
+    Keys of more than eight words are kept in part: where both have as many words, any difference is seen. Where not,
+    one that stands for words of the part that is not kept may be missed, and the answer is `WITHIN`.
     """
-    words_a, words_b = _numbers(a), _numbers(b)
-    if not words_a or not words_b:
-        return True
-    return 7 * len(words_a & words_b) >= 6 * min(len(words_a), len(words_b))
+    one, other = a[MINHASH_BYTES:], b[MINHASH_BYTES:]
+    words, count = _key(one)
+    its_words, its_count = _key(other)
+    if not count or not its_count:
+        return NO_KEY
+    if one == other:
+        return EQUAL_KEY
+    if count == its_count or (
+        _has_another(words, its_words, its_count) and _has_another(its_words, words, count)
+    ):
+        return OTHER_KEY
+    return WITHIN
 
 
-def equal_subject(a: bytes, b: bytes) -> bool:
-    """Tell whether two pages have the same words in their subjects, as far as sketches keep them, or one has none."""
-    words_a, words_b = a[MINHASH_BYTES:], b[MINHASH_BYTES:]
-    return words_a == words_b or not (any(words_a) and any(words_b))
+def _key(words: bytes) -> tuple[tuple[int, ...], int]:
+    """Return the numbers that are kept of a title key's words, in order, and how many words it has."""
+    *numbers, last = _SUBJECT.unpack(words)
+    if last & _MANY:
+        return tuple(numbers), (last >> _REST_BITS & _MOST_MORE) + SUBJECT_WORDS + 1
+    kept = tuple(number for number in (*numbers, last) if number)
+    return kept, len(kept)
 
 
-def shares_subject(a: bytes, b: bytes) -> bool:
-    """Tell whether two pages have a subject, and it is the same one."""
-    return a[MINHASH_BYTES:] == b[MINHASH_BYTES:] and any(a[MINHASH_BYTES:])
+def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int) -> bool:
+    """Tell whether one of *words* is surely not in a key of *its_count* words, the least of which are *its_words*."""
+    last = its_words[-1] if its_count > SUBJECT_WORDS else _MANY
+    return any(word <= last and word not in its_words for word in words)
 
 
 # Whoever searches for a page asks for it, and then whoever learns from it.
@@ -124,10 +148,14 @@ def subject_number(sketch: bytes) -> int:
 
 
 def _words(subject: Iterable[str]) -> bytes:
-    """Return up to eight of the subject's words as sorted 16-bit numbers; 0 stands for none."""
-    numbers = sorted({int.from_bytes(digest(word)[:2], "big") or 1 for word in subject})[:SUBJECT_WORDS]
+    """Return the words of a title key as eight 16-bit numbers, in order; 0 stands for none.
+
+    Of more than eight words the seven with the least numbers, and one number for how many there are and for what the
+    others are: so no word changes unseen.
+    """
+    numbers = sorted({int.from_bytes(digest(word)[:2], "big") >> 1 or 1 for word in subject})
+    if len(numbers) > SUBJECT_WORDS:
+        more = min(len(numbers) - SUBJECT_WORDS - 1, _MOST_MORE)
+        rest = reduce(xor, numbers[SUBJECT_WORDS - 1 : _MOST_WORDS]) & ((1 << _REST_BITS) - 1)
+        numbers[SUBJECT_WORDS - 1 :] = [_MANY | more << _REST_BITS | rest]
     return b"".join(number.to_bytes(2, "big") for number in numbers).ljust(2 * SUBJECT_WORDS, b"\0")
-
-
-def _numbers(sketch: bytes) -> set[int]:
-    return set(_SUBJECT.unpack_from(sketch, MINHASH_BYTES)) - {0}

@@ -1,0 +1,397 @@
+"""Generated sites with long titles, whose pages differ by one word or two of them: towns, numbers, dates, names, sizes.
+
+The other sites of this package have short titles. Here a title has 3 to 15 words, most of which all pages of the site
+share (``Project Manager (m/f/d) in Évora | Halden``), and a page says 5 to 60 words of its own among 30 to 800 shared
+ones. Some sites have a table of numbers, a gender tag, the site's name in the title, or a counter or the date of an
+update there; a third of the pages is posted again with other dates, counters and related links. All pages of a site
+have different slots; no two slots ever mean the same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from itertools import product
+from random import Random
+from typing import NamedTuple
+
+from benchmarks.lib.shared_text.sites import _ORGANISATIONS, _TOWNS, Page, _bank
+
+#: A share of the pages is posted again.
+REPOSTED = 1 / 3
+#: Words of the own text.
+TINY, SHORT, LONG = 5, 20, 60
+
+TOWNS = (
+    "Évora", "Zwolle", "Bergen", "Ghent", "Porto", "Malmö", "Kraków", "Lugano", "Tartu", "Graz", "Nantes", "Ulm",
+    "Turku", "Bari",
+)  # fmt: skip
+NAMES = (
+    "Keller", "Okafor", "Lindqvist", "Moreau", "Tanaka", "Silva", "Novak", "Brandt", "Rossi", "Haugen", "Petrov",
+    "Yilmaz", "Doyle", "Castro", "Weiss", "Larsen", "Fischer", "Molina", "Berg", "Duarte", "Hansen", "Costa",
+)  # fmt: skip
+ROLES = {
+    "en": ("Project Manager", "Nurse", "Electrician", "Warehouse Clerk"),
+    "de": ("Projektleiter", "Pflegefachkraft", "Elektroniker", "Lagerist"),
+    "es": ("Jefe de Proyecto", "Enfermero", "Electricista", "Mozo de Almacén"),
+}
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
+COLOURS = ("black", "white", "red", "navy", "olive", "sand", "grey", "yellow", "brown", "silver")
+SIZES = ("90 cm", "100 cm", "120 cm", "140 cm", "160 cm", "180 cm")
+SEASONS = ("Spring", "Summer", "Autumn", "Winter")
+OFFICES = ("Residents", "Vehicles", "Parks", "Schools", "Archives", "Taxes", "Housing", "Youth")
+#: What a page may say of itself, ten words each; a name or a number makes each its own.
+REMARKS = {
+    "en": (
+        "{name} looks after this one and answers the telephone until {n}.",
+        "Ask for {name} at desk {n} behind the blue glass door.",
+        "The key hangs with {name}, who lives {n} steps from here.",
+        "It was {name} who counted {n} swallows under this very roof.",
+        "A bus stops {n} metres away, and {name} waits there for visitors.",
+        "Since the year {n} the garden has been tended by old {name}.",
+    ),
+    "de": (
+        "Hier hilft {name} gern weiter, das Zimmer hat die Nummer {n}.",
+        "Der Schlüssel hängt bei {name}, es sind nur {n} Schritte bis dort.",
+        "Seit {n} Tagen ist {name} dafür zuständig und freut sich über Besuch.",
+        "Ein Bus hält {n} Meter weiter, dort wartet {name} auf die Gäste.",
+    ),
+    "es": (
+        "Pregunte por {name} en la mesa {n} detrás de la puerta azul.",
+        "La llave la tiene {name}, que vive a solo {n} pasos de aquí.",
+        "El autobús para a {n} metros y allí espera {name} a todos.",
+        "Desde hace {n} días se ocupa de ello {name} con mucho gusto.",
+    ),
+}
+CHANGING = {
+    "en": "Posted {days} days ago, seen {seen} times, last changed on {date}.",
+    "de": "Vor {days} Tagen eingestellt, {seen} Mal angesehen, zuletzt geändert am {date}.",
+    "es": "Publicado hace {days} días, visto {seen} veces, modificado por última vez el {date}.",
+}
+RELATED = {"en": "Related", "de": "Mehr davon", "es": "Relacionado"}
+
+
+class Slots(NamedTuple):
+    """What tells a page from the others of its site."""
+
+    title: str
+    facts: str
+    """A sentence with the slots again and what else differs; the least that a page says of its own."""
+
+
+class TitlePlan(NamedTuple):
+    """What a site with long titles is like."""
+
+    kind: str
+    shared: int
+    """Words that all pages share, some 10 more or fewer."""
+    own: int
+    """Words of its own that a page says, about so many."""
+    language: str = "en"
+    tag: str = ""
+    """A gender tag in each title, or another word that all have."""
+    has_name: bool = False
+    """Whether the site's name stands in each title element."""
+    changing_title: str = ""
+    """What a title element says that differs in each repost: a counter, the date of an update."""
+    is_nested: bool = False
+    """Whether ``div`` elements alone make the page."""
+    texts: int = 1
+    """So many different shared texts the site has, each on its share of the pages."""
+
+    @property
+    def name(self) -> str:
+        """A name that says what the plan says."""
+        flags = [self.tag, "name" * self.has_name, self.changing_title.partition("{")[0].strip(" -(")]
+        flags += ["nested" * self.is_nested, f"{self.texts} texts" * (self.texts > 1)]
+        return " ".join([self.kind, self.language, str(self.shared), str(self.own), *filter(None, flags)])
+
+
+_VIEWS, _UPDATED = " ({n} views)", " - updated {date}"
+TITLES = (
+    TitlePlan("jobs", 400, SHORT),
+    TitlePlan("jobs", 400, SHORT, tag="(m/f/d)"),
+    TitlePlan("jobs", 400, SHORT, "de", tag="(m/w/d)", has_name=True),
+    TitlePlan("jobs", 400, SHORT, "es", tag="(h/f)", is_nested=True),
+    TitlePlan("jobs", 120, TINY, tag="(m/v/x)", has_name=True, texts=4),
+    TitlePlan("jobs", 800, LONG, tag="(m/k)", is_nested=True),
+    TitlePlan("jobs", 400, SHORT, tag="(m/f/d)", changing_title=_VIEWS),
+    TitlePlan("branches", 60, TINY),
+    TitlePlan("branches", 250, TINY, has_name=True, is_nested=True),
+    TitlePlan("branches", 30, SHORT, "de"),
+    TitlePlan("tides", 30, TINY),
+    TitlePlan("tides", 120, TINY, has_name=True, is_nested=True),
+    TitlePlan("timetables", 250, SHORT),
+    TitlePlan("timetables", 60, TINY, has_name=True),
+    TitlePlan("minutes", 400, SHORT),
+    TitlePlan("minutes", 120, LONG, has_name=True, changing_title=_UPDATED),
+    TitlePlan("people", 250, LONG),
+    TitlePlan("people", 800, TINY, has_name=True, is_nested=True),
+    TitlePlan("goods", 120, TINY, has_name=True),
+    TitlePlan("goods", 400, SHORT, is_nested=True),
+    TitlePlan("seasons", 250, SHORT),
+    TitlePlan("seasons", 60, LONG, has_name=True),
+    TitlePlan("offices", 400, TINY, "de", has_name=True),
+    TitlePlan("offices", 60, SHORT, "es", is_nested=True),
+    TitlePlan("flats", 400, SHORT, "es", has_name=True),
+    TitlePlan("flats", 60, TINY),
+    TitlePlan("lots", 120, SHORT, is_nested=True),
+    TitlePlan("lots", 800, SHORT, has_name=True, changing_title=_VIEWS),
+)
+
+
+class TitleSite(NamedTuple):
+    """A generated site with long titles."""
+
+    plan: TitlePlan
+    name: str
+    host: str
+    words: int
+    pages: tuple[Page, ...]
+    """Every entity once, as a crawl from list to list meets them, then the reposts."""
+
+
+def title_sites(seed: int = 0, plans: Sequence[TitlePlan] = TITLES) -> Iterator[TitleSite]:
+    """Yield the site of each plan; *seed* draws everything."""
+    for number, plan in enumerate(plans):
+        yield make_title_site(plan, number, seed)
+
+
+def make_title_site(plan: TitlePlan, number: int = 0, seed: int = 0) -> TitleSite:
+    """Return the site of *plan*; *number* makes its host and its text different from those of the same plan."""
+    random = Random(f"{seed} {number} {plan.name}")
+    organisation, town = random.choice(_ORGANISATIONS), random.choice(_TOWNS[plan.language])
+    host = f"www.{organisation.lower().replace(' ', '-')}-titles-{number}.example"
+    shared = [_prose(plan, organisation, town, random) for _ in range(plan.texts)]
+    all_of_them = _KINDS[plan.kind](plan, random)
+    own = [_own(plan, slots, random) for slots in all_of_them]
+    titles = [slots.title for slots in all_of_them]
+
+    def page(i: int, is_repost: bool) -> Page:
+        date = f"{random.randrange(1, 29)} {random.choice(MONTHS)} {2026 if is_repost else 2025}"
+        heading = titles[i]
+        changing = plan.changing_title.format(n=random.randrange(2, 4000), date=date)
+        title = heading + changing + (f" | {organisation}" if plan.has_name else "")
+        counted = CHANGING[plan.language].format(
+            days=random.randrange(2, 90), seen=f"{random.randrange(11, 9999):,}", date=date
+        )
+        body = _laid_out(plan, heading, own[i], shared[i % plan.texts], counted)
+        links = "".join(
+            f'<li><a href="/{j}">{escape(titles[j])}</a></li>' for j in random.sample(range(len(titles)), 4)
+        )
+        html = (
+            f'<!doctype html><html lang="{plan.language}"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+            f'</head><body><div><a href="/">{organisation}</a> <a href="/s">Search</a> <a href="/c">Contact</a></div>'
+            f"{body}<div><h3>{RELATED[plan.language]}</h3><ul>{links}</ul></div>"
+            f"<div><p>{organisation}. All rights reserved.</p></div></body></html>"
+        )
+        return Page(f"https://{host}/{'again' if is_repost else 'page'}/{i}", html, f"{i} {heading}", is_repost)
+
+    pages = [page(i, False) for i in range(len(all_of_them))]
+    again = random.sample(range(len(all_of_them)), int(len(all_of_them) * REPOSTED))
+    pages += [page(i, True) for i in again]
+    return TitleSite(plan, f"titles: {plan.name}", host, len(" ".join(shared[0]).split()), tuple(pages))
+
+
+def _laid_out(plan: TitlePlan, heading: str, own: Sequence[str], shared: Sequence[str], counted: str) -> str:
+    """Return the middle of a page: heading, own text before or inside the shared one, what changes."""
+    half = len(shared) // 2
+    first, second = " ".join(shared[:half]), " ".join(shared[half:])
+    if plan.is_nested:
+        parts = [f"<div>{first}</div>" if first else "", *own, f"<div>{second}</div>", f"<div>{counted}</div>"]
+        return f'<div class="r"><div class="c"><h1>{escape(heading)}</h1>{"".join(parts)}</div></div>'
+    parts = [f"<p>{counted}</p>", *own, f"<p>{first}</p>" if first else "", f"<p>{second}</p>"]
+    return f"<main><h1>{escape(heading)}</h1>{''.join(parts)}</main>"
+
+
+def _own(plan: TitlePlan, slots: Slots, random: Random) -> list[str]:
+    """Return the blocks of text of its own that a page has."""
+    if plan.kind == "tides":
+        rows = "".join(
+            f"<tr><td>{day}</td>{''.join(f'<td>{_time(random)} {random.randrange(2, 70) / 10}</td>' for _ in '1234')}</tr>"
+            for day in range(1, 15)
+        )
+        return [f"<p>{slots.facts}</p><table>{rows}</table>"]
+    said = [slots.facts]
+    remarks = list(REMARKS[plan.language])
+    random.shuffle(remarks)
+    while remarks and len(" ".join(said).split()) + 6 < plan.own:
+        said.append(remarks.pop().format(name=random.choice(NAMES), n=random.randrange(2, 990)))
+    return [f"<p>{escape(' '.join(said))}</p>"]
+
+
+def _time(random: Random) -> str:
+    return f"{random.randrange(24):02}:{random.randrange(60):02}"
+
+
+def _prose(plan: TitlePlan, organisation: str, town: str, random: Random) -> list[str]:
+    """Return shared sentences with as many words as the plan wants, give or take half a sentence."""
+    files = ("jobs", "general", "branches", "events", "flats", "notices") if plan.language == "en" else (plan.language,)
+    bank = [sentence for file in files for sentence in _bank(file)]
+    chosen: list[str] = []
+    words = 0
+    for sentence in random.sample(bank, len(bank)):
+        count = len(sentence.split())
+        if abs(words + count - plan.shared) < abs(words - plan.shared):
+            chosen.append(sentence.format(org=organisation, hq=town))
+            words += count
+    return chosen
+
+
+def _jobs(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Adverts of three employers, of whom the title says nothing: role and town differ in it."""
+    words = {
+        "en": ("{role}{tag} in {town}", "{firm} is looking for you in {town}, {pay} euros, {hours} hours."),
+        "de": ("{role}{tag} in {town}", "{firm} sucht Sie in {town}, {pay} Euro, {hours} Stunden."),
+        "es": ("{role}{tag} en {town}", "{firm} le busca en {town}, {pay} euros, {hours} horas."),
+    }
+    title, facts = words[plan.language]
+    found = []
+    for firm, role, town in product(random.sample(NAMES, 3), ROLES[plan.language], TOWNS):
+        values = {
+            "firm": f"{firm} & {firm}son",
+            "role": role,
+            "town": town,
+            "tag": f" {plan.tag}" if plan.tag else "",
+            "pay": f"{random.randrange(2200, 6900)}",
+            "hours": str(random.randrange(20, 41)),
+        }
+        found.append(Slots(title.format(**values), facts.format(**values)))
+    return found
+
+
+def _branches(plan: TitlePlan, random: Random) -> list[Slots]:
+    title, facts = {
+        "en": (
+            "Opening hours and directions of our branch in {town}",
+            "Our branch in {town} is at {n} {name} Street.",
+        ),
+        "de": (
+            "Öffnungszeiten und Anfahrt unserer Filiale in {town}",
+            "Unsere Filiale in {town} liegt in der {name}straße {n}.",
+        ),
+    }[plan.language]
+    return [
+        Slots(title.format(town=town), facts.format(town=town, name=random.choice(NAMES), n=random.randrange(1, 90)))
+        for town in _towns(random, 42)
+    ]
+
+
+def _tides(plan: TitlePlan, random: Random) -> list[Slots]:
+    return [
+        Slots(f"Tide times and heights for the harbour of {town}", f"High water and low water at {town}.")
+        for town in _towns(random, 30)
+    ]
+
+
+def _timetables(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Two slots: number and town."""
+    return [
+        Slots(
+            f"Bus line {number} to {town}: stops, timetable and fares of the whole line",
+            f"Line {number} goes to {town} {random.randrange(4, 60)} times a day from bay {random.randrange(1, 30)}.",
+        )
+        for number, town in product(random.sample(range(2, 99), 4), _towns(random, 12))
+    ]
+
+
+def _minutes(plan: TitlePlan, random: Random) -> list[Slots]:
+    """The slot is a date."""
+    days = [f"{day} {month} {year}" for day in range(2, 28, 9) for month in MONTHS for year in (2024, 2025)]
+    return [
+        Slots(
+            f"Minutes of the meeting of the town council of {day}",
+            f"On {day} the council met in room {random.randrange(2, 90)} under {random.choice(NAMES)}.",
+        )
+        for day in sorted(days)
+    ]
+
+
+def _people(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Two slots: names."""
+    first = random.sample(("Ada", "Ben", "Ida", "Leo", "Eva", "Max", "Ana", "Tom"), 4)
+    return [
+        Slots(
+            f"{name} {family}, attorney at law and notary for families and firms",
+            f"{name} {family} can be reached by extension {random.randrange(100, 990)}.",
+        )
+        for name, family in product(first, NAMES[:14])
+    ]
+
+
+def _goods(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Two slots: colour and size."""
+    return [
+        Slots(
+            f"Folding table with steel legs and oak top for indoors and outdoors, {colour}, {size}",
+            f"In {colour}, {size} wide, article {random.randrange(1000, 9999)}.",
+        )
+        for colour, size in product(COLOURS, SIZES)
+    ]
+
+
+def _seasons(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Two slots: season and year."""
+    return [
+        Slots(
+            f"Guided walks along the coast: programme for {season} {year}",
+            f"In {season} {year} {random.choice(NAMES)} leads {random.randrange(3, 40)} walks.",
+        )
+        for year, season in product(range(2012, 2024), SEASONS)
+    ]
+
+
+def _offices(plan: TitlePlan, random: Random) -> list[Slots]:
+    title, facts = {
+        "de": ("Bürgeramt {town}, Abteilung {office}: Termine und Formulare", "Raum {n} in {town}, {office}."),
+        "es": ("Oficina de {office} de {town}: citas y formularios", "Sala {n} en {town}, {office}."),
+    }[plan.language]
+    return [
+        Slots(*(text.format(town=town, office=office, n=random.randrange(2, 300)) for text in (title, facts)))
+        for office, town in product(OFFICES, _towns(random, 8))
+    ]
+
+
+def _flats(plan: TitlePlan, random: Random) -> list[Slots]:
+    """Two slots: number and name of a street."""
+    title, facts = {
+        "en": ("Bright flat to let in the old town, {n} {name} Street", "{n} {name} Street, {rent} euros."),
+        "es": ("Piso luminoso en alquiler en el centro, calle {name} {n}", "Calle {name} {n}, {rent} euros."),
+    }[plan.language]
+    return [
+        Slots(*(text.format(n=n, name=name, rent=random.randrange(400, 2400)) for text in (title, facts)))
+        for n, name in product(random.sample(range(1, 99), 5), NAMES[:12])
+    ]
+
+
+def _lots(plan: TitlePlan, random: Random) -> list[Slots]:
+    """The slot is a number."""
+    return [
+        Slots(
+            f"Auction of household goods and tools, lot {number}",
+            f"Lot {number} starts at {random.randrange(5, 900)} euros and was brought by {random.choice(NAMES)}.",
+        )
+        for number in random.sample(range(1, 400), 60)
+    ]
+
+
+def _towns(random: Random, count: int) -> list[str]:
+    """Return so many names of towns, most of them made up."""
+    heads, tails = ("Ash", "Brook", "Clif", "Dun", "Elm", "Fern", "Glen", "Hart"), ("ford", "ham", "ton", "wick", "ley")
+    made = [head + tail for head, tail in product(heads, tails)]
+    return random.sample([*TOWNS, *made], count)
+
+
+_KINDS: dict[str, Callable[[TitlePlan, Random], list[Slots]]] = {
+    "jobs": _jobs,
+    "branches": _branches,
+    "tides": _tides,
+    "timetables": _timetables,
+    "minutes": _minutes,
+    "people": _people,
+    "goods": _goods,
+    "seasons": _seasons,
+    "offices": _offices,
+    "flats": _flats,
+    "lots": _lots,
+}
