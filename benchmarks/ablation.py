@@ -37,6 +37,7 @@ from benchmarks.lib.report import environment, progress, share, table  # noqa: E
 from benchmarks.lib.scores import compare, mean, score, scores_by  # noqa: E402
 from scrapy_simhash import Config, Fingerprint, PageFingerprinter  # noqa: E402
 from scrapy_simhash.page.features import weight  # noqa: E402
+from scrapy_simhash.page.fingerprint import NO_KEY  # noqa: E402
 
 
 def _set(module: str, name: str, value: Any) -> None:
@@ -64,7 +65,7 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "no stopword filter": partial(_set, "page.features.extract", "stopwords", lambda language: frozenset()),
     "headings weigh as the body": partial(_set_heading_weight, 1.0),
     "numbers masked": partial(_configure, mask_digits=True),
-    "subjects not compared": partial(_set, "rule", "same_subject", lambda a, b: True),
+    "titles not compared": partial(_set, "rule", "compare_keys", lambda a, b: NO_KEY),
     "furniture of articles kept": partial(_set, "page.text.main_text", "_leave_out_furniture", _do_nothing),
     "navigation, footers and the like kept": partial(
         _set, "page.text.main_text", "_leave_out_chrome", _do_nothing

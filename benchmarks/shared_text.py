@@ -3,14 +3,16 @@
     python benchmarks/shared_text.py                   # two tables; --json for programs
     python benchmarks/shared_text.py --seed 3 --show 5 # other sites; five of the pages that were merged, by site
     python benchmarks/shared_text.py --plans series    # sites with one heading for many entities, and structured data
+    python benchmarks/shared_text.py --plans titles --first 20   # sites with long titles that differ in a word or two
 
 Every site of ``benchmarks.lib.shared_text`` goes through one NearDuplicateDetector with default settings (``-s`` sets
 others), page after page in random order, several times; then the same with ``SIMHASH_RULE = "classic"``. By site:
 
-* kept: the share of its sixty entities of which a page was no duplicate, or a duplicate of the same entity only: what
+* kept: the share of its entities of which a page was no duplicate, or a duplicate of the same entity only: what
   is left when duplicates are dropped. Mean and worst over the orders;
-* first ten: of the first ten pages of an order, how many were merged: called a duplicate of another entity. Worst;
-* reposts: of the twenty entities with two pages, the share whose second page was called a duplicate of the first;
+* first: of the first ten pages of an order (``--first``), how many were merged: called a duplicate of another entity.
+  Worst;
+* reposts: of the entities with two pages, the share whose second page was called a duplicate of the first;
 * no print: pages without a fingerprint, which count as kept.
 
 Not measured: sites on which pages share nothing (``benchmarks/clusters.py``), cost.
@@ -21,8 +23,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -34,14 +37,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.report import environment, opening, progress, share, table
 from benchmarks.lib.settings import add_settings, config_of
-from benchmarks.lib.shared_text import MARKED, PLANS, SERIES, Page, Plan, Site, sites
+from benchmarks.lib.shared_text import MARKED, PLANS, SERIES, Page, Site, TitleSite, sites, title_sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
 
 RANDOM, LISTED = "random", "listed"
 ORDERS = 5
 FIRST = 10
 CLASSIC = Config(rule="classic")
-PLAN_LISTS = {"all": PLANS, "series": SERIES, "marked": MARKED}
+PLAN_LISTS: dict[str, Callable[[int], Iterator[Site | TitleSite]]] = {
+    "all": partial(sites, plans=PLANS),
+    "series": partial(sites, plans=SERIES),
+    "marked": partial(sites, plans=MARKED),
+    "titles": title_sites,
+}
 
 
 class Judged(NamedTuple):
@@ -79,8 +87,8 @@ def crawl(pages: Iterable[Page], detector: NearDuplicateDetector) -> Iterator[Ju
         yield Judged(page, original, verdict.similarity, verdict.distance)
 
 
-def measure(judged: Sequence[Judged]) -> Run:
-    """Return the figures of one order: *judged* are all pages of a site."""
+def measure(judged: Sequence[Judged], first: int = FIRST) -> Run:
+    """Return the figures of one order: *judged* are all pages of a site, *first* of them its first pages."""
     entities = {one.page.entity for one in judged}
     kept = {one.page.entity for one in judged if one.original is None}
     found, seen, again = 0, set[str](), 0
@@ -91,13 +99,13 @@ def measure(judged: Sequence[Judged]) -> Run:
         seen.add(page.entity)
     return Run(
         kept=len(kept) / len(entities),
-        merged_of_first=sum(one.is_merged for one in judged[:FIRST]),
+        merged_of_first=sum(one.is_merged for one in judged[:first]),
         reposts=found / again if again else None,
         merged=tuple(one for one in judged if one.is_merged),
     )
 
 
-def orders(site: Site, order: str, count: int) -> Iterator[list[Page]]:
+def orders(site: Site | TitleSite, order: str, count: int) -> Iterator[list[Page]]:
     """Yield the pages in *count* random orders, always the same, or once as the site lists them."""
     if order == LISTED:
         yield list(site.pages)
@@ -106,11 +114,13 @@ def orders(site: Site, order: str, count: int) -> Iterator[list[Page]]:
         yield Random(f"{number} {site.name}").sample(site.pages, len(site.pages))
 
 
-def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = ORDERS) -> dict[str, Any]:
+def measure_site(
+    site: Site | TitleSite, config: Config, order: str = RANDOM, count: int = ORDERS, first: int = FIRST
+) -> dict[str, Any]:
     """Return the figures of *site* over its orders."""
     fingerprinter = PageFingerprinter(config)
     runs = [
-        measure(list(crawl(pages, NearDuplicateDetector(config, fingerprinter=fingerprinter))))
+        measure(list(crawl(pages, NearDuplicateDetector(config, fingerprinter=fingerprinter))), first)
         for pages in orders(site, order, count)
     ]
     reposts = [run.reposts for run in runs if run.reposts is not None]
@@ -134,14 +144,14 @@ def measure_site(site: Site, config: Config, order: str = RANDOM, count: int = O
 
 
 def measure_all(
-    seed: int, order: str, count: int, config: Config, plans: Sequence[Plan] = PLANS
+    seed: int, order: str, count: int, config: Config, plans: str = "all", first: int = FIRST
 ) -> dict[str, Any]:
     """Return the figures of every site and over all of them, by *config* and by the classic rule."""
     configs = {"default": config, "classic": CLASSIC}
     results: list[dict[str, Any]] = []
-    for number, site in enumerate(sites(seed, plans), 1):
+    for number, site in enumerate(PLAN_LISTS[plans](seed), 1):
         progress(f"site {number}: {site.name} ...")
-        rules = {name: measure_site(site, one, order, count) for name, one in configs.items()}
+        rules = {name: measure_site(site, one, order, count, first) for name, one in configs.items()}
         results.append({"site": site.name, "words": site.words, "plan": site.plan._asdict(), "rules": rules})
     progress("")
     return {
@@ -165,7 +175,7 @@ def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def as_text(result: Mapping[str, Any], show: int) -> str:
     """Return *result* as a person reads it, with *show* merged pages of each site."""
     parts = [opening(result)]
-    heads = ["kept", "worst", "first ten", "reposts"]
+    heads = ["kept", "worst", "first", "reposts"]
     rows = [
         [
             one["site"],
@@ -176,7 +186,9 @@ def as_text(result: Mapping[str, Any], show: int) -> str:
         for one in result["sites"]
     ]
     parts.append(table(["site", "words", *heads, *(f"{head} c" for head in heads), "no print"], rows))
-    parts.append("c: the classic rule. worst: of the orders. first ten: merged ones, in the worst order.")
+    parts.append(
+        "c: the classic rule. worst: of the orders. first: merged ones of the first pages, in the worst order."
+    )
     rows = [
         [
             name,
@@ -186,7 +198,7 @@ def as_text(result: Mapping[str, Any], show: int) -> str:
         ]
         for name, figures in result["all"].items()
     ]
-    head = ["all sites", "kept", "worst site", "worst order", "first ten", "reposts", "worst site"]
+    head = ["all sites", "kept", "worst site", "worst order", "first", "reposts", "worst site"]
     parts.append(table(head, rows))
     if show:
         parts += _merged_lines(result, show)
@@ -222,6 +234,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--orders", type=int, default=ORDERS, help=f"random orders of each site, by default {ORDERS}"
     )
+    parser.add_argument(
+        "--first", type=int, default=FIRST, help=f"pages at the start that are looked at, by default {FIRST}"
+    )
     parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     add_settings(parser)
@@ -230,7 +245,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     result = {
         **environment("shared_text.py", sys.argv[1:] if arguments is None else arguments),
         **measure_all(
-            given.seed, given.order, given.orders, config_of(given.settings), PLAN_LISTS[given.plans]
+            given.seed, given.order, given.orders, config_of(given.settings), given.plans, given.first
         ),
         "seconds": perf_counter() - start,
     }

@@ -355,6 +355,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
             is_by_learning=claim.is_by_learning,
             threshold=claim.threshold,
             near_miss=claim.near_miss,
+            decided_by=claim.decided_by,
+            required=claim.required,
         )
     distance = claim.distance
     if not posting.is_short:
@@ -375,6 +377,8 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
         is_by_learning=claim.is_by_learning,
         threshold=claim.threshold,
         near_miss=claim.near_miss,
+        decided_by=claim.decided_by,
+        required=claim.required,
     )
 
 

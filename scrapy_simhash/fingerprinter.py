@@ -235,7 +235,12 @@ class PageFingerprinter:
             return reading
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
-        own = self._own_part(document, parts, site, keys)._replace(identity=about, words=words_number(document), whole=sum(len(piece.tokens) for piece in parts))
+        own = self._own_part(document, parts, site, keys)._replace(
+            identity=about,
+            words=words_number(document),
+            whole=sum(len(piece.tokens) for piece in parts),
+            text=(reading.text_hash or 0) & 0xFF,
+        )
         return reading._replace(fingerprint=replace(fingerprint, own=own.to_bytes()), pieces=keys)
 
     def _own_part(self, document: Document, parts: Sequence[Piece], site: KnownSite, keys: bytes) -> OwnPart:

@@ -26,11 +26,15 @@ from scrapy_simhash.page.fingerprint import (
     is_part,
     similarity,
 )
-from scrapy_simhash.second_look import NOT_NEAR, decide, threshold
+from scrapy_simhash.second_look import BY_TEXT, NOT_NEAR, OTHER_TITLE, VERSION, decide, threshold
 
 if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import SecondLook
 
+#: What decides whether two pages are near-duplicates, by the numbers of second_look.py: the bits of fingerprints
+#: without a sketch; all text; what is left without the text that the site repeats; titles that differ; the few own
+#: words of a page; structured data that names different things; at a similarity of 1, equal text.
+BASES = ("bits", "all text", "unique text", "title", "few words", "structured data", "equal text")
 #: What is compiled of second_look.py.
 _COMPILED = "scrapy_simhash.kernel._second_look"
 
@@ -43,10 +47,10 @@ class Measured:
 
     __slots__ = (
         *("min_similarity", "reach", "has_sketches", "has_own_parts"),
-        *("keys", "is_other_thing", "has_same_words"),
+        *("keys", "is_other_thing", "has_same_words", "has_same_text"),
         *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
         *("whole", "its_whole"),
-        *("similarity", "by_text"),
+        *("similarity", "by_text", "least", "basis"),
     )
 
     def __init__(self, a: Fingerprint, b: Fingerprint, min_similarity: float, reach: int) -> None:
@@ -55,6 +59,7 @@ class Measured:
         self.reach = reach
         #: Set by `decide`.
         self.similarity = self.by_text = NOT_NEAR
+        self.least, self.basis = min_similarity, BY_TEXT
         #: Bits that differ between the values.
         self.distance = hamming_distance(a.value, b.value)
         self.has_sketches = bool(a.sketch and b.sketch)
@@ -66,6 +71,8 @@ class Measured:
         is_found = self.distance <= reach or self.keys == EQUAL_KEY
         #: Share of shingles in common; not asked for of pages that are no candidates of each other.
         self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
+        #: Whether their texts are equal, as far as fingerprints tell.
+        self.has_same_text = self.distance == 0 and a.sketch == b.sketch
         self.has_own_parts = bool(a.own and b.own)
         if not self.has_own_parts:
             return
@@ -73,6 +80,7 @@ class Measured:
         own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
         #: Whether their main texts have the same words, but for numbers and dates.
         self.has_same_words = own.words == its.words
+        self.has_same_text = self.has_same_text and own.text == its.text
         #: Whether structured data names different things, and the texts differ as far as fingerprints tell.
         self.is_other_thing = are_different(own.identity, its.identity) and not (
             a.value == b.value and a.sketch == b.sketch
@@ -117,6 +125,10 @@ class Nearest(NamedTuple):
     threshold: float
     """The greatest ``SIMHASH_MIN_SIMILARITY`` by which the two are near-duplicates, in steps of 0.001; 0 if they are
     none by any."""
+    decided_by: str
+    """What decided, one of `BASES`."""
+    required: float
+    """The similarity that what decided had to reach, 0-1: relative to ``SIMHASH_MIN_SIMILARITY``."""
 
 
 class Rule(ABC):
@@ -171,13 +183,16 @@ class SimilarityRule(Rule):
     """The default: candidates by simhash, then a second look at their sketches.
 
     Two pages are near-duplicates if their fingerprints differ in at most ``candidate_distance`` bits, or they have
-    the same subject, and their sketches estimate at least ``min_similarity`` of their shingles in common. Pages with
-    different subjects must be more similar, 0.95 where 0.8 would do otherwise: pages of one template differ in a name
-    and little else.
+    equal titles, and their sketches estimate at least ``min_similarity`` of their shingles in common. Where each
+    title has a word that the other lacks, pages must be more similar, 0.95 where 0.8 would do otherwise: pages of
+    one template differ in a name and little else.
 
     Where the fingerprints have own parts (``SIMHASH_SITE_LEARNING``), these decide: see ``docs/concepts/site.rst``.
-    On sites that are known, 0.7 is enough for pages with equal subjects: versions of one page. Pages whose structured
+    On sites that are known, 0.7 is enough for pages with equal titles: versions of one page. Pages whose structured
     data names different things are different, unless fingerprints tell no difference.
+
+    All these thresholds are relative to ``min_similarity``: a greater one never makes a pair near-duplicates, and
+    at 1 only equal texts are.
 
     >>> SimilarityRule().similarity(Fingerprint(0), Fingerprint(0b111))
     0.953125
@@ -225,14 +240,19 @@ class SimilarityRule(Rule):
         look = _native_look(self.min_similarity, self.candidate_distance)
         if look is not None:
             found = look.nearest(one.compared_bytes(), list(others))
-            return None if found is None else Nearest(*found)
+            return None if found is None else Nearest(*found[:3], BASES[found[3]], found[4])
         best = None
         for place, data in enumerate(others):
             its = Fingerprint.from_compared_bytes(data)
             pair = Measured(one, its, self.min_similarity, self.candidate_distance)
             if pair.alike > (NOT_NEAR if best is None else best[0]):
                 best = pair.alike, place, pair
-        return None if best is None else Nearest(best[1], best[0], threshold(best[2]))
+        if best is None:
+            return None
+        alike, place, pair = best
+        decide(pair)
+        basis, required = BASES[pair.basis], pair.least
+        return Nearest(place, alike, threshold(pair), basis, required)
 
     def _decided(self, a: Fingerprint, b: Fingerprint) -> Measured:
         measured = Measured(a, b, self.min_similarity, self.candidate_distance)
@@ -241,10 +261,19 @@ class SimilarityRule(Rule):
 
     def __str__(self) -> str:
         """Return the rule as the log shows it."""
-        least = f"{self.min_similarity:.2f}"
-        if float(least) != self.min_similarity:
-            least = f"{self.min_similarity:g}"
-        return f"simhash distance <= {self.candidate_distance} or same subject, similarity >= {least}"
+        found = f"simhash distance <= {self.candidate_distance} or equal titles"
+        if self.min_similarity == 1:
+            return f"{found}, equal text"
+        least, version, other = (
+            _shown(1 - share * (1 - self.min_similarity)) for share in (1, VERSION, OTHER_TITLE)
+        )
+        return (
+            f"{found}, similarity >= {least} ({version}: equal titles, known site; {other}: different titles)"
+        )
+
+
+def _shown(similarity: float) -> str:
+    return f"{similarity:.2f}" if round(similarity, 2) == round(similarity, 9) else f"{similarity:.6g}"
 
 
 @dataclass(frozen=True, slots=True)

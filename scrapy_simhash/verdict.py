@@ -68,6 +68,10 @@ class NearMiss(NamedTuple):
     threshold: float
     """The greatest ``SIMHASH_MIN_SIMILARITY`` by which it would have been a near-duplicate of that page, in steps of
     0.001; 0 if by none."""
+    decided_by: str = ""
+    """What kept the two apart, one of ``scrapy_simhash.rule.BASES``."""
+    required: float = 0.0
+    """The similarity that it would have had to reach, 0-1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,12 @@ class Verdict:
     near_miss: NearMiss | None = None
     """Of a page that repeats none, the most alike page that it was compared with. None if there was no candidate,
     under the classic rule, and from a store that does not explain."""
+    decided_by: str | None = None
+    """What made a page a near-duplicate, one of ``scrapy_simhash.rule.BASES``: ``all text``, ``unique text``, ...
+    None for a new page, and where ``threshold`` is None."""
+    required: float | None = None
+    """The similarity that this had to reach, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a site
+    that is known, more for pages whose titles differ; always relative to the setting."""
 
     @property
     def is_duplicate(self) -> bool:
@@ -137,10 +147,14 @@ class Verdict:
             "elsewhere": self.elsewhere,
             "by_learning": self.is_by_learning or None,
             "threshold": self.threshold,
+            "decided_by": self.decided_by,
+            "required": _rounded(self.required),
             "near_miss_url": miss and miss.url,
             "near_miss_distance": miss and miss.distance,
             "near_miss_similarity": miss and _rounded(miss.similarity),
             "near_miss_threshold": miss and miss.threshold,
+            "near_miss_decided_by": miss and miss.decided_by,
+            "near_miss_required": miss and _rounded(miss.required),
             "last_seen": None if self.last_seen is None else written(self.last_seen),
             "settled": self.is_settled if self.status is Status.REVISIT else None,
             "fingerprint": self.fingerprint and self.fingerprint.hex,

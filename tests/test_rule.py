@@ -18,7 +18,7 @@ from scrapy_simhash.page.fingerprint import (
     sketch,
 )
 from scrapy_simhash.page.fingerprint.identity import EVENT, IDENTITY_BYTES, JOB, identity_of
-from scrapy_simhash.rule import ClassicRule, Measured, Rule, SimilarityRule
+from scrapy_simhash.rule import ClassicRule, Measured, Nearest, Rule, SimilarityRule
 from scrapy_simhash.second_look import NOT_NEAR
 from tests.examples import examples
 
@@ -78,8 +78,17 @@ def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (SimilarityRule(), "simhash distance <= 8 or same subject, similarity >= 0.80"),
-        (SimilarityRule(16, 0.95), "simhash distance <= 16 or same subject, similarity >= 0.95"),
+        (
+            SimilarityRule(),
+            "simhash distance <= 8 or equal titles, similarity >= 0.80"
+            " (0.70: equal titles, known site; 0.95: different titles)",
+        ),
+        (
+            SimilarityRule(16, 0.95),
+            "simhash distance <= 16 or equal titles, similarity >= 0.95"
+            " (0.925: equal titles, known site; 0.9875: different titles)",
+        ),
+        (SimilarityRule(2, 1.0), "simhash distance <= 2 or equal titles, equal text"),
         (ClassicRule(2), "simhash distance <= 2"),
     ],
 )
@@ -119,6 +128,10 @@ def whole(tokens: int = 200) -> bytes:
     return OwnPart(WHOLE, tokens).to_bytes()
 
 
+def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
+    return OwnPart.from_bytes(own)._replace(words=words, whole=whole).to_bytes()
+
+
 def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
     """Return a page that is far in bits and in shingles, as under another template; its own part may agree."""
     return page(own, 2**30 - 1, 300, subject)
@@ -153,7 +166,7 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         (page(whole()), page(doubtful(), 7, 850), False),
         (page(whole()), page(unknown(), 7, 850), False),
         (page(whole(50)), page(whole(), 7, 850), True),
-        (page(whole(49)), page(whole(), 7, 850), False),
+        (page(with_words(whole(49), 1)), page(whole(), 7, 850), False),
         (page(own_part()), elsewhere(own_part(850)), True),
         (page(own_part()), elsewhere(own_part(750)), False),
         (page(whole()), page(whole(), 7, 930, OTHER), False),
@@ -332,3 +345,82 @@ def test_pages_with_one_text_are_near_duplicates_whatever_they_are_about(own: by
 def test_the_same_thing_makes_no_two_pages_near_duplicates() -> None:
     a, b = page(about(own_part(), KIEL)), page(about(own_part(100, 2**30 - 1), KIEL), 7, 990)
     assert SimilarityRule().similarity(a, b) is None
+
+
+@given(PAGES, PAGES, st.floats(0.001, 1), st.floats(0.001, 1))
+def test_a_greater_similarity_never_makes_a_pair_near_duplicates(
+    a: Fingerprint, b: Fingerprint, one: float, other: float
+) -> None:
+    low, high = sorted((one, other))
+    if SimilarityRule(8, high).similarity(a, b) is not None:
+        assert SimilarityRule(8, low).similarity(a, b) is not None
+
+
+@given(PAGES, PAGES)
+def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprint, b: Fingerprint) -> None:
+    near = SimilarityRule(8, 1.0).similarity(a, b)
+    has_equal_text = (a.value, a.sketch) == (b.value, b.sketch)
+    if a.own and b.own:
+        has_equal_text = has_equal_text and OwnPart.from_bytes(a.own).text == OwnPart.from_bytes(b.own).text
+    assert near == (1.0 if has_equal_text else None)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "near"),
+    [
+        # Of 400 words 20 are the page's own: a fortieth of all text is half of them.
+        (
+            page(with_words(own_part(1000, 0, 20), 1)),
+            page(with_words(own_part(1000, 0, 20), 2), 7, 975),
+            False,
+        ),
+        (
+            page(with_words(own_part(1000, 0, 20), 1)),
+            page(with_words(own_part(1000, 0, 20), 1), 7, 975),
+            True,
+        ),
+        # The site was not known yet when one of them came.
+        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
+        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
+        (page(with_words(doubtful(20), 1)), page(with_words(doubtful(20), 2), 7, 975), False),
+        # Or of neither.
+        (page(with_words(unknown(400), 1)), page(with_words(unknown(400), 2), 7, 975), True),
+        # As many words of many.
+        (
+            page(with_words(own_part(1000, 8, 200), 1)),
+            page(with_words(own_part(1000, 8, 200), 2), 7, 975),
+            True,
+        ),
+    ],
+)
+def test_few_own_words_must_agree(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+    rule = SimilarityRule()
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(b, a) == rule.similarity(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "decided_by", "required"),
+    [
+        (page(whole()), page(whole(), 7, 950, CLOSE), "all text", 0.8),
+        (page(whole()), page(whole(), 7, 950), "all text", 0.7),
+        (page(whole()), page(whole(), 7, 930, OTHER), "title", 0.95),
+        (page(unknown()), page(unknown(), 7, 950, OTHER), "title", 0.98),
+        (page(own_part()), elsewhere(own_part(950, 15)), "unique text", 0.7),
+        (page(own_part(0)), page(own_part(1000), 7, 990), "unique text", 0.8),
+        (page(doubtful(20)), page(with_words(doubtful(20), 2), 7, 500), "few words", 0.8),
+        (page(about(whole(), KIEL)), page(about(whole(), ULM), 7, 990), "structured data", 0.8),
+    ],
+)
+def test_a_pair_says_what_decided_it(
+    a: Fingerprint, b: Fingerprint, decided_by: str, required: float
+) -> None:
+    for nearest in (SimilarityRule().nearest(a, [b.compared_bytes()]), nearest_in_pure_python(a, b)):
+        assert nearest is not None
+        assert (nearest.decided_by, round(nearest.required, 6)) == (decided_by, required)
+
+
+def nearest_in_pure_python(a: Fingerprint, b: Fingerprint) -> Nearest | None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("scrapy_simhash.rule._native_look", lambda *of: None)
+        return SimilarityRule().nearest(a, [b.compared_bytes()])

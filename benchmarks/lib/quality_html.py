@@ -17,7 +17,7 @@ from benchmarks.lib.pack import Pack, Pair
 from benchmarks.lib.report import share
 from benchmarks.lib.scores import Score, compare, score, within
 from scrapy_simhash import Config, Document, Fingerprint, PageFingerprinter, hamming_distance
-from scrapy_simhash.page.fingerprint import same_subject, similarity
+from scrapy_simhash.page.fingerprint import OTHER_KEY, compare_keys, similarity
 from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = range(17)
@@ -43,13 +43,15 @@ class Look(NamedTuple):
 
     distance: int
     alike: float
-    same_subject: bool
+    has_other_title: bool
 
 
 def look(a: Fingerprint, b: Fingerprint) -> Look:
     """Compare two pages every way the default rule does."""
     return Look(
-        hamming_distance(a.value, b.value), similarity(a.sketch, b.sketch), same_subject(a.sketch, b.sketch)
+        hamming_distance(a.value, b.value),
+        similarity(a.sketch, b.sketch),
+        compare_keys(a.sketch, b.sketch) == OTHER_KEY,
     )
 
 
@@ -225,7 +227,7 @@ def _pair(pack: Pack, pair: Pair, seen: Look | None, documents: Mapping[str, Doc
     if seen is None:
         told = "a page has no fingerprint"
     else:
-        subject = "same subject" if seen.same_subject else "other subject"
+        subject = "titles differ" if seen.has_other_title else "titles agree"
         told = f"{seen.distance} bits, {seen.alike:.2f} alike, {subject}"
     parts = [f"<section class=pair><b>{escape(told)}</b> (labelled {pair.label}, {escape(pair.kind)},"]
     parts.append(f" {pair.similarity:.3f} by the pack; {escape(pair.source)}, {escape(pair.language)})")

@@ -20,7 +20,16 @@ from scrapy_simhash.config import setting_name
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, Vote
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.features import shingle_counts
-from scrapy_simhash.page.fingerprint import Fingerprint, leads, same_subject, similarity
+from scrapy_simhash.page.fingerprint import (
+    EQUAL_KEY,
+    NO_KEY,
+    OTHER_KEY,
+    WITHIN,
+    Fingerprint,
+    compare_keys,
+    leads,
+    similarity,
+)
 from scrapy_simhash.page.structured import identity
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.rule import Rule, rule_fields
@@ -30,6 +39,13 @@ if TYPE_CHECKING:
 
 #: Shingles that are told of each kind, the heaviest.
 SHOWN_SHINGLES = 20
+#: How two title keys compare, in words.
+TITLES = {
+    NO_KEY: "a page has none",
+    EQUAL_KEY: "equal",
+    WITHIN: "one has all words of the other",
+    OTHER_KEY: "different",
+}
 #: The values that are tried for the distances of a rule, to find the one that changes the verdict.
 DISTANCES: Mapping[str, Sequence[int]] = {"candidate_distance": range(21), "max_distance": range(64)}
 
@@ -75,6 +91,7 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
     one, other = a.reading.fingerprint, b.reading.fingerprint
     has_sketches = bool(one and other and one.sketch and other.sketch)
     short = one is None or other is None
+    nearest = rule.nearest(one, [other.compared_bytes()]) if one and other and has_sketches else None
     is_exact = short and a.reading.text_hash is not None and a.reading.text_hash == b.reading.text_hash
     facts: dict[str, Any] = {
         "pages": [_page(a), _page(b)],
@@ -87,7 +104,9 @@ def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, 
         if one and other and has_sketches
         else None,
         "common_share": _common_share(a.shingles, b.shingles),
-        "is_same_subject": same_subject(one.sketch, other.sketch) if one and other and has_sketches else None,
+        "titles": TITLES[compare_keys(one.sketch, other.sketch)] if one and other and has_sketches else None,
+        "decided_by": nearest and nearest.decided_by,
+        "required": nearest and round(nearest.required, 3),
         "own_similarity": own_similarity(one, other) if one and other else None,
         "are_different_things": names_different_things(one, other),
         "changed_by": list(_changes(rule, a, b)) if one and other else [],

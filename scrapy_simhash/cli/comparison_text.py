@@ -41,11 +41,13 @@ def verdict(facts: Mapping[str, Any]) -> str:
     measured = f"distance {facts['distance']}"
     if facts["similarity"] is not None:
         measured += f", similarity {facts['similarity']}"
-        measured += f", {'the same subject' if facts['is_same_subject'] else 'different subjects'}"
+        measured += f", titles: {facts['titles']}"
     if facts["own_similarity"] is not None:
         measured += f", similarity of the own parts {facts['own_similarity']}"
     if facts["are_different_things"]:
         measured += ", structured data names different things"
+    if facts["decided_by"] is not None:
+        measured += f"; decided by {facts['decided_by']}, which needs {facts['required']}"
     return f"{'near-duplicates' if facts['is_near_duplicate'] else 'not near-duplicates'}: {measured}"
 
 
@@ -53,7 +55,7 @@ def changes(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield why the text alone does not decide, if so, and which settings would change the verdict: sentences."""
     if facts["is_near_by_text"] and not facts["is_near_duplicate"] and not facts["are_different_things"]:
         is_known = all(page["own_tokens"] is not None for page in facts["pages"])
-        unknown = "their subjects differ, and nothing is known about their site yet"
+        unknown = "their titles differ, and nothing is known about their site yet"
         why = "not without the text of their site" if is_known else unknown
         yield f"by all their text they would be near-duplicates, but {why}"
     if facts["is_near_duplicate"] and not facts["is_near_by_text"]:

@@ -46,6 +46,8 @@ KEYS = (
     "preferred",
     "by_learning",
     "threshold",
+    "decided_by",
+    "required",
     "near_miss",
     "action",
     "exemption",
@@ -190,7 +192,7 @@ def line_of(
 
 
 def _rounded(miss: NearMiss) -> dict[str, object]:
-    return {**miss._asdict(), "similarity": round(miss.similarity, 3)}
+    return {**miss._asdict(), "similarity": round(miss.similarity, 3), "required": round(miss.required, 3)}
 
 
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:

@@ -48,12 +48,13 @@ cdef extern from "second_look.h" nogil:
     ctypedef struct measured:
         double min_similarity
         int reach
-        bint has_sketches, has_own_parts, is_other_thing, has_same_words
+        bint has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text
         int keys
         int distance, own_distance
         double estimate, own_estimate
         int kind, its_kind, tokens, its_tokens, whole, its_whole
-        double similarity, by_text
+        double similarity, by_text, least
+        int basis
 
     ctypedef struct Print:
         pass

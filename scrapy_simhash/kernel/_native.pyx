@@ -218,7 +218,7 @@ cdef class Reader:
                 return None
             if found[0] is None or site is None:
                 return found + (b"", b"", 0, p.may_name_canonical)
-            own = own_part_of(p, self.rules, settings, site)
+            own = own_part_of(p, self.rules, settings, site, found[3] or 0)
             return None if own is None else found + own + (p.structured, p.may_name_canonical)
         finally:
             self._give_back(p)

@@ -40,7 +40,7 @@ cdef class SecondLook:
         return near
 
     def nearest(self, bytes one not None, list others not None):
-        """Return (place, similarity, threshold) of the most alike one, of equals the first; None if there is none."""
+        """Return (place, similarity, threshold, basis, least) of the most alike one, of equals the first; None if there is none."""
         cdef Print of_one, of_other
         cdef measured pair = self.pair, found
         cdef Py_ssize_t place, best = -1
@@ -55,7 +55,11 @@ cdef class SecondLook:
                     similarity = max(similarity, pair.own_estimate)
                 if similarity > greatest:
                     greatest, best, found = similarity, place, pair
-        return None if best < 0 else (best, greatest, self.threshold(&found))
+        if best < 0:
+            return None
+        self.decide(&found)
+        basis, least = found.basis, found.least
+        return best, greatest, self.threshold(&found), basis, least
 
     cdef int _read(self, Print *of, bytes data) except -1:
         if not print_read(of, <const uint8_t *>PyBytes_AsString(data), len(data), self.part):

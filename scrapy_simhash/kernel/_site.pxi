@@ -11,11 +11,13 @@ cdef enum:
 cdef bytes packed(int kind, const own_part *own):
     """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py writes it."""
     cdef unsigned char data[7 + 8 + 112]
-    cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), whole = min(own.whole, <uint32_t>0xFFFF)
+    cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
     cdef int i
     data[0], data[1], data[2] = kind, tokens >> 8, tokens & 0xFF
-    data[3], data[4] = whole >> 8, whole & 0xFF
-    data[5], data[6] = own.words >> 8, own.words & 0xFF
+    while own.whole >> exponent >= 32:
+        exponent += 1
+    data[3] = own.whole if own.whole < 16 else min(16 * (exponent + 1) + (own.whole >> exponent & 15), <uint32_t>255)
+    data[4], data[5], data[6] = own.words >> 8, own.words & 0xFF, own.text
     if kind != OWN_PART:
         return PyBytes_FromStringAndSize(<const char *>data, 7)
     for i in range(8):
@@ -24,7 +26,7 @@ cdef bytes packed(int kind, const own_part *own):
     return PyBytes_FromStringAndSize(<const char *>data, sizeof(data))
 
 
-cdef tuple own_part_of(page *p, Rules rules, settings, site):
+cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash):
     """Return the keys of the pieces of a page, and its own part without an identity; None: not covered."""
     cdef fold_settings by = settings_of(settings, False)
     cdef own_part own
@@ -37,11 +39,13 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site):
     if is_known:
         flags = site.flags(pieces)
     raise_for(page_weigh_own(p, NULL, &own), rules)
+    own.text = text_hash & 0xFF
     if flags is not None:
         if <size_t>len(flags) != page_pieces(p):
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
+        own.text = text_hash & 0xFF
     if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
         return pieces, packed(OWN_DOUBTFUL if is_known else OWN_UNKNOWN, &own)
     if own.tokens == own.whole:

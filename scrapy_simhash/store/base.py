@@ -97,6 +97,9 @@ class Claim(NamedTuple):
     """See :class:`~scrapy_simhash.Verdict`: of what decided; None from a store that does not explain."""
     near_miss: NearMiss | None = None
     """See :class:`~scrapy_simhash.Verdict`; None from a store that does not explain."""
+    decided_by: str | None = None
+    """See :class:`~scrapy_simhash.Verdict`, as the next one; None from a store that does not explain."""
+    required: float | None = None
     elsewhere: str | None = None
     """URL of the page that came first with this very text in any scope, perhaps this one's; None if it is the page
     itself, or from a store that does not tell."""

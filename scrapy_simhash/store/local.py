@@ -47,7 +47,9 @@ class Found(NamedTuple):
     is_by_learning: bool = False
     threshold: float | None = None
     near_miss: NearMiss | None = None
-    """The last three: see `Claim`."""
+    decided_by: str | None = None
+    required: float | None = None
+    """The last five: see `Claim`."""
 
 
 class Entry(NamedTuple):
@@ -174,7 +176,7 @@ class LocalStore(ABC):
         found = (
             Found(self._short_kin(posting)) if posting.is_short else self._near_kin(posting, number, former)
         )
-        kin, _, _, is_by_learning, threshold, near_miss = found
+        kin, _, _, is_by_learning, threshold, near_miss, decided_by, required = found
         # In the order of the fields: names take half a microsecond more.
         if kin is None or kin.cluster == number:
             content = self._content_end if kin is None else kin.content
@@ -190,8 +192,7 @@ class LocalStore(ABC):
             *(former, kin.content, kin.cluster, original, kin.distance, kin.similarity, kin.is_same_text),
             rank,
             original_key,
-            is_by_learning,
-            threshold,
+            *(is_by_learning, threshold, None, decided_by, required),
         )
         return number, claim, None if is_there else kin.cluster, found
 
@@ -229,10 +230,10 @@ class LocalStore(ABC):
                 kin.content,
             ),
         )
-        threshold = None
         if self.explains and (nearest := self._rule.nearest(fingerprint, self._compared((best.content,)))):
-            threshold = nearest.threshold
-        return Found(best, found_by, values, is_by_learning, threshold)
+            _, _, threshold, decided_by, required = nearest
+            return Found(best, found_by, values, is_by_learning, threshold, None, decided_by, required)
+        return Found(best, found_by, values, is_by_learning)
 
     def _near_miss(
         self, fingerprint: Fingerprint, matches: list[Match], compared: list[bytes], number: int
@@ -247,7 +248,7 @@ class LocalStore(ABC):
             return None
         distance = distance_of(fingerprint, compared[nearest.place])
         kin = Kin(content, cluster, distance, nearest.similarity, False)
-        return NearMiss(self._cluster(kin)[0], kin.distance, kin.similarity, nearest.threshold)
+        return NearMiss(self._cluster(kin)[0], kin.distance, *nearest[1:])
 
     def _compared(self, contents: Iterable[int]) -> list[bytes]:
         """Return what the rule compares of each content, see `Fingerprint.compared_bytes`."""

@@ -1,4 +1,4 @@
-"""Generated sites with long titles, whose pages differ by one word or two of them: towns, numbers, dates, names, sizes.
+"""Generated sites with long titles, whose pages differ by a word or two of them: towns, numbers, dates, names, sizes.
 
 The other sites of this package have short titles. Here a title has 3 to 15 words, most of which all pages of the site
 share (``Project Manager (m/f/d) in Évora | Halden``), and a page says 5 to 60 words of its own among 30 to 800 shared
@@ -185,7 +185,9 @@ def make_title_site(plan: TitlePlan, number: int = 0, seed: int = 0) -> TitleSit
             f"{body}<div><h3>{RELATED[plan.language]}</h3><ul>{links}</ul></div>"
             f"<div><p>{organisation}. All rights reserved.</p></div></body></html>"
         )
-        return Page(f"https://{host}/{'again' if is_repost else 'page'}/{i}", html, f"{i} {heading}", is_repost)
+        return Page(
+            f"https://{host}/{'again' if is_repost else 'page'}/{i}", html, f"{i} {heading}", is_repost
+        )
 
     pages = [page(i, False) for i in range(len(all_of_them))]
     again = random.sample(range(len(all_of_them)), int(len(all_of_them) * REPOSTED))
@@ -198,7 +200,12 @@ def _laid_out(plan: TitlePlan, heading: str, own: Sequence[str], shared: Sequenc
     half = len(shared) // 2
     first, second = " ".join(shared[:half]), " ".join(shared[half:])
     if plan.is_nested:
-        parts = [f"<div>{first}</div>" if first else "", *own, f"<div>{second}</div>", f"<div>{counted}</div>"]
+        parts = [
+            f"<div>{first}</div>" if first else "",
+            *own,
+            f"<div>{second}</div>",
+            f"<div>{counted}</div>",
+        ]
         return f'<div class="r"><div class="c"><h1>{escape(heading)}</h1>{"".join(parts)}</div></div>'
     parts = [f"<p>{counted}</p>", *own, f"<p>{first}</p>" if first else "", f"<p>{second}</p>"]
     return f"<main><h1>{escape(heading)}</h1>{''.join(parts)}</main>"
@@ -208,8 +215,7 @@ def _own(plan: TitlePlan, slots: Slots, random: Random) -> list[str]:
     """Return the blocks of text of its own that a page has."""
     if plan.kind == "tides":
         rows = "".join(
-            f"<tr><td>{day}</td>{''.join(f'<td>{_time(random)} {random.randrange(2, 70) / 10}</td>' for _ in '1234')}</tr>"
-            for day in range(1, 15)
+            f"<tr><td>{day}</td>{''.join(_tide(random) for _ in range(4))}</tr>" for day in range(1, 15)
         )
         return [f"<p>{slots.facts}</p><table>{rows}</table>"]
     said = [slots.facts]
@@ -220,13 +226,18 @@ def _own(plan: TitlePlan, slots: Slots, random: Random) -> list[str]:
     return [f"<p>{escape(' '.join(said))}</p>"]
 
 
-def _time(random: Random) -> str:
-    return f"{random.randrange(24):02}:{random.randrange(60):02}"
+def _tide(random: Random) -> str:
+    time, height = f"{random.randrange(24):02}:{random.randrange(60):02}", random.randrange(2, 70) / 10
+    return f"<td>{time} {height}</td>"
 
 
 def _prose(plan: TitlePlan, organisation: str, town: str, random: Random) -> list[str]:
     """Return shared sentences with as many words as the plan wants, give or take half a sentence."""
-    files = ("jobs", "general", "branches", "events", "flats", "notices") if plan.language == "en" else (plan.language,)
+    files = (
+        ("jobs", "general", "branches", "events", "flats", "notices")
+        if plan.language == "en"
+        else (plan.language,)
+    )
     bank = [sentence for file in files for sentence in _bank(file)]
     chosen: list[str] = []
     words = 0
@@ -272,7 +283,10 @@ def _branches(plan: TitlePlan, random: Random) -> list[Slots]:
         ),
     }[plan.language]
     return [
-        Slots(title.format(town=town), facts.format(town=town, name=random.choice(NAMES), n=random.randrange(1, 90)))
+        Slots(
+            title.format(town=town),
+            facts.format(town=town, name=random.choice(NAMES), n=random.randrange(1, 90)),
+        )
         for town in _towns(random, 42)
     ]
 
@@ -343,7 +357,10 @@ def _seasons(plan: TitlePlan, random: Random) -> list[Slots]:
 
 def _offices(plan: TitlePlan, random: Random) -> list[Slots]:
     title, facts = {
-        "de": ("Bürgeramt {town}, Abteilung {office}: Termine und Formulare", "Raum {n} in {town}, {office}."),
+        "de": (
+            "Bürgeramt {town}, Abteilung {office}: Termine und Formulare",
+            "Raum {n} in {town}, {office}.",
+        ),
         "es": ("Oficina de {office} de {town}: citas y formularios", "Sala {n} en {town}, {office}."),
     }[plan.language]
     return [
@@ -377,7 +394,10 @@ def _lots(plan: TitlePlan, random: Random) -> list[Slots]:
 
 def _towns(random: Random, count: int) -> list[str]:
     """Return so many names of towns, most of them made up."""
-    heads, tails = ("Ash", "Brook", "Clif", "Dun", "Elm", "Fern", "Glen", "Hart"), ("ford", "ham", "ton", "wick", "ley")
+    heads, tails = (
+        ("Ash", "Brook", "Clif", "Dun", "Elm", "Fern", "Glen", "Hart"),
+        ("ford", "ham", "ton", "wick", "ley"),
+    )
     made = [head + tail for head, tail in product(heads, tails)]
     return random.sample([*TOWNS, *made], count)
 

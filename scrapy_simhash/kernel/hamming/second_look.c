@@ -155,6 +155,8 @@ static bool is_other_thing(const Print *one, const Print *other)
     return differs && (one->value != other->value || memcmp(one->sketch, other->sketch, SKETCH) != 0);
 }
 
+static int lengthened(uint8_t byte) { return byte < 16 ? byte : (16 | (byte & 15)) << (byte / 16 - 1); }
+
 void pair_measure(measured *self, const Print *one, const Print *other)
 {
     self->distance = (int)ones(one->value ^ other->value);
@@ -164,6 +166,7 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->keys = compare_keys(one->sketch + MINHASH, other->sketch + MINHASH);
     bool is_found = self->distance <= self->reach || self->keys == EQUAL_KEY;
     self->estimate = is_found ? similarity(one->sketch, other->sketch) : NOTHING;
+    self->has_same_text = self->distance == 0 && memcmp(one->sketch, other->sketch, SKETCH) == 0;
     self->has_own_parts = one->own != NULL && other->own != NULL;
     bool has_part = self->has_own_parts && (one->is_part || other->is_part);
     if (!self->has_own_parts)
@@ -173,9 +176,10 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->its_kind = other->own[0] & KIND;
     self->tokens = (int)number(one->own + 1, 2);
     self->its_tokens = (int)number(other->own + 1, 2);
-    self->whole = (int)number(one->own + 3, 2);
-    self->its_whole = (int)number(other->own + 3, 2);
-    self->has_same_words = memcmp(one->own + 5, other->own + 5, 2) == 0;
+    self->whole = lengthened(one->own[3]);
+    self->its_whole = lengthened(other->own[3]);
+    self->has_same_words = memcmp(one->own + 4, other->own + 4, 2) == 0;
+    self->has_same_text = self->has_same_text && one->own[6] == other->own[6];
     self->own_distance = FAR;
     self->own_estimate = NOTHING;
     if (!has_part)

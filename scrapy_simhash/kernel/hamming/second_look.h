@@ -4,7 +4,7 @@
  *
  *     8 bytes    value
  *     128        sketch, or nothing: 112 of minhash, 8 words of the subject
- *     7 or 127   own part, or nothing: kind, tokens, all tokens, words; value and minhash where it is a PART
+ *     7 or 127   own part, or nothing: kind, tokens, all tokens, words, text; value and minhash where it is a PART
  *     9          identity, or nothing: kind, host and three parts of what structured data names
  */
 #ifndef SIMHASH_SECOND_LOOK_H
@@ -18,12 +18,13 @@
 typedef struct {
     double min_similarity;
     int reach;
-    bool has_sketches, has_own_parts, is_other_thing, has_same_words;
+    bool has_sketches, has_own_parts, is_other_thing, has_same_words, has_same_text;
     int keys;
     int distance, own_distance;
     double estimate, own_estimate;
     int kind, its_kind, tokens, its_tokens, whole, its_whole;
-    double similarity, by_text;
+    double similarity, by_text, least;
+    int basis;
 } measured;
 
 /* One fingerprint; NULL for what it has not. */

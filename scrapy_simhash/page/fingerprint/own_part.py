@@ -5,8 +5,9 @@ known about the site when the page came. As bytes::
 
     1 byte     kind; 4 more with an identity
     2 bytes    tokens, at most 65535
-    2 bytes    tokens of the main text, at most 65535
+    1 byte     tokens of the main text: below 16 as they are, else 4 bits of exponent, and the 4 after the first one
     2 bytes    words
+    1 byte     text
     8 bytes    value                     these two for ``PART`` only
     112 bytes  minhash, as in a sketch
     9 bytes    identity                  if the page's structured data names one
@@ -20,7 +21,7 @@ from typing import NamedTuple
 from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES
 from scrapy_simhash.page.fingerprint.sketch import MINHASH_BYTES
 
-_HEAD = Struct(">BHHH")
+_HEAD = Struct(">BHBHB")
 _VALUE = Struct(">Q")
 _MOST_TOKENS = 0xFFFF
 _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
@@ -57,12 +58,14 @@ class OwnPart(NamedTuple):
     """16 bits for the words of all the main text without numbers and dates, see
     :func:`~scrapy_simhash.page.pieces.words_number`."""
     whole: int = 0
-    """Tokens of the main text with those that are the site's, as ``tokens``."""
+    """Tokens of the main text with those that are the site's: up to a sixteenth more than are kept as bytes."""
+    text: int = 0
+    """8 bits of the hash of title and main text."""
 
     def to_bytes(self) -> bytes:
         """Return 7 bytes, or 127 for a ``PART``; 9 more with an identity."""
         kind = self.kind | _WITH_IDENTITY if self.identity else self.kind
-        data = _HEAD.pack(kind, min(self.tokens, _MOST_TOKENS), min(self.whole, _MOST_TOKENS), self.words)
+        data = _HEAD.pack(kind, min(self.tokens, _MOST_TOKENS), _shortened(self.whole), self.words, self.text)
         if self.kind == PART:
             data += _VALUE.pack(self.value) + self.minhash
         return data + self.identity
@@ -70,12 +73,22 @@ class OwnPart(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> OwnPart:
         """Return what to_bytes() wrote, by its length as `Fingerprint` checked it."""
-        kind, tokens, whole, words = _HEAD.unpack_from(data)
+        kind, tokens, whole, words, text = _HEAD.unpack_from(data)
+        whole = _lengthened(whole)
         if kind & _KIND != PART:
-            return cls(kind & _KIND, tokens, identity=data[_HEAD.size :], words=words, whole=whole)
+            return cls(kind & _KIND, tokens, identity=data[_HEAD.size :], words=words, whole=whole, text=text)
         (value,) = _VALUE.unpack_from(data, _HEAD.size)
         minhash, rest = data[_HEAD.size + _VALUE.size : _PART_BYTES], data[_PART_BYTES:]
-        return cls(PART, tokens, value, minhash, rest, words, whole)
+        return cls(PART, tokens, value, minhash, rest, words, whole, text)
+
+
+def _shortened(count: int) -> int:
+    exponent = max(0, count.bit_length() - 5)
+    return count if count < 16 else min(16 * (exponent + 1) + (count >> exponent & 15), 255)
+
+
+def _lengthened(byte: int) -> int:
+    return byte if byte < 16 else (16 | byte & 15) << (byte // 16 - 1)
 
 
 def is_part(own: bytes) -> bool:

@@ -96,8 +96,8 @@ def _filled(bins: int) -> int:
     return (bins | bins >> 1) & _EVERY_BIN
 
 
-#: How the title keys of two pages compare. `NO_KEY`: one has none, and contradicts nothing. `WITHIN`: one has all words
-#: of the other, and more. `OTHER_KEY`: each has a word that the other lacks, as two towns in the place of one.
+#: How the title keys of two pages compare. `NO_KEY`: one has none, and contradicts nothing. `WITHIN`: one has all
+#: words of the other, and more. `OTHER_KEY`: each has a word that the other lacks, as two towns in the place of one.
 NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY = range(4)
 
 

@@ -25,12 +25,15 @@ async def explained(
         if claim.original is not None:
             decided = [match for match in matches if match.key == claim.content]
             found = await comparison.nearest(decided, rule)
-            return claim if found is None else claim._replace(threshold=found[1].threshold)
+            if found is None:
+                return claim
+            _, _, threshold, decided_by, required = found[1]
+            return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
         found = await comparison.nearest(matches, rule)
         if found is not None:
             match, nearest = found
             page, url = await records.origin(match.key)
             if url is not None and page != claim.cluster:
-                miss = NearMiss(url, match.distance, nearest.similarity, nearest.threshold)
+                miss = NearMiss(url, match.distance, *nearest[1:])
                 return claim._replace(near_miss=miss)
     return claim
