@@ -20,16 +20,16 @@ BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
 KERNEL := setup.py $(addprefix scrapy_simhash/,second_look.py page/text/main_text.py page/language/choose.py page/features/shingles.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
 	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
-READING := tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/schemes tests/test_golden.py \
+READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/schemes tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawls/test_magazine.py tests/crawls/test_annex.py
 # As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
-# order is that of tests/conftest.py: long files first.
+# order is that of tests/conftest.py: recorded pages, then long files.
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations 20 --durations-min 2
 # One line that says which implementation runs, after the kernel has shown that it reads a page as it should.
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared cluster spark test test-all nightly kernel pure fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster spark test test-all nightly fixtures kernel pure fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -39,6 +39,7 @@ help:
 	@echo "make test      lint, types and all tests but the slow ones"
 	@echo "make test-all  lint, types and all tests, then those that read pages without the compiled kernel"
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
+	@echo "make fixtures  record the pages of the example site that unit tests read, and show what has changed"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
 	@echo "make fuzz      half a minute of random pages and indexes through both implementations"
@@ -78,6 +79,9 @@ nightly: export SIMHASH_ALL_PAGES := 1
 nightly: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) --hypothesis-profile nightly
+
+fixtures: kernel $(VENV)/.installed-dev
+	$(BIN)/python -m tests.fixtures record
 
 pure: export SCRAPY_SIMHASH_KERNEL := pure
 pure: kernel $(VENV)/.installed-dev

@@ -31,14 +31,17 @@ LONG = 10
 
 @pytest.hookimpl(tryfirst=True)  # the slow ones are still among them
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files with slow tests first, so that no process works on one when the others have nothing left."""
+    """Put the recorded pages first, which tell soonest what is wrong, then the files with slow tests.
+
+    So no process works on a slow one when the others have nothing left.
+    """
     slow = set()
     for item in items:
         for mark in item.iter_markers("slow"):
             slow.add(item.path)
             if not (len(mark.args) == 1 and isinstance(mark.args[0], str)):
                 raise pytest.UsageError(f'{item.nodeid}: write pytest.mark.slow("why it takes long")')
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.parent.name != "fixtures", item.path not in slow))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -30,9 +30,7 @@ def test_fingerprints_are_bit_for_bit_those_committed(made: dict[str, str]) -> N
     assert not changes, "\n".join([ADVICE, *changes])
 
 
-def test_the_file_holds_every_page_and_text_and_is_written_as_the_command_writes_it(
-    made: dict[str, str],
-) -> None:
+def test_the_file_holds_every_text_and_is_written_as_the_command_writes_it(made: dict[str, str]) -> None:
     written = json.dumps(recipe.committed(), indent=1, ensure_ascii=False) + "\n"
     assert recipe.FILE.read_text("utf-8") == written
     assert list(recipe.committed()) == list(made)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from pathlib import Path
+
+from tests.golden import explanations, recipe
 
 
 def main() -> int:
@@ -15,10 +16,6 @@ def main() -> int:
     parser = ArgumentParser("python -m tests.golden", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="replace what is committed")
     write = parser.parse_args().write
-    # As pytest does, see pyproject.toml.
-    sys.path.insert(0, str(Path(__file__).parents[2] / "example_project"))
-    from tests.golden import explanations, recipe
-
     changes = recipe.changes(recipe.made(), recipe.committed())
     print(*changes, sep="\n")
     print(f"{len(changes)} fingerprints differ from {recipe.FILE.name}")

@@ -3,14 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from magazine.catalogue import load_ads
 from magazine.page import Page
-from magazine.stories import load_stories
-from magazine.templates.labels import LABELS
 
 from scrapy_simhash.page.text import Document, extract, parse
-
-EDITED = {"corrected", "earlier-version", "first-draft"}
 
 
 def document(html: str, content_language: str | None = None) -> Document:
@@ -21,92 +16,10 @@ def recorded(page: Page, visit: int = 0) -> Document:
     return extract(parse(page.body(visit), page.content_type))
 
 
-def folded(lines: str) -> list[str]:
-    return [" ".join(line.split()) for line in lines.splitlines()]
-
-
-# --- The recordings: one story has one main text, whatever stands around it.
-
-
-@pytest.fixture(scope="module")
-def story_pages(pages: list[Page]) -> list[tuple[Page, Document]]:
-    return [(page, recorded(page)) for page in pages if page.story]
-
-
-def test_every_template_of_a_story_has_all_its_paragraphs_as_main_text(
-    story_pages: list[tuple[Page, Document]],
-) -> None:
-    stories = load_stories()
-    missing = {
-        page.address.key: lost
-        for page, found in story_pages
-        if page.kind not in EDITED
-        if (lost := set(folded(stories[page.story].text)) - {part.text for part in found.main})
-    }
-    assert missing == {}
-    assert len({page.kind for page, _ in story_pages} - EDITED) >= 8, "templates and copies of a story"
-
-
-def test_an_edited_story_has_the_paragraphs_of_its_own_version(
-    story_pages: list[tuple[Page, Document]],
-) -> None:
-    missing = {
-        page.address.key: lost
-        for page, found in story_pages
-        if (lost := set(folded(page.main_text)) - {part.text for part in found.main})
-    }
-    assert missing == {}
-
-
-def test_no_furniture_of_the_site_is_main_text_of_a_story(story_pages: list[tuple[Page, Document]]) -> None:
-    # Text of the chrome: menus, cookie bar, footer, newsletter, advertisements, the teasers of other stories.
-    furniture: set[str] = set()
-    for labels in LABELS.values():
-        furniture |= {labels.masthead, labels.motto, labels.cookies, labels.legal, labels.newsletter}
-        furniture |= {labels.share, labels.related, labels.subscribe, labels.home[1], labels.sponsored}
-        furniture |= {words for _, words in labels.menu}
-    furniture |= {"About us", "All tags", "Members' room", "Tide tables (PDF)"}
-    furniture |= {ad for ads in load_ads().values() for ad in ads}
-    for story in load_stories().values():
-        furniture |= {story.title, story.teaser, story.byline}
-    furniture = {" ".join(text.split()) for text in furniture}
-    kept = {
-        page.address.key: strays
-        for page, found in story_pages
-        if (strays := furniture & {part.text for part in found.main} - set(folded(page.main_text)))
-    }
-    assert kept == {}
-
-
-def test_all_copies_of_an_unedited_story_have_the_same_main_text(
-    story_pages: list[tuple[Page, Document]],
-) -> None:
-    texts: dict[str, set[str]] = {}
-    for page, found in story_pages:
-        if page.kind not in EDITED:
-            texts.setdefault(page.story, set()).add(found.text)
-    assert {story: len(found) for story, found in texts.items() if len(found) > 1} == {}
-
-
 def test_the_main_text_is_the_same_at_the_next_fetch(pages: list[Page]) -> None:
     # On the page of a product nothing tells "checked 4,455 minutes ago" from the facts about the product.
     changed = [page.kind for page in pages if recorded(page, 0).text != recorded(page, 1).text]
     assert set(changed) <= {"product"}
-
-
-def test_the_language_of_a_recording_is_that_of_its_text(story_pages: list[tuple[Page, Document]]) -> None:
-    assert {page.address.key for page, found in story_pages if found.language != page.lang} == set()
-
-
-def test_titles_are_those_of_the_pages(story_pages: list[tuple[Page, Document]]) -> None:
-    stories = load_stories()
-    retitled = {"new-headline"}
-    strange = {
-        page.address.key: found.title
-        for page, found in story_pages
-        if page.kind not in retitled and stories[page.story].title not in found.title
-    }
-    assert strange == {}
 
 
 # --- What is left of odd pages.
@@ -426,12 +339,3 @@ def test_an_article_is_no_offer_whatever_is_advertised_in_it() -> None:
 def test_a_price_outside_the_main_text_makes_no_offer() -> None:
     html = f"<html lang=en><main><h1>The lamp</h1><p>{PROSE}</p></main><aside>£84.00</aside>"
     assert "offer" not in {part.zone for part in document(html).paragraphs}
-
-
-def test_variants_of_a_product_are_offers_on_every_recording(pages: list[Page]) -> None:
-    without = [
-        page.address.key
-        for page in pages
-        if page.kind == "product" and "offer" not in {part.zone for part in recorded(page).main}
-    ]
-    assert without == []
