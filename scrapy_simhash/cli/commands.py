@@ -8,6 +8,8 @@ from importlib import import_module
 from keyword import iskeyword
 from typing import Any, NoReturn, Protocol, cast
 
+from scrapy_simhash.display import printable
+
 PROGRAM = "scrapy-simhash"
 
 #: What each command does, by what it is about, in the order of the help. Its module is imported only when it is
@@ -69,6 +71,13 @@ class Command(Protocol):
         """Do it, and return an exit status."""
 
 
+class _Parser(ArgumentParser):
+    """A parser whose errors move no cursor, whatever was typed."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def command_of(name: str) -> Command:
     """Import and return the module of the command *name*.
 
@@ -82,7 +91,7 @@ def command_of(name: str) -> Command:
 
 def make_parser(complete: Container[str]) -> ArgumentParser:
     """Return the parser of the command line; only the commands in *complete* have their arguments."""
-    parser = ArgumentParser(
+    parser = _Parser(
         prog=PROGRAM,
         description="\n".join(_summary()),
         epilog=EXIT_STATUS,

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from scrapy_simhash.cli.commands import PROGRAM, make_parser
 from scrapy_simhash.cli.failures import FAILED, REFUSED, Refused, failing
+from scrapy_simhash.cli.progress import say
 from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch
 
 #: A shell's status of a program that a signal ended is this and the number of the signal.
@@ -121,5 +122,5 @@ def _flush_stdout() -> None:
 def _end(program: str, status: int, message: str) -> int:
     if sys.stderr is not None:
         with suppress(OSError):
-            print(f"{program}: {message}", file=sys.stderr)
+            say(f"{program}: {message}", sys.stderr)
     return status
