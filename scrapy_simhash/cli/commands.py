@@ -8,8 +8,6 @@ from importlib import import_module
 from keyword import iskeyword
 from typing import Any, NoReturn, Protocol, cast
 
-from scrapy_simhash.display import printable
-
 PROGRAM = "scrapy-simhash"
 
 #: What each command does, by what it is about, in the order of the help. Its module is imported only when it is
@@ -75,6 +73,8 @@ class _Parser(ArgumentParser):
     """A parser whose errors move no cursor, whatever was typed."""
 
     def error(self, message: str) -> NoReturn:
+        from scrapy_simhash.display import printable  # a help does not need it
+
         super().error(printable(message))
 
 

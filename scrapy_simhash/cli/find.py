@@ -14,7 +14,7 @@ from scrapy_simhash.cli.arguments import AUTO, add_search_arguments, chosen_plan
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.hashes import read_hashes
 from scrapy_simhash.cli.input import STDIN
-from scrapy_simhash.cli.output import check_outputs, opened
+from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.plans.plan import Plan
@@ -46,7 +46,6 @@ def run(options: Namespace) -> int:
     """Write for each hash of the input, in its order, the stored hashes within the distance, and return 0."""
     if options.stored == options.input == STDIN:
         raise Refused("--stored and --input cannot both be standard input")
-    check_outputs({"output": options.output}, [options.stored, options.input])
     distance = options.distance
     plan = chosen_plan(options.blocks, distance)
     with Progress(sys.stderr) as progress, opened(options.output) as output:

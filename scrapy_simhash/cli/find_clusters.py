@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from scrapy_simhash.cli import answers
 from scrapy_simhash.cli.arguments import add_search_arguments, chosen_plan
 from scrapy_simhash.cli.hashes import read_hashes
-from scrapy_simhash.cli.output import check_outputs, opened
+from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.pairs import pairs
@@ -34,7 +34,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write every group of two different hashes or more, and return 0."""
-    check_outputs({"output": options.output}, [options.input])
     distance = options.distance
     plan = chosen_plan(options.blocks, distance)
     with Progress(sys.stderr) as progress, opened(options.output) as output:

@@ -19,7 +19,6 @@ from typing import NoReturn
 
 from scrapy_simhash.cli.commands import PROGRAM, make_parser
 from scrapy_simhash.cli.failures import FAILED, REFUSED, Refused, failing
-from scrapy_simhash.cli.progress import say
 from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch
 
 #: A shell's status of a program that a signal ended is this and the number of the signal.
@@ -121,6 +120,9 @@ def _flush_stdout() -> None:
 
 def _end(program: str, status: int, message: str) -> int:
     if sys.stderr is not None:
+        # Only here: a help needs neither.
+        from scrapy_simhash.cli.progress import say
+
         with suppress(OSError):
             say(f"{program}: {message}", sys.stderr)
     return status

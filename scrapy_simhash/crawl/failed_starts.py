@@ -30,7 +30,9 @@ class _Sentence(logging.Filter):
         while error is not None and not isinstance(error, SimhashError):
             error = error.__context__
         if error is not None:
-            record.msg, record.args, record.exc_info = "The crawl was not started: %s", (str(error),), None
+            kind = type(error)
+            record.msg, record.exc_info = "The crawl was not started: %s.%s: %s", None
+            record.args = (kind.__module__, kind.__qualname__, error)
         return True
 
 

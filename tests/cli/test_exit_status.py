@@ -220,9 +220,6 @@ OVER = {
     "compare --store": ["http://a.example/", "http://b.example/", "--store", "news.sqlite", "--html", "{}"],
     "report": ["report.jsonl", "--html", "{}"],
     "report of a store": ["news.sqlite", "--html", "{}"],
-    "find": ["--stored", "hashes.txt", "--input", "queries.txt", "-o", "{}"],
-    "find-all": ["--input", "hashes.txt", "-o", "{}"],
-    "find-clusters": ["--input", "hashes.txt", "-o", "{}"],
     "export": ["news.sqlite", "-o", "{}"],
 }
 
