@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scrapy_simhash.changes.register import FormerPage, signed
 from scrapy_simhash.exceptions import StoreDamaged
+from scrapy_simhash.store.sqlite.failures import words_of
 
 #: "SIMC"; and the version of the tables.
 APPLICATION_ID, VERSION = 0x53494D43, 1
@@ -68,8 +69,8 @@ def open_register(path: Path, reset: bool, former: Iterable[FormerPage]) -> sqli
     except sqlite3.Error as error:
         connection.close()
         raise StoreDamaged(
-            f"{path} cannot be used for SIMHASH_CHANGES ({error}). Nothing was changed. Move it, and the next crawl"
-            " begins with what its store knows"
+            f"{path} cannot be used for SIMHASH_CHANGES ({words_of(error)}). Nothing was changed. Move it, and the"
+            " next crawl begins with what its store knows"
         ) from error
     return connection
 

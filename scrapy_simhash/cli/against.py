@@ -34,16 +34,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write a verdict for each page, and return 0."""
+    """Write a verdict for each page, and return 0; FAILED if a file was not read to its end."""
     place = place_of(options.place, options)
     place.check()
     config = reading_config(place, options)
     what = options_of(options, config)
-    with reading(options) as (inputs, broken), place.reading() as store, opened(options.output) as output:
+    with (
+        reading(options, place.identity) as (inputs, broken),
+        place.reading() as store,
+        opened(options.output) as output,
+    ):
         judge = Judge(config, store, remembers=False, key_of=_key_of(place, options))
         batch = Run(inputs, what, judge=judge, tell=inputs.tell)
         output.write(map(_line, through(batch, inputs, broken)))
-    return 0
+    return broken.status
 
 
 def _line(step: Step) -> str:

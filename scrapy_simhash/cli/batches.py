@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from scrapy_simhash.batch import JournalMismatch, Options, RecordsChanged, Run, Step, WorkerDied
-from scrapy_simhash.cli.failures import Failed, Refused
+from scrapy_simhash.cli.failures import Failed, NothingRead, Refused
 from scrapy_simhash.cli.fields import BrokenRecords, add_fields, fields_of
 from scrapy_simhash.cli.input import STDIN
-from scrapy_simhash.cli.output import STDOUT, opened
+from scrapy_simhash.cli.output import STDOUT, check_outputs, opened
 from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
 from scrapy_simhash.config import Config
@@ -120,9 +120,13 @@ class Inputs:
 
 
 @contextmanager
-def reading(options: Namespace) -> Iterator[tuple[Inputs, BrokenRecords]]:
-    """Open inputs, and what is told about them. What goes wrong in a batch ends the command in a sentence."""
-    _check_outputs(options)
+def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRecords]]:
+    """Open inputs, and what is told about them. What goes wrong in a batch ends the command in a sentence.
+
+    *places* of stores are read too: no output may replace one.
+    """
+    _check_outputs(options, [*options.inputs, *places])
+    nothing: NothingRead | None = None
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(sys.stderr, is_early=True))
         try:
@@ -132,52 +136,48 @@ def reading(options: Namespace) -> Iterator[tuple[Inputs, BrokenRecords]]:
             broken = BrokenRecords(output)
             stack.callback(broken.close)
             yield inputs, broken
+        except NothingRead as error:
+            # What is broken is written all the same, to the file of --broken.
+            nothing = error
         except KindError as error:
             raise Refused(str(error)) from error
         except JournalMismatch as error:
             raise Refused(f"{error}; to begin anew, use --restart") from error
         except (RecordsChanged, WorkerDied) as error:
             raise Failed(str(error)) from error
+    if nothing is not None:
+        raise nothing
 
 
-def _check_outputs(options: Namespace) -> None:
-    """Raise Refused for a file that would take the place of an input, of another output, or lie among the inputs."""
-    inputs = {Path(name).resolve(): name for name in options.inputs if name != STDIN}
-    taken: dict[Path, str] = {}
-    for option in ("output", "clusters", "broken"):
-        name = getattr(options, option, None)
+def _check_outputs(options: Namespace, inputs: Sequence[str]) -> None:
+    """Raise Refused or Failed for what cannot be written: see `check_outputs`."""
+    outputs = {option: getattr(options, option, None) for option in ("output", "clusters", "broken")}
+    check_outputs(outputs, inputs)
+    for name in outputs.values():
         if name in (None, STDOUT):
             continue
-        path = Path(name).resolve()
-        if path.exists() and not path.is_file() and not path.is_dir():
-            continue  # A pipe or /dev/null replaces nothing.
-        if path in inputs:
-            raise Refused(f"--{option} {name} is an input, and would replace it: give another name")
-        for folder in path.parents:
-            if folder in inputs:
-                raise Refused(
-                    f"--{option} {name} is in {inputs[folder]}, and would be read as an input: give another place"
-                )
-        if path in taken:
-            raise Refused(f"--{taken[path]} and --{option} are the same file, {name}")
-        if not path.parent.is_dir():
-            raise Failed(f"cannot write {name}: there is no folder {Path(name).parent}")
+        path = Path(name)
+        if not path.resolve().parent.is_dir():
+            raise Failed(f"cannot write {name}: there is no folder {path.parent}")
         if path.is_dir() and any(path.iterdir()):
             raise Failed(f"cannot write {name}: it exists and is not empty, give a new folder")
-        taken[path] = option
 
 
 def through(run: Run, inputs: Inputs, broken: BrokenRecords) -> Iterator[Step]:
     """Yield the records of *run* that are not broken, and tell of the others.
 
-    Raises Refused at the end if there are records, but not one of them is a page.
+    At the end it raises Refused if there are records and none of them is a page, and NothingRead if all are broken.
     """
+    pages = 0
     with closing(run.steps()) as steps:
         for step in steps:
             if isinstance(step.item, Broken):
-                broken.note(step.item.place, step.item.reason)
+                broken.note(step.item.place, step.item.reason, is_rest=step.item.is_rest)
                 continue
             if step.fault:
                 broken.note(step.item.place, step.fault)
+            else:
+                pages += 1
             yield step
     inputs.check()
+    broken.check(pages)

@@ -8,14 +8,22 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from scrapy_simhash.exceptions import RecordDamaged, StoreUnavailable
-from scrapy_simhash.store import AsyncStore, Claim, Header, Page, Posting, Run, SharesSites, Store
+from scrapy_simhash.exceptions import RecordDamaged
+from scrapy_simhash.store import (
+    AsyncStore,
+    Claim,
+    Header,
+    Page,
+    Posting,
+    Run,
+    SharesSites,
+    Store,
+    change_site,
+)
 from scrapy_simhash.store.damage import Damage
 
 #: Postings that are asked for at once.
 BATCH = 256
-#: How often a crawler may be faster when a profile is changed.
-_LOSSES = 10
 
 _T = TypeVar("_T")
 
@@ -123,24 +131,15 @@ class BlockingSites(BlockingStore):
     def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
         """See :meth:`KeepsSites.keep_sites <scrapy_simhash.store.base.KeepsSites.keep_sites>`."""
         for host, profile in profiles:
-            self._wait(self._change(host, partial(_in_place, profile)))
+            self.change_site(host, partial(_in_place, profile))
 
     def change_site(self, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
         """Keep what *change* makes of the profile of *host*, whoever writes it meanwhile; nothing if it is None."""
-        self._wait(self._change(host, change))
+        self._wait(change_site(cast(SharesSites, self._store), host, change))
 
     def sites(self) -> Iterator[tuple[str, bytes]]:
         """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
         return self._all(cast(SharesSites, self._store).sites())
-
-    async def _change(self, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
-        store = cast(SharesSites, self._store)
-        for _ in range(_LOSSES):
-            version, kept = await store.load_site(host)
-            profile = change(kept)
-            if profile is None or await store.replace_site(host, version, profile) is not None:
-                return
-        raise StoreUnavailable(f"crawlers kept changing the profile of {host}")
 
 
 def _in_place(profile: bytes, kept: bytes | None) -> bytes | None:

@@ -24,14 +24,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write every cluster of two pages or more, and return 0."""
+    """Write every cluster of two pages or more, and return 0; FAILED if a file was not read to its end."""
     what = options_of(options, config_for(options), two_pass=options.two_pass, with_clusters=True)
     with reading(options) as (inputs, broken), opened(options.output) as output:
         batch = Run(inputs, what, tell=inputs.tell)
         for _ in through(batch, inputs, broken):
             pass
         output.write(cluster_lines(batch))
-    return 0
+    return broken.status
 
 
 def cluster_lines(batch: Run) -> Iterator[str]:

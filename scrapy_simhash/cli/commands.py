@@ -69,6 +69,15 @@ class Command(Protocol):
         """Do it, and return an exit status."""
 
 
+class _Parser(ArgumentParser):
+    """A parser whose errors move no cursor, whatever was typed."""
+
+    def error(self, message: str) -> NoReturn:
+        from scrapy_simhash.display import printable  # a help does not need it
+
+        super().error(printable(message))
+
+
 def command_of(name: str) -> Command:
     """Import and return the module of the command *name*.
 
@@ -82,7 +91,7 @@ def command_of(name: str) -> Command:
 
 def make_parser(complete: Container[str]) -> ArgumentParser:
     """Return the parser of the command line; only the commands in *complete* have their arguments."""
-    parser = ArgumentParser(
+    parser = _Parser(
         prog=PROGRAM,
         description="\n".join(_summary()),
         epilog=EXIT_STATUS,

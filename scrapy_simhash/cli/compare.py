@@ -15,7 +15,7 @@ from scrapy_simhash.cli.comparison_html import html_lines
 from scrapy_simhash.cli.comparison_text import lines
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.input import STDIN
-from scrapy_simhash.cli.output import opened
+from scrapy_simhash.cli.output import check_outputs, opened
 from scrapy_simhash.cli.page_source import URLS, read_page
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
 from scrapy_simhash.config import setting_name
@@ -64,6 +64,7 @@ def run(options: Namespace) -> int:
         raise Refused("only one of the pages can be standard input")
     if options.host is not None and options.store is None:
         raise Refused("--host needs the store that knows the host: --store PLACE")
+    check_outputs({"html": options.html}, [options.a, options.b, options.store])
     facts = _of_store(options) if options.store is not None else _of_sources(options)
     if options.html is not None:
         with opened(options.html) as output:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape
+from html import escape as escaped
 from typing import Any
 
 from scrapy_simhash.cli.alignment import Side
 from scrapy_simhash.cli.comparison_text import LEFT_OUT, changes, verdict
 from scrapy_simhash.cli.site_text import site_rows
-from scrapy_simhash.web import ascii_lines, head
+from scrapy_simhash.web import ascii_lines, head, visible
 
 _STYLE = """\
 table { table-layout: fixed; margin: 1rem 0 }
@@ -94,3 +94,8 @@ def _table(
     for row in rows:
         yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
     yield "</table>"
+
+
+def escape(text: str) -> str:
+    """Return *text* as HTML, with controls as their numbers."""
+    return escaped(visible(text))

@@ -19,7 +19,7 @@ from scrapy_simhash.cli.cluster import cluster_lines
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.intake import told
 from scrapy_simhash.cli.output import STDOUT, opened
-from scrapy_simhash.cli.progress import warn, wipe
+from scrapy_simhash.cli.progress import say, warn, wipe
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.records import Record, open_writer
 
@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Judge all pages, write those that are kept, and say how many; return 0, whatever is broken."""
+    """Judge all pages, write those that are kept, and say how many; return 0, FAILED if a file was cut."""
     config = config_for(options)
     what = options_of(
         options,
@@ -94,7 +94,7 @@ def run(options: Namespace) -> int:
     if not options.json:
         facts = {name: number for name, number in facts.items() if number or name in _ALWAYS}
     print(told(facts, options.json), file=sys.stderr if options.output == STDOUT else sys.stdout)
-    return 0
+    return broken.status
 
 
 #: What is told even if it is 0.
@@ -136,7 +136,7 @@ def _journal(options: Namespace, what: Options) -> Iterator[Journal | None]:
             journal.remove()
         else:
             wipe()
-            print(f"{path} has what was read: the same command goes on from there", file=sys.stderr)
+            say(f"{path} has what was read: the same command goes on from there", sys.stderr)
         raise
     finally:
         journal.close()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 
 from scrapy_simhash.cli.damage import left_out
-from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.cli.output import add_output, opened
+from scrapy_simhash.cli.output import add_output, check_outputs, opened
 from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.postings import header_line, posting_line
 from scrapy_simhash.cli.progress import Progress, of
@@ -32,8 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Write the header, every posting and every site profile, and return 0; FAILED if damaged ones were left out."""
     place = place_of(options.place, options)
-    if place.identity == os.path.realpath(options.output):
-        raise Refused(f"{place.shown} cannot be replaced by its own export")
+    check_outputs({"output": options.output}, [place.identity])
     with Progress(sys.stderr) as progress, place.reading() as store, opened(options.output) as output:
         output.write(lines(store, progress.counting("exporting", of(len(store)))))
         status = left_out(place, store)

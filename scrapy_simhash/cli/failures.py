@@ -4,6 +4,7 @@
     ├── Refused     what was asked for, or what was read, cannot be; exit status 2    (also ValueError)
     └── FileError
         └── Failed  reading or writing did not work; exit status 1                    (also OSError)
+            └── NothingRead     all that was read is broken
 
 Both are told as they are: their messages need nothing added but the name of the program.
 """
@@ -26,6 +27,10 @@ class Refused(SimhashError, ValueError):
 
 class Failed(FileError):
     """A file that could not be read or written; the message names it and says why."""
+
+
+class NothingRead(Failed):
+    """There was something to be read, and all of it is broken."""
 
 
 def failing(doing: str) -> AbstractContextManager[None]:

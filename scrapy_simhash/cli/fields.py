@@ -6,6 +6,7 @@ import json
 from argparse import Namespace, _ActionsContainer
 from typing import TYPE_CHECKING
 
+from scrapy_simhash.cli.failures import FAILED, NothingRead
 from scrapy_simhash.cli.output import Output
 from scrapy_simhash.cli.progress import warn
 
@@ -48,17 +49,28 @@ class BrokenRecords:
     def __init__(self, output: Output | None = None) -> None:
         self._output = output
         self.count = 0
+        #: The exit status: FAILED if a file was not read to its end. Other broken records are counted.
+        self.status = 0
 
-    def note(self, place: str, reason: str) -> None:
-        """Tell of a record."""
+    def note(self, place: str, reason: str, *, is_rest: bool = False) -> None:
+        """Tell of a record, or of the rest of a file."""
         self.count += 1
+        if is_rest:
+            self.status = FAILED
         if self.count <= SHOWN:
             warn(ascii(f"{place}: {reason}")[1:-1])
         if self._output is not None:
             self._output.write([f"{json.dumps({'place': place, 'reason': reason})}\n"])
+
+    def check(self, pages: int) -> None:
+        """Raise NothingRead if nothing but broken records was read: *pages* is how many were not."""
+        if self.count and not pages:
+            raise NothingRead("no page could be read")
 
     def close(self) -> None:
         """Tell how many more there were."""
         if self.count > SHOWN:
             where = "" if self._output is None else ", all of them are in the file of --broken"
             warn(f"{self.count - SHOWN:,} more records could not be read{where}")
+        if self.status:
+            warn("a file could not be read to its end: what was read up to there is in the results")

@@ -39,13 +39,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Write a line for each page, and return 0."""
+    """Write a line for each page, and return 0; FAILED if a file was not read to its end."""
     what = options_of(options, config_for(options))
     line = _hash if options.hashes else _line
     with reading(options) as (inputs, broken), opened(options.output) as output:
         batch = Run(inputs, what, tell=inputs.tell, only_reads=True)
         output.write(map(line, through(batch, inputs, broken)))
-    return 0
+    return broken.status
 
 
 def _line(step: Step) -> str:

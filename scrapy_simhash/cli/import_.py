@@ -107,7 +107,7 @@ def _take_pages(
     ):
         pages = Pages(intake, config, options.project and options.project.key_of(place))
         facts = pages.take_all(records, progress.counting("importing", records.share))
-    return facts, intake.status
+    return facts, max(intake.status, pages.broken.status)
 
 
 def reading_config(place: Place, options: Namespace) -> Config:

@@ -12,7 +12,7 @@ from typing import Any
 from scrapy_simhash.cli.damage import left_out
 from scrapy_simhash.cli.failures import FAILED, Refused
 from scrapy_simhash.cli.places import FilePlace, Place, add_place, place_of
-from scrapy_simhash.cli.progress import Progress, of
+from scrapy_simhash.cli.progress import Progress, of, say
 from scrapy_simhash.cli.walk import walk
 from scrapy_simhash.store import Audited, Run, Store
 from scrapy_simhash.times import written
@@ -55,9 +55,7 @@ def run(options: Namespace) -> int:
         status = FAILED if options.check and facts["damaged"] else left_out(place, store)
     shown_as = _lines_of_check if options.check else _lines
     text = json.dumps(facts, indent=2) if options.json else "\n".join(shown_as(facts))
-    # Not every name of a file can be written everywhere.
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    say(text, sys.stdout)
     return status
 
 

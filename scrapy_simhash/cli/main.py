@@ -120,6 +120,9 @@ def _flush_stdout() -> None:
 
 def _end(program: str, status: int, message: str) -> int:
     if sys.stderr is not None:
+        # Only here: a help needs neither.
+        from scrapy_simhash.cli.progress import say
+
         with suppress(OSError):
-            print(f"{program}: {message}", file=sys.stderr)
+            say(f"{program}: {message}", sys.stderr)
     return status

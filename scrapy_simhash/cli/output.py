@@ -6,13 +6,14 @@ import errno
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import RawIOBase
 from itertools import islice
+from pathlib import Path
 from typing import cast
 
-from scrapy_simhash.cli.failures import Failed, failing
+from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.progress import wipe
 from scrapy_simhash.replacement import replacing
 
@@ -31,6 +32,31 @@ def add_output(parser: ArgumentParser, what: str) -> None:
         default=STDOUT,
         help=f"where to write {what} (default: -, standard output)",
     )
+
+
+def check_outputs(outputs: Mapping[str, str | None], inputs: Iterable[str | None]) -> None:
+    """Raise Refused for a file that would take the place of an input, of another output, or lie among the inputs.
+
+    *outputs* are by their options; an input or output may be ``-`` or None.
+    """
+    read = {Path(name).resolve(): name for name in inputs if name not in (None, STDOUT)}
+    taken: dict[Path, str] = {}
+    for option, name in outputs.items():
+        if name in (None, STDOUT):
+            continue
+        path = Path(name).resolve()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            continue  # A pipe or /dev/null replaces nothing.
+        if path in read:
+            raise Refused(f"--{option} {name} is an input, and would replace it: give another name")
+        for folder in path.parents:
+            if folder in read:
+                raise Refused(
+                    f"--{option} {name} is in {read[folder]}, and would be read as an input: give another place"
+                )
+        if path in taken:
+            raise Refused(f"--{taken[path]} and --{option} are the same file, {name}")
+        taken[path] = option
 
 
 class Output:

@@ -54,7 +54,7 @@ class Pages:
         try:
             for read, record in enumerate(records, 1):
                 if isinstance(record, Broken):
-                    self.broken.note(record.place, record.reason)
+                    self.broken.note(record.place, record.reason, is_rest=record.is_rest)
                 else:
                     self._take(record)
                 tell(read)
@@ -65,6 +65,7 @@ class Pages:
             self.broken.close()
         if records.complaint:
             raise Refused(records.complaint)
+        self.broken.check(read - self.broken.count)
         passed_over = records.passed_over.total()
         return {
             "records": read + passed_over,

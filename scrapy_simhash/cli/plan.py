@@ -24,7 +24,7 @@ from scrapy_simhash.cli.arguments import parsed_distance
 from scrapy_simhash.cli.crawl_plan import CrawlPlan
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.hashes import read_hashes
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, say
 from scrapy_simhash.config import MAX_CANDIDATE_DISTANCE, Config
 from scrapy_simhash.index.plans.cost import (
     CORES,
@@ -159,9 +159,10 @@ def run(options: Namespace) -> int:
         return 0
     print(f"{pages:,} pages, near-duplicates differ in up to {distance} bits, {core.name} index")
     if sample is not None:
-        print(
+        say(
             f"candidates and time estimated from {len(sample):,} hashes of {options.sample} that are not"
-            " near-duplicates"
+            " near-duplicates",
+            sys.stdout,
         )
     print("\n".join(_in_columns([HEAD, *map(_cells, rows.values())], marked=chosen)))
     print(note_of(distance, plans))

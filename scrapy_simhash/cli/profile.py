@@ -15,7 +15,7 @@ from scrapy_simhash.cli.explanation import shown
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of, profiles_in
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, say
 from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.times import written
@@ -79,8 +79,7 @@ def run(options: Namespace) -> int:
             facts = _one_host(host, load(sites, host, place))
             lines = _lines(facts)
     text = json.dumps(facts, indent=2) if options.json else "\n".join(lines)
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    say(text, sys.stdout)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What is said on standard error during a run: how far it is, for whoever looks on, and warnings."""
+"""What is said during a run: text on a terminal, warnings, and how far it is, for whoever looks on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import TextIO, TypeAlias
+
+from scrapy_simhash.display import printable
 
 #: Seconds without a word: most runs are over by then.
 PATIENCE = 2.0
@@ -23,10 +25,20 @@ Share: TypeAlias = "Callable[[int], float | None]"
 _running: Progress | None = None
 
 
+def say(text: str, stream: TextIO) -> None:
+    """Write lines of text to *stream*, whatever a site or the name of a file has put there: nothing moves a cursor.
+
+    What the stream has no sign for is written as its number.
+    """
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    lines = "\n".join(map(printable, text.split("\n")))
+    print(lines.encode(encoding, "backslashreplace").decode(encoding), file=stream)
+
+
 def warn(message: str) -> None:
     """Write a warning to standard error, on a line of its own."""
     wipe()
-    print(f"warning: {message}", file=sys.stderr)
+    say(f"warning: {message}", sys.stderr)
 
 
 def wipe() -> None:

@@ -14,8 +14,9 @@ from typing import Any
 from scrapy_simhash.cli.explanation import explained, shown
 from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.input import STDIN, Input, opened
+from scrapy_simhash.cli.output import check_outputs
 from scrapy_simhash.cli.output import opened as opened_to_write
-from scrapy_simhash.cli.progress import Progress, of
+from scrapy_simhash.cli.progress import Progress, of, say
 from scrapy_simhash.overview import COUNTED, Overview
 from scrapy_simhash.web import ascii_lines, overview_lines
 
@@ -53,6 +54,7 @@ def run(options: Namespace) -> int:
     """Write what the report or the store says, and return 0, or FAILED if records of the store are damaged."""
     if options.url is not None and options.html is not None:
         raise Refused("--html shows all pages, --url explains one: use one of the two")
+    check_outputs({"html": options.html}, [options.file])
     if options.file != STDIN and _is_store(options):
         return _run_on_store(options)
     with Progress(sys.stderr) as progress, opened(options.file) as given:
@@ -61,7 +63,7 @@ def run(options: Namespace) -> int:
             _write(survey(lines, "report", lines.name, lines), options)
             return 0
         facts = history(lines, options.url)
-    print(json.dumps(facts, indent=2) if options.json else "\n".join(_story(facts)))
+    say(json.dumps(facts, indent=2) if options.json else "\n".join(_story(facts)), sys.stdout)
     return 0
 
 
@@ -88,6 +90,7 @@ def _run_on_store(options: Namespace) -> int:
     from scrapy_simhash.store import KeepsSites
 
     place = place_of(options.file, options)
+    check_outputs({"html": options.html}, [place.identity])
     if options.url is not None:
         raise Refused(f"{place.shown} is a store, which has no verdicts: --url needs a report")
     with Progress(sys.stderr) as progress, place.reading() as store:
@@ -105,7 +108,7 @@ def _write(facts: Mapping[str, Any], options: Namespace) -> None:
         with opened_to_write(options.html) as output:
             output.write(ascii_lines(overview_lines(facts)))
         return
-    print(json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts)))
+    say(json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts)), sys.stdout)
 
 
 class Lines:

@@ -16,7 +16,7 @@ from scrapy_simhash.cli.failures import Failed, Refused, failing
 from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import Place, add_place, place_of
 from scrapy_simhash.cli.profile_change import keeper
-from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.progress import Progress, say
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.times import parsed as parsed_time
 from scrapy_simhash.times import written
@@ -94,8 +94,7 @@ def run(options: Namespace) -> int:
         text = json.dumps(list(_discarded(hosts)), indent=2)
     else:
         text = "\n".join(_table(hosts if options.all else nearly_proven(hosts)))
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    say(text, sys.stdout)
     return 0
 
 

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from scrapy_simhash.cli.explanation import shown
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import STDIN
-from scrapy_simhash.cli.progress import Progress, warn
+from scrapy_simhash.cli.progress import Progress, say, warn
 from scrapy_simhash.cli.tune_sources import Pairs, add_source, pairs_from, source_words
 from scrapy_simhash.config import Config
 from scrapy_simhash.tuning import TOLD, Band, Estimate, Pair, bands_of, estimates, least_for
@@ -98,7 +98,7 @@ def run(options: Namespace) -> int:
     elif labels and not any(pair.key in labels for pair in pairs):
         warn(f"none of the {len(labels):,} answers in {options.labels} is about a pair of {found.name}")
     facts = _facts(_bands(pairs, labels), found, options)
-    print(json.dumps(facts, indent=2) if options.json else "\n".join(_told(facts, options)))
+    say(json.dumps(facts, indent=2) if options.json else "\n".join(_told(facts, options)), sys.stdout)
     return 0
 
 

@@ -7,6 +7,7 @@ from scrapy.settings import BaseSettings
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
+from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 from scrapy_simhash.crawl.links_middleware import SimhashLinksMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
@@ -36,6 +37,7 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Called by Scrapy before the crawler is built; raises SettingError, which stops the crawl."""
+        told_in_a_sentence()
         # The middlewares check as well, but Scrapy 2.13 buries what they raise under an error of its own.
         config = Config.from_settings(settings)
         if not config.enabled:

@@ -29,7 +29,7 @@ from scrapy_simhash.changes import (
 )
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.html import language_of, tree_of
-from scrapy_simhash.crawl.report import path_of
+from scrapy_simhash.crawl.report import own_path
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
 from scrapy_simhash.crawl.summary import counted
@@ -85,7 +85,7 @@ class ChangeReporter:
             )
         spider = crawler.spider or crawler.spidercls
         register = sqlite_path(config, crawler.settings, spider.name, PART)
-        self._open = partial(self._opened, register, path_of(config.changes, spider, "SIMHASH_CHANGES"))
+        self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         _REPORTERS[stats_of(crawler)] = self
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 

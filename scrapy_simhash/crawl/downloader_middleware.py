@@ -14,6 +14,7 @@ from scrapy_simhash.config import Config, unknown_settings, unused_settings
 from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
 from scrapy_simhash.crawl.recrawling import Recrawling
@@ -77,6 +78,7 @@ class SimhashDownloaderMiddleware:
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.
         """
+        told_in_a_sentence()
         middleware = cls(crawler)
         crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)

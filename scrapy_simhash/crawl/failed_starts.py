@@ -1,4 +1,4 @@
-"""Unstarted: a store is closed though the crawl that opened it never starts.
+"""Unstarted: a crawl that never starts says why in a sentence, and a store that it has opened is closed.
 
 An engine that has started says when it stops. Before that, something else of the crawl may fail: a component that
 cannot be built, of which nobody is told, or a pipeline that cannot be opened. The next crawl in the same process
@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_simhash.detector import is_async
-from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.exceptions import SimhashError, StoreError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -20,7 +20,31 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+
+class _Sentence(logging.Filter):
+    """Takes the traceback off what is logged of a crawl that was refused: the message says all that helps."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        # Scrapy 2.13 raises an error of its own while it handles ours.
+        while error is not None and not isinstance(error, SimhashError):
+            error = error.__context__
+        if error is not None:
+            kind = type(error)
+            record.msg, record.exc_info = "The crawl was not started: %s.%s: %s", None
+            record.args = (kind.__module__, kind.__qualname__, error)
+        return True
+
+
+_SENTENCE = _Sentence()
+
 _opened: list[tuple[Crawler, Store | AsyncStore]] = []
+
+
+def told_in_a_sentence() -> None:
+    """Have the loop that runs a crawl say in a sentence why it was refused, if it is, and without a traceback."""
+    for name in ("asyncio", "twisted"):
+        logging.getLogger(name).addFilter(_SENTENCE)
 
 
 def note(crawler: Crawler, store: Store | AsyncStore) -> None:

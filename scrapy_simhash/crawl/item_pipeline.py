@@ -13,6 +13,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
+from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.item_marks import ItemMarks
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.store_outage import StoreOutage
@@ -84,6 +85,7 @@ class SimhashItemPipeline:
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.
         """
+        told_in_a_sentence()
         pipeline = cls(crawler)
         crawler.signals.connect(pipeline.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)

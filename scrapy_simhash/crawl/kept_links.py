@@ -80,6 +80,9 @@ class KeptLinks:
                     return None
         taken["headers"] = dict(request.headers)
         taken["meta"] = {name: value for name, value in request.meta.items() if name not in names.META_OUT}
+        if "link_text" in taken["meta"]:
+            # What link extractors put there is a string of lxml's own type.
+            taken["meta"]["link_text"] = str(taken["meta"]["link_text"])
         return taken
 
     def made_again(self, data: bytes) -> list[Request]:

@@ -38,7 +38,7 @@ from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.recrawl import LASTMOD, Answer, Schedule, packed, use_of
+from scrapy_simhash.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
 from scrapy_simhash.store import KeepsAnswers
@@ -61,6 +61,8 @@ logger = logging.getLogger(__name__)
 
 #: The headers that ask whether a page has changed.
 _HEADERS = (b"If-None-Match", b"If-Modified-Since")
+#: What is sent with them for a check: no page has these, so that only a server that does not look answers 304.
+_NO_ETAG, _LONG_AGO = b'"no-page-has-this"', b"Thu, 01 Jan 1970 00:00:01 GMT"
 
 
 class _Way:
@@ -104,7 +106,7 @@ class Recrawling:
         self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
         self._schedules = bool(config.recrawl or config.recrawl_budget)
         self._book = AnswerBook(session.detector.store)
-        self._hosts = TrustedHosts(session.detector.store)
+        self._hosts = TrustedHosts(session.detector.store, crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._links: KeptLinks | None = None
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
@@ -141,6 +143,8 @@ class Recrawling:
             purpose = None if self._links is None else self._links.purpose_of(request)
             way = self._ways[request] = _Way(self._key_of(request), purpose, is_check)
             await self._hosts.meet(host_of(request.url))
+            with suppress(StoreError):
+                await self._hosts.tell()
             answered = way.answered = await self._book.find(way.key)
             if answered is not None and not self._is_gone(request):
                 way.answer = Answer.from_bytes(answered.about)
@@ -154,13 +158,7 @@ class Recrawling:
     def add_headers(self, request: Request) -> None:
         """Put validators on a request that is about to be sent."""
         way = self._ways.get(request)
-        if (
-            not self._config.conditional
-            or way is None
-            or way.answered is None
-            or way.answer is None
-            or way.is_check
-        ):
+        if not self._config.conditional or way is None or way.answered is None or way.answer is None:
             return
         # With these, the HTTP cache asks whether what it has is still valid; or the spider asks by itself.
         headers, meta = request.headers, request.meta
@@ -171,13 +169,15 @@ class Recrawling:
         if not self._is_as_before(way, way.answered, way.answer):
             return
         etag, modified = self._hosts.to_send(host_of(request.url), way.answer)
+        if way.is_check:
+            etag, modified = etag and _NO_ETAG, modified and _LONG_AGO
         if etag:
             headers[b"If-None-Match"] = etag
         if modified:
             headers[b"If-Modified-Since"] = modified
         if etag or modified:
             way.asked_with = etag, modified
-            self._stats.inc_value(names.STAT_CONDITIONAL_SENT)
+            self._stats.inc_value(names.STAT_CONDITIONAL_SENT, 0 if way.is_check else 1)
 
     def hear(self, request: Request, response: Response | None) -> None:
         """Take the validators off a request, which may be sent elsewhere next; mark a 304 that they have brought."""
@@ -202,21 +202,29 @@ class Recrawling:
         way = self._ways[request]
         if way.is_uncached:
             request.meta.pop("dont_cache", None)
-        site = host_of(request.url)
-        self._stats.inc_value(names.STAT_CONDITIONAL_NOT_MODIFIED)
+        site, again = host_of(request.url), in_full(request)
         try:
             assert way.answered is not None
             assert way.answer is not None
-            self._hosts.kept_word(site)
-            if random.random() < self._config.conditional_checks:
+            if way.is_check:
+                self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
+                self._hosts.lower(request.url, Trust.BLIND)
+                return None, again
+            self._stats.inc_value(names.STAT_CONDITIONAL_NOT_MODIFIED)
+            # Others may have come meanwhile that have shown it.
+            if self._hosts.is_lost(site):
+                return None, again
+            share = self._config.conditional_checks
+            if share and random.random() < max(share, self._hosts.chance_of_check(site, way.answer)):
                 self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
-                return None, in_full(request)
+                return None, again
             requests = self._made_again(way.answered)
             verdict = verdict_of(way.answered)
             self._book.put(way.key, way.answer.after_visit(False), way.answered.requests)
+            self._hosts.believed[way.key] = again
         except Exception as error:
             self._failed(error, request)
-            return None, in_full(request)
+            return None, again
         self._replace_callback(request, partial(handed_on, requests))
         return verdict, None
 
@@ -231,8 +239,12 @@ class Recrawling:
             now, text_hash = int(time.time()), reading.text_hash
             has_changed = way.answered is not None and way.answered.text_hash != text_hash
             etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
-            if way.answered is not None:
-                self._learn(way, has_changed, modified, request)
+            if way.is_check and has_changed:
+                self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
+                self._hosts.lower(request.url, Trust.LIED)
+            former = way.answer or Answer(0, now), way.answered and way.answered.text_hash
+            was_asked = way.asked_with is not None and not way.is_check
+            self._hosts.came_in_full(request.url, (etag, modified), text_hash, former, was_asked)
             use = self._use(way, text_hash)
             if use is None:
                 self._stats.inc_value(names.STAT_CONDITIONAL_NOT_KEPT)
@@ -361,16 +373,6 @@ class Recrawling:
     def _made_again(self, answered: Answered) -> list[Request]:
         assert self._links is not None
         return self._links.made_again(answered.requests)
-
-    def _learn(self, way: _Way, has_changed: bool, modified: bytes, request: Request) -> None:
-        """Learn from a page that came in full whether its host is to be trusted."""
-        site, url = host_of(request.url), request.url
-        if way.is_check and has_changed:
-            self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
-            self._hosts.lied(site, url)
-        elif way.asked_with is not None and not has_changed:
-            has_date = bool(modified) and way.answer is not None and modified == way.answer.modified
-            self._hosts.came_in_vain(site, url, has_date)
 
     def _replace_callback(self, request: Request, callback: Any) -> None:
         request.callback = callback

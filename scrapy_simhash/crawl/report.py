@@ -105,7 +105,7 @@ class Report:
         if config.report is None or not is_crawl(crawler):
             return None
         return cls(
-            path_of(config.report, crawler.spider or crawler.spidercls, "SIMHASH_REPORT"),
+            own_path(config.report, crawler, "SIMHASH_REPORT"),
             appends=bool(crawler.settings.get("JOBDIR")),
             on_error=lambda: stats_of(crawler).inc_value(names.STAT_REPORT_ERRORS),
         )
@@ -193,6 +193,29 @@ def line_of(
 
 def _rounded(miss: NearMiss) -> dict[str, object]:
     return {**miss._asdict(), "similarity": round(miss.similarity, 3), "required": round(miss.required, 3)}
+
+
+def own_path(template: str, crawler: Crawler, setting: str) -> Path:
+    """Return the path that *setting* means by *template*. Raises SettingError if the crawl writes there already.
+
+    Looked at are the feeds, the log, and the files of the settings here.
+    """
+    settings, spider = crawler.settings, crawler.spider or crawler.spidercls
+    path = path_of(template, spider, setting)
+    others = [("FEEDS", str(uri).removeprefix("file://")) for uri in settings.getdict("FEEDS")]
+    others += [
+        (name, settings[name])
+        for name in ("LOG_FILE", "SIMHASH_REPORT", "SIMHASH_CHANGES")
+        if settings[name] and name != setting
+    ]
+    # Several may write to a pipe or a terminal.
+    for name, other in others if path.is_file() or not path.exists() else ():
+        with suppress(SettingError):  # the number of a batch, or what is wrong and will be told
+            if path_of(str(other), spider, name).resolve() == path.resolve():
+                break
+    else:
+        return path
+    raise SettingError(f"{setting} must be a file of its own, got {str(path)!r}, where {name} writes")
 
 
 def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:

@@ -5,26 +5,36 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy_simhash.detector import is_async
+from scrapy_simhash.recent import Recent
 from scrapy_simhash.recrawl import Trust, Trusts
-from scrapy_simhash.store import KeepsSites, SharesSites
+from scrapy_simhash.scope import host_of
+from scrapy_simhash.store import KeepsSites, SharesSites, change_site
 
 if TYPE_CHECKING:
-    from scrapy import Spider
+    from collections.abc import Callable
 
-    from scrapy_simhash.recrawl import Answer
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_simhash.recrawl import Answer, Host
     from scrapy_simhash.store import AsyncStore, Store
 
 logger = logging.getLogger(__name__)
 
 #: Hosts of which the last lines tell.
 MOST_TOLD = 5
+#: Pages that came by 304, the latest, which are fetched in full if their host turns out to be wrong.
+MOST_BELIEVED = 5_000
 #: Before the name of a host, where a store keeps this beside the profiles of hosts: no host has a space.
 _BEFORE = "conditional "
 _WHY = {
     Trust.LIED: "it answered 304 for a page that had changed, %(url)s: its pages are fetched in full",
+    Trust.BLIND: "it answers 304 to an ETag that no page has, such as for %(url)s: its pages are fetched in full",
+    Trust.ETAGS: "it sends the same ETag for different texts, such as that of %(url)s: its pages are fetched in full",
     Trust.NONE: "its pages come in full although they have not changed, such as %(url)s: no validators are sent",
     Trust.DATES: "its ETags change although its pages do not, such as that of %(url)s: only dates are sent",
 }
@@ -33,10 +43,15 @@ _WHY = {
 class TrustedHosts:
     """The hosts of one crawl, by what the store knows of them and what is found out."""
 
-    def __init__(self, store: Store | AsyncStore) -> None:
+    def __init__(self, store: Store | AsyncStore, crawler: Crawler) -> None:
         self._shared = store if is_async(store) and isinstance(store, SharesSites) else None
         self._local = store if not is_async(store) and isinstance(store, KeepsSites) else None
         self._trusts = Trusts()
+        self._crawler = crawler
+        #: By the keys of pages that came by 304 in this crawl, requests that fetch them in full.
+        self.believed: Recent[bytes, Request] = Recent(MOST_BELIEVED)
+        #: Hosts of which they were sent.
+        self._doubted: set[str] = set()
 
     async def meet(self, site: str) -> None:
         """Load what the store knows of a host, if it was not met before. Raises StoreUnavailable."""
@@ -49,9 +64,7 @@ class TrustedHosts:
             data = self._local.load_site(_BEFORE + site)
         # Another request may have been faster.
         host = self._trusts.find(site) or self._trusts.add(site)
-        if data is not None:
-            with suppress(ValueError):
-                host.join(data, int(time.time()))
+        _joined(host, data)
 
     def to_send(self, site: str, answer: Answer) -> tuple[bytes, bytes]:
         """Return the ETag and the date that are to be sent for a page, empty for none."""
@@ -60,28 +73,65 @@ class TrustedHosts:
             return b"", b""
         return b"" if host.trust is Trust.DATES else answer.etag, answer.modified
 
-    def lied(self, site: str, url: str) -> None:
-        """Note that the page at *url* had changed, although its host had said that it had not."""
-        self._trusts.lied(site, url, int(time.time()))
+    def is_lost(self, site: str) -> bool:
+        """Tell whether every page of a host is to be fetched in full."""
+        host = self._trusts.find(site)
+        return host is not None and host.trust.is_lost
 
-    def kept_word(self, site: str) -> None:
-        """Note an answer of 304."""
-        self._trusts.kept_word(site)
+    def lower(self, url: str, trust: Trust) -> None:
+        """Note that a host is to be trusted no more than this, by what its page at *url* has shown."""
+        site = host_of(url)
+        self._trusts.lower(site, trust, url, int(time.time()))
+        self._fetch_believed(site)
 
-    def came_in_vain(self, site: str, url: str, has_date: bool) -> None:
-        """Note that a page came in full with the text that it had; *has_date* if its date is the same."""
-        self._trusts.came_in_vain(site, url, has_date, int(time.time()))
+    def chance_of_check(self, site: str, answer: Answer) -> float:
+        """Return the chance with which a 304 should be checked at least, of a page that had *answer* before."""
+        return self._trusts.answered_304(site, answer.visits == 1)
+
+    def came_in_full(
+        self,
+        url: str,
+        came_with: tuple[bytes, bytes],
+        text_hash: int,
+        former: tuple[Answer, int | None],
+        was_asked: bool,
+    ) -> None:
+        """Learn from a page that came in full, the ETag and date it *came_with*, and the hash of its text.
+
+        *former* are answer and hash of the last visit; *was_asked* tells whether the server was asked with them.
+        """
+        site, now, (etag, modified), (answer, former_hash) = host_of(url), int(time.time()), came_with, former
+        self._trusts.came_in_full(site, url, etag, text_hash, (answer.etag, former_hash), now)
+        if was_asked and text_hash == former_hash:
+            self._trusts.came_in_vain(site, url, bool(modified) and modified == answer.modified, now)
+        self._fetch_believed(site)
 
     async def tell(self) -> None:
-        """Give the store what was found out. Raises StoreUnavailable; it is told the next time then."""
-        for site, host in self._trusts.news():
-            place, data = _BEFORE + site, host.to_bytes()
-            if self._shared is not None:
-                version, _ = await self._shared.load_site(place)
-                await self._shared.replace_site(place, version, data)
-            elif self._local is not None:
-                self._local.keep_sites([(place, data)])
-            host.is_new = False
+        """Join what was found out with what the store has. Raises StoreUnavailable; it is told the next time then."""
+        news = self._trusts.news
+        while news:
+            site, host = news.popitem()
+            try:
+                await self._tell(_BEFORE + site, partial(_joined, host))
+            except BaseException:
+                news.setdefault(site, host)
+                raise
+
+    def _fetch_believed(self, site: str) -> None:
+        """Request in full what came by 304 from a host that is not trusted any more."""
+        if site in self._doubted or not self.is_lost(site):
+            return
+        self._doubted.add(site)
+        for key, request in list(self.believed.items()):
+            if host_of(request.url) == site and self._crawler.engine is not None:
+                del self.believed[key]
+                self._crawler.engine.crawl(request)
+
+    async def _tell(self, place: str, change: Callable[[bytes | None], bytes]) -> None:
+        if self._shared is not None:
+            await change_site(self._shared, place, change)
+        elif self._local is not None:
+            self._local.keep_sites([(place, change(self._local.load_site(place)))])
 
     def spider_closed(self, spider: Spider) -> None:
         """Log which hosts are not trusted."""
@@ -98,3 +148,11 @@ class TrustedHosts:
                 {"number": len(lost) - MOST_TOLD},
                 extra={"spider": spider},
             )
+
+
+def _joined(host: Host, data: bytes | None) -> bytes:
+    """Return *host* as it is to be kept in the place of *data*, which it has joined."""
+    if data is not None:
+        with suppress(ValueError):
+            host.join(data, int(time.time()))
+    return host.to_bytes()

@@ -41,7 +41,7 @@ def zip_members(source: Source) -> Iterator[Member | Broken]:
             stream = archive.open(info)
         except Exception as error:
             # An encrypted file, an unknown method of compression, a wrong header: zipfile has an error for each.
-            yield Broken(name, f"cannot be unpacked: {error}")
+            yield Broken(name, f"cannot be unpacked: {error}", is_rest=True)
             continue
         with stream:
             yield Member(name, guarded(stream, "zip"), below(top, info.filename))

@@ -44,9 +44,10 @@ def json_lines(source: Source, fields: Fields) -> Iterator[Record | Broken | Pas
         try:
             value = json.loads(line)
         except UnicodeDecodeError:
-            yield Broken(place, "not valid UTF-8")
+            yield Broken(place, "not valid UTF-8", is_rest=not line.endswith(b"\n"))
         except (ValueError, RecursionError):
-            yield Broken(place, "not JSON")
+            # Without its end the last line is cut.
+            yield Broken(place, "not JSON", is_rest=not line.endswith(b"\n"))
         else:
             yield _record(fields, place, value, line)
 
@@ -65,17 +66,19 @@ def json_array(source: Source, fields: Fields) -> Iterator[Record | Broken | Pas
             mark = values.mark()
         place = f"{source.name}:{values.line}"
         if mark != "]":
-            yield Broken(place, "a comma or the end of the array should be here, the rest is not read")
+            yield Broken(
+                place, "a comma or the end of the array should be here, the rest is not read", is_rest=True
+            )
         # As where one crawl after another appended to a file.
         elif values.next():
             place = f"{source.name}:{values.line}"
-            yield Broken(place, "there is more after the end of the array, which is not read")
+            yield Broken(place, "there is more after the end of the array, which is not read", is_rest=True)
     except UnicodeDecodeError:
-        yield Broken(place, "not valid UTF-8, the rest is not read")
+        yield Broken(place, "not valid UTF-8, the rest is not read", is_rest=True)
     except TooLarge:
-        yield Broken(place, f"{TOO_LARGE}, the rest is not read")
+        yield Broken(place, f"{TOO_LARGE}, the rest is not read", is_rest=True)
     except (ValueError, RecursionError):
-        yield Broken(place, "not JSON from here on, the rest is not read")
+        yield Broken(place, "not JSON from here on, the rest is not read", is_rest=True)
 
 
 def csv_rows(source: Source, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
@@ -93,7 +96,7 @@ def csv_rows(source: Source, fields: Fields) -> Iterator[Record | Broken | Passe
                 return
             except (csv.Error, UnicodeDecodeError, TooLarge) as error:
                 place = f"{source.name}:{lines.number}"
-                yield Broken(place, _why(error))
+                yield Broken(place, _why(error), is_rest="unexpected end" in str(error))
                 if names is None:
                     return
                 continue

@@ -115,7 +115,7 @@ def dbm_pages(name: str, shown: str) -> Iterator[Record | Broken | PassedOver]:
     try:
         opened = dbm.open(name, "r")  # noqa: SIM115
     except _FAULTS as error:
-        yield Broken(shown, f"cannot be opened: {error}")
+        yield Broken(shown, f"cannot be opened: {error}", is_rest=True)
         return
     with opened:
         database = cast("MutableMapping[bytes, bytes]", opened)

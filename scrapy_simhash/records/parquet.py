@@ -26,7 +26,8 @@ def parquet_rows(source: Source, fields: Fields) -> Iterator[Record | Broken | P
     """Yield the records of a table, found by their columns as the fields of a feed are."""
     parquet, lib = pyarrow("pyarrow.parquet"), pyarrow("pyarrow")
     if not source.stream.seekable():
-        yield Broken(source.name, "Parquet can be read from a file only, not through a pipe or compressed")
+        reason = "Parquet can be read from a file only, not through a pipe or compressed"
+        yield Broken(source.name, reason, is_rest=True)
         return
     number = 0
     try:
@@ -46,4 +47,4 @@ def parquet_rows(source: Source, fields: Fields) -> Iterator[Record | Broken | P
                         yield fields.record(place, values, TableRow(batch, at))
     except (lib.ArrowException, OSError, ValueError) as error:
         said = " ".join(str(error).split())[:200]
-        yield Broken(f"{source.name}:{number + 1}", f"the Parquet data is damaged: {said}")
+        yield Broken(f"{source.name}:{number + 1}", f"the Parquet data is damaged: {said}", is_rest=True)

@@ -134,7 +134,7 @@ class Records(Iterator["Record | Broken"]):
         root = Origin(place.as_uri(), (), place.name)
         for path in walk:
             if isinstance(path, OSError):
-                yield Broken(str(path.filename), f"cannot be read: {path.strerror}")
+                yield Broken(str(path.filename), f"cannot be read: {path.strerror}", is_rest=True)
             elif path.is_dir():
                 yield from cached_pages(str(path))
             else:
@@ -155,7 +155,7 @@ class Records(Iterator["Record | Broken"]):
         except OSError as error:
             if not is_member:
                 raise FileError(f"cannot read {name}: {error.strerror or error}") from error
-            yield Broken(name, f"cannot be read: {error.strerror or error}")
+            yield Broken(name, f"cannot be read: {error.strerror or error}", is_rest=True)
             return
         with stream:
             self._file = cast(BufferedIOBase, stream)
@@ -175,11 +175,11 @@ class Records(Iterator["Record | Broken"]):
             bare = source_of(name, stream, origin, path)
             yield from self._source(decompressed(bare), is_member, is_packed)
         except BrokenStream as error:
-            yield Broken(name, str(error))
+            yield Broken(name, str(error), is_rest=True)
         except FileError:
             raise
         except OSError as error:
-            yield Broken(name, f"cannot be read on: {error.strerror or error}")
+            yield Broken(name, f"cannot be read on: {error.strerror or error}", is_rest=True)
 
     def _source(self, source: Source, is_member: bool, is_packed: bool) -> _Found:
         name = source.origin.parts[-1] if source.origin.parts else source.name

@@ -30,11 +30,13 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Something that is no page: it is counted and named, and the records after it are read."""
+    """Something that is no page: it is counted and named, and what can be read after it is."""
 
     place: str
     reason: str
     """One clause without a full stop: ``not JSON``, ``no field 'url'``, ``the gzip data ends too early``."""
+    is_rest: bool = False
+    """Whether it stands for a file, or the rest of one, that cannot be read: nobody knows how many pages it has."""
 
 
 @dataclass(frozen=True, slots=True)

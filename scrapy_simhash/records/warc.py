@@ -42,9 +42,9 @@ def warc_pages(source: Source) -> Iterator[Record | Broken | PassedOver]:
         fields = headers_of(header.partition(b"\n")[2])
         length = fields.get("content-length", "")
         if not (length.isascii() and length.isdigit() and len(length) < 19):
-            yield Broken(place, "not a WARC record")
             while (line := stream.readline(_LONGEST_LINE)) and not _VERSION.fullmatch(line):
                 pass
+            yield Broken(place, "not a WARC record", is_rest=not line)
             continue
         size = int(length)
         kind = fields.get("warc-type", "").lower()

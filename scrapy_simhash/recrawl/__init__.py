@@ -3,6 +3,17 @@
 from scrapy_simhash.recrawl.answer import Answer
 from scrapy_simhash.recrawl.kept import packed, unpacked, use_of
 from scrapy_simhash.recrawl.schedule import LASTMOD, NotDue, Schedule
-from scrapy_simhash.recrawl.trust import Trust, Trusts
+from scrapy_simhash.recrawl.trust import Host, Trust, Trusts
 
-__all__ = ["LASTMOD", "Answer", "NotDue", "Schedule", "Trust", "Trusts", "packed", "unpacked", "use_of"]
+__all__ = [
+    "LASTMOD",
+    "Answer",
+    "Host",
+    "NotDue",
+    "Schedule",
+    "Trust",
+    "Trusts",
+    "packed",
+    "unpacked",
+    "use_of",
+]

@@ -15,6 +15,7 @@ from scrapy_simhash.store.base import (
     SharesSites,
     Store,
     Visit,
+    change_site,
 )
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.memory import MemoryStore
@@ -38,4 +39,5 @@ __all__ = [
     "SharesSites",
     "Store",
     "Visit",
+    "change_site",
 ]

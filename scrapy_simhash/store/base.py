@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.parts import Part
@@ -282,6 +283,24 @@ class SharesSites(Protocol):
     def sites(self) -> AsyncIterator[tuple[str, bytes]]:
         """Yield each host with its profile, in the order of hosts."""
         ...
+
+
+#: How often another crawler may be faster at writing a profile, before the caller hears of it.
+_LOSSES = 50
+
+
+async def change_site(store: SharesSites, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
+    """Keep what *change* makes of the profile of *host*, or of None if there is none, whoever writes it meanwhile.
+
+    *change* is called again whenever somebody else was faster; it returns None for a profile that is to stay as it
+    is. Two trips for each time. Raises StoreUnavailable, also if others keep being faster.
+    """
+    for _ in range(_LOSSES):
+        version, kept = await store.load_site(host)
+        profile = change(kept)
+        if profile is None or await store.replace_site(host, version, profile) is not None:
+            return
+    raise StoreUnavailable(f"crawlers kept changing the profile of {host}")
 
 
 class Answered(NamedTuple):

@@ -35,12 +35,12 @@ def head(title: str, style: str, policy: str = POLICY, more: str = "") -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{escape(title)}</title>
+<title>{escape(visible(title))}</title>
 {more}<style>
 {asset("frame.css")}{style}</style>
 </head>
 <body>
-<h1>{escape(title)}</h1>
+<h1>{escape(visible(title))}</h1>
 """
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scrapy_simhash.changes import ANSWERED, FAILED, MISSING, ChangeBook, PageText, Register, Sighting, Source
+from scrapy_simhash.changes.schema import open_register
+from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.page.text import extract, parse
 
 #: When the first crawl begins, in seconds of Unix time; each one begins a day after the one before.
@@ -426,3 +430,17 @@ def test_a_feed_that_was_taken_away_begins_anew(site: Site) -> None:
     site._read = 0
     assert site.told == [("a", "changed")]
     site.end()
+
+
+def test_a_malformed_register_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "shop.changes.sqlite"
+    open_register(path, False, []).close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', ',,') WHERE type = 'table'"
+        )
+    with pytest.raises(StoreDamaged) as told:
+        open_register(path, False, [])
+    assert "(malformed database schema)" in str(told.value)
+    assert "\n" not in str(told.value)

@@ -207,11 +207,14 @@ def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, capsys: Capture) -> 
 def test_the_page_of_html_runs_and_loads_nothing_and_shows_what_stood_there(
     tmp_path: Path, capsys: Capture
 ) -> None:
-    a = page(tmp_path, "a.html", f"{HOSTILE.replace('<', '&lt;')} {FIRST}")
+    hostile = HOSTILE.replace("<", "&lt;")
+    a = page(tmp_path, "a.html", f"{hostile} {FIRST}</p></main><title>\x1b]0;x\x07 {hostile}</title><p>")
     b, out = page(tmp_path, "b.html", EDITED), tmp_path / "out.html"
     assert run(capsys, a, b, "--html", str(out)) == ""
     text = out.read_text("ascii")
+    assert all(sign.isprintable() or sign == "\n" for sign in text)
     root = document_fromstring(text)
+    assert all(sign.isprintable() or sign == "\n" for sign in root.text_content())
     tags = {element.tag for element in root.iter() if isinstance(element.tag, str)}
     assert tags <= set("html head meta title style body h1 h2 p small table tr th td mark".split())
     assert {name for element in root.iter() for name in element.attrib} <= {

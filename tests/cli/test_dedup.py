@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.records import Broken
+from scrapy_simhash.records import Broken, Record, open_writer, read
 from tests.batch.pages import records_of
 from tests.batch.test_run import OTHER, STORY, record
 from tests.cli.conftest import Places
@@ -72,6 +73,60 @@ def test_unique_pages_are_written_as_they_came_and_the_rest_is_counted(
         "out.jsonl",
         "small.jsonl",
     ]
+
+
+#: What has more than can be read, and how many pages are read of it.
+CUT = {"warc.gz": 30, "warc": 30, "jsonl.gz": 30, "jsonl": 30, "json": 30, "parquet": 0}
+
+
+def cut(folder: Path, kind: str) -> Path:
+    """Return a file that ends in the middle."""
+    whole, path = folder / f"whole.{kind}", folder / f"cut.{kind}"
+    with open_writer(whole) as writer:
+        for number in range(60):
+            # Noise, so that it is not compressed in one step.
+            text = f"<p>{Random(number).randbytes(20_000).hex()}</p>"
+            writer.write(Record(f"https://example.com/{number}", f"<html>{STORY}{text}</html>", "page"))
+    path.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    return path
+
+
+@pytest.mark.parametrize("kind", CUT)
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_of_a_file_that_is_cut_what_was_read_is_written_and_the_status_tells(
+    kind: str, processes: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    out = tmp_path / f"out.{kind}"
+    out.write_bytes(b"of yesterday")
+    broken = tmp_path / "broken.jsonl"
+    words = ["dedup", str(cut(tmp_path, kind)), "-o", str(out), "--mark", "--processes", processes]
+    assert main([*words, "--broken", str(broken)]) == 1
+    said = capfd.readouterr()
+    assert len(lines_of(broken)) == 1
+    if CUT[kind]:
+        assert abs(len(list(read([out]))) - CUT[kind]) <= 2
+        assert said.err.splitlines()[-1].startswith("warning: a file could not be read to its end")
+    else:
+        assert out.read_bytes() == b"of yesterday"
+        assert said.out == ""
+        assert said.err.splitlines()[-1] == "scrapy-simhash: no page could be read"
+
+
+@pytest.mark.parametrize("verb", ["dedup", "cluster", "fingerprint", "against", "import"])
+def test_if_no_page_can_be_read_nothing_is_written_and_the_status_is_1(
+    verb: str, tmp_path: Path, small: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pages, out, store = tmp_path / "pages.jsonl", tmp_path / "out.jsonl", str(tmp_path / "store.sqlite")
+    pages.write_bytes(b'{"url": "https://example.com/", "html": "\xff"}\n' * 20)
+    out.write_bytes(b"of yesterday")
+    assert main(["import", store, "--input", str(small)]) == 0
+    capfd.readouterr()
+    words = {"against": [store, str(pages)], "import": [store, "--input", str(pages)]}.get(verb, [str(pages)])
+    assert main([verb, *words, *(["-o", str(out)] if verb != "import" else [])]) == 1
+    assert capfd.readouterr().err.splitlines()[-1].startswith("scrapy-simhash: no page could be read")
+    assert out.read_bytes() == b"of yesterday"
 
 
 def test_all_pages_are_written_with_their_verdicts(small: Path, tmp_path: Path) -> None:

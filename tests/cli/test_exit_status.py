@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import cast
 
@@ -172,6 +173,72 @@ def test_it_is_2_for_a_wrong_line(name: str, file: str, folder: Path, capfd: Cap
     takes_any = name in ("import", "dedup", "cluster", "against", "fingerprint")
     where = f"{file}: unknown kind of file" if takes_any else f"{file}:1: "
     assert complaint.startswith(f"scrapy-simhash: {where}")
+
+
+# --- Whatever a name or a page says.
+
+#: What it would do to a terminal: change its title, and ring.
+CONTROLS = "\x1b]0;x\x07\x9b2J"
+
+
+@posix_only
+@pytest.mark.parametrize(("name", "file"), MISSING)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_name_of_a_file_moves_no_cursor(
+    name: str, file: str, is_there: bool, folder: Path, capfd: Capture
+) -> None:
+    called = CONTROLS + file
+    if is_there:
+        (folder / file).rename(called)
+    words = [called if word == file else word for word in READING[name]]
+    _, said, complaint = ended(capfd, *words)
+    assert all(sign.isprintable() or sign == "\n" for sign in said + complaint)
+    assert "?]0;x??2J" in complaint or is_there
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("word", [f"--{CONTROLS}", f"--js{CONTROLS}=1", CONTROLS])
+def test_what_was_typed_moves_no_cursor(
+    name: str, word: str, folder: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO()))
+    for words in ([name, word], [*READING.get(name, [name, "bash"]), word], [word]):
+        _, said, complaint = ended(capfd, *words)
+        assert all(sign.isprintable() or sign == "\n" for sign in said + complaint)
+
+
+# --- What is read is never written over.
+
+OVER = {
+    "dedup": ["pages.jsonl", "-o", "{}"],
+    "dedup --clusters": ["pages.jsonl", "--clusters", "{}"],
+    "dedup --broken": ["pages.jsonl", "--broken", "{}"],
+    "cluster": ["pages.jsonl", "-o", "{}"],
+    "fingerprint": ["pages.jsonl", "-o", "{}"],
+    "against": ["news.sqlite", "pages.jsonl", "-o", "{}"],
+    "compare": ["page.html", "other.html", "--html", "{}"],
+    "compare --store": ["http://a.example/", "http://b.example/", "--store", "news.sqlite", "--html", "{}"],
+    "report": ["report.jsonl", "--html", "{}"],
+    "report of a store": ["news.sqlite", "--html", "{}"],
+    "export": ["news.sqlite", "-o", "{}"],
+}
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [(name, word) for name, words in OVER.items() for word in words if Path(word).suffix and "/" not in word],
+)
+def test_an_output_that_is_an_input_is_refused_by_whatever_name(
+    name: str, file: str, folder: Path, capfd: Capture
+) -> None:
+    before = (folder / file).read_bytes()
+    (folder / "link").symlink_to(file)
+    for called in (file, f"./{file}", str(folder / file), "link"):
+        status, said, complaint = ended(capfd, name.split()[0], *(word.format(called) for word in OVER[name]))
+        assert (status, said) == (2, "")
+        assert complaint.endswith(f"{called} is an input, and would replace it: give another name\n")
+        assert (folder / file).read_bytes() == before
 
 
 # --- 130 and 141: signals.

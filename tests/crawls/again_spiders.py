@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any
 
 import scrapy
@@ -53,6 +54,25 @@ class Known(Follower):
 
     def failed(self, failure: Any) -> None:
         self.notes.append(f"errback {path_of(failure.request.url)} {type(failure.value).__name__}")
+
+
+class Kind(str, Enum):
+    """What a page is."""
+
+    ARTICLE = "article"
+
+
+class Kinds(Follower):
+    """Scrapes the pages that it is told to be articles, by a member of an Enum."""
+
+    name = "kinds"
+
+    def parse(self, response: Response, kind: Kind | None = None) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
+        if kind is None or kind is Kind.ARTICLE:
+            yield {"path": path_of(response.url)}
+        if kind is None:
+            yield from response.follow_all(css="a", cb_kwargs={"kind": Kind.ARTICLE})
 
 
 class Deep(Follower):

@@ -151,8 +151,8 @@ def test_beside_the_http_cache(site: ValidatingSite, tmp_path: Path, policy: str
 
 @many_crawls
 def test_a_server_that_lies_is_found_out_and_not_asked_again(site: ValidatingSite, tmp_path: Path) -> None:
+    site.mode = "path etags"
     again(site, tmp_path)
-    site.mode = "lies"
     site.routes["/b"] = article(8)
     second = again(site, tmp_path)
     assert second.verdicts["/b"] == "revisit/unchanged"  # believed
@@ -166,6 +166,55 @@ def test_a_server_that_lies_is_found_out_and_not_asked_again(site: ValidatingSit
     )
     fourth = again(site, tmp_path)
     assert (fourth.stat("conditional/sent"), site.paths(304)) == (0, [])
+
+
+@many_crawls
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("lies", "it answers 304 to an ETag that no page has"),
+        ("one etag", "it sends the same ETag for different texts"),
+        ("path etags", "it answered 304 for a page that had changed"),
+    ],
+)
+def test_the_changes_of_a_server_that_has_always_lied_are_not_lost(
+    tmp_path: Path, mode: str, why: str
+) -> None:
+    paths = [f"/{number}" for number in range(72)]
+    routes = {"/": article(0, before=links(*paths))} | {
+        path: article(title=f"Part {number}") for number, path in enumerate(paths, 1)
+    }
+    with in_thread(ValidatingSite(routes)) as site:
+        site.mode = mode
+        first = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=0.01)
+        assert (why in "\n".join(first.log("WARNING", "scrapy_simhash"))) == (mode == "one etag")
+        site.routes |= {path: article(title=f"Part {path}, second edition") for path in paths[1:]}
+        second = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=0.01)
+        assert set(paths[1:]) <= set(second.paths_scraped)
+        assert why in second.log("WARNING", "scrapy_simhash")[-1]
+
+
+@many_crawls
+def test_an_honest_server_is_checked_more_in_the_first_crawl_that_asks_it(
+    site: ValidatingSite, tmp_path: Path
+) -> None:
+    again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1e-9)
+    second = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1e-9)
+    assert second.stat("conditional/checks") > 0
+    third = again(site, tmp_path, SIMHASH_CONDITIONAL_CHECKS=1e-9)
+    assert third.stat("conditional/checks") == 0
+    assert [crawl.complaints for crawl in (second, third)] == [[], []]
+
+
+@many_crawls
+def test_what_json_makes_another_type_of_is_not_kept(site: ValidatingSite, tmp_path: Path) -> None:
+    first = again(site, tmp_path, "again_spiders.Kinds")
+    assert first.stat("conditional/not_kept") == 1
+    for path in ("/a", "/b"):
+        site.routes[path] = article(8, before=links("/c", "/d"))
+    second = again(site, tmp_path, "again_spiders.Kinds")
+    assert set(second.paths_scraped) == {"/", "/a", "/b"}
+    assert second.complaints == []
 
 
 @many_crawls
@@ -189,8 +238,8 @@ def test_pages_whose_answers_cannot_be_relied_on_come_in_full(site: ValidatingSi
     known = "again_spiders.Known"
     again(site, tmp_path, known, broken="/b", odd="/a")
     second = again(site, tmp_path, known, metas={"/": {"simhash_conditional": False}})
-    # The callback of /b had failed, that of /a had yielded what cannot be kept.
-    assert set(site.paths(200)) == {"/", "/a", "/b"}
+    # The callback of /b had failed, that of /a had yielded what cannot be kept, and /c and /d had come with that.
+    assert set(site.paths(200)) == set(ALL)
     assert "/b" in second.paths_scraped
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
+from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, forked
 from tests.crawls.site import article, serve
 from tests.store.redis.stores import admin
 from tests.store.server import RedisServer
@@ -66,3 +66,25 @@ def test_a_damaged_record_costs_one_page(
     assert second.complaints == []
     (warned,) = second.log("WARNING", "scrapy_simhash")
     assert "a damaged record is left out: page " in warned
+
+
+def test_a_store_that_refuses_stops_the_crawl_and_says_so_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "visitor.sqlite").write_text("no store")
+    program = f"""
+from scrapy.crawler import AsyncCrawlerProcess
+from tests.crawls.spiders import Visitor
+process = AsyncCrawlerProcess({{**{ENABLED!r}, "SIMHASH_DIR": {str(tmp_path)!r}}})
+process.crawl(Visitor, urls=["data:text/html,a"])
+process.start()
+raise SystemExit(process.bootstrap_failed)
+"""
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    done = forked(str(file), cwd=tmp_path)
+    assert done.returncode == 1
+    (told,) = (line for line in done.stderr.splitlines() if "[asyncio]" in line and "DEBUG" not in line)
+    assert "The crawl was not started: " in told
+    assert (
+        "visitor.sqlite is damaged, or is not a store: file is not a database. Nothing was changed." in told
+    )
+    assert "Traceback" not in done.stderr

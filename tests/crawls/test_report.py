@@ -203,6 +203,25 @@ def test_a_path_that_cannot_be_written_stops_the_crawl_at_its_start(site: Site, 
         assert message in done.error
 
 
+@pytest.mark.parametrize("name", ["FEEDS", "-o", "LOG_FILE", "SIMHASH_CHANGES"])
+@pytest.mark.parametrize("setting", ["SIMHASH_REPORT", "SIMHASH_CHANGES"])
+def test_a_file_that_the_crawl_writes_for_something_else_is_refused_and_left_as_it_is(
+    name: str, setting: str, site: Site, tmp_path: Path
+) -> None:
+    path = tmp_path / "visitor.jsonl"
+    path.write_text("of yesterday\n")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    other = {
+        "FEEDS": {"FEEDS": {str(tmp_path / "%(name)s.jsonl"): {"format": "jsonlines"}}},
+        "-o": {"FEEDS": {path.as_uri(): {"format": "jsonlines"}}},
+    }.get(name, {name if name != setting else "SIMHASH_REPORT": str(path)})
+    settings = {"SIMHASH_DIR": str(tmp_path / "store"), **other, setting: str(link)}
+    done = crawl_one("Visitor", settings, urls=site.urls("/story"))
+    assert "must be a file of its own, got " in (done.error or "")
+    assert (done.pages, path.read_text()) == ([], "of yesterday\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_disk_that_is_full_is_warned_of_once_and_the_crawl_goes_on(site: Site) -> None:
     urls = site.urls("/story", "/copy", "/other")

@@ -17,7 +17,8 @@ class ValidatingSite(Site):
 
     def __init__(self, routes: Routes) -> None:
         super().__init__(routes)
-        #: By path: ``lies`` (304 whatever was sent), ``new etags``, ``dates`` (no ETag), ``none``, ``gzip``.
+        #: By path: ``lies`` (304 whatever was sent), ``new etags``, ``dates`` (no ETag), ``none``, ``gzip``,
+        #: ``one etag`` for all pages, ``path etags`` that stay when the page changes.
         self.modes: dict[str, str] = {}
         #: The mode of all other paths.
         self.mode = "etags"
@@ -48,6 +49,8 @@ class ValidatingSite(Site):
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body
         sum_of_body = crc32(body)
         etag = f'"{sum_of_body:x}-{next(self._numbers)}"' if mode == "new etags" else f'"{sum_of_body:x}"'
+        if mode in ("one etag", "path etags"):
+            etag = '"1"' if mode == "one etag" else f'"{crc32(path.encode()):x}"'
         date = formatdate(LONG_AGO + sum_of_body % 1_000_000, usegmt=True)
         its: dict[str, str] = {}
         if mode not in ("dates", "none"):

@@ -10,7 +10,12 @@ from tests.batch.test_run import OTHER, STORY, record
 from tests.docs.reader import DOCS, blocks
 
 RECORDS = [record("a", STORY), record("b", STORY), record("c", OTHER)]
-COLUMNS = {"url": [each.url for each in RECORDS], "html": [each.page for each in RECORDS], "id": [1, 2, 3]}
+#: The last row has no page.
+COLUMNS = {
+    "url": [*(each.url for each in RECORDS), "https://example.com/none"],
+    "html": [*(each.page for each in RECORDS), None],
+    "id": [1, 2, 3, 4],
+}
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +29,10 @@ def program() -> dict[str, Any]:
 
 
 def test_a_frame_of_pandas_loses_the_rows_that_repeat_others(program: dict[str, Any]) -> None:
-    unique = program["unique_pandas"](program["pandas"].DataFrame(COLUMNS))
-    assert unique["id"].tolist() == [1, 3]
+    frame = program["pandas"].DataFrame(COLUMNS)
+    for page in (None, float("nan")):
+        frame.loc[3, "html"] = page
+        assert program["unique_pandas"](frame.set_index("url", drop=False))["id"].tolist() == [1, 3]
 
 
 def test_a_frame_of_polars_gets_the_verdicts(program: dict[str, Any]) -> None:

@@ -108,7 +108,9 @@ def test_a_wrong_array_is_broken_where_it_is_wrong_and_not_read_to_its_end() -> 
             return super().read1(size)
 
     stream = Endless(b'[{"a": 1}, {"b": oops' + b"s" * (1 << 22))
-    assert list(read([stream])) == [Broken("<stream>:1", "not JSON from here on, the rest is not read")]
+    assert list(read([stream])) == [
+        Broken("<stream>:1", "not JSON from here on, the rest is not read", is_rest=True)
+    ]
 
 
 # --- CSV.
@@ -247,7 +249,7 @@ def test_what_cannot_be_read_on_is_broken_and_what_came_before_it_is_not(start: 
             return size
 
     records = list(read([BufferedReader(Failing())]))
-    assert records[1:] == [Broken("<stream>", "cannot be read on: Input/output error")]
+    assert records[1:] == [Broken("<stream>", "cannot be read on: Input/output error", is_rest=True)]
 
 
 @pytest.mark.parametrize("form", ["{}\n", "[]", "url,html\n"])

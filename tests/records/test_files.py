@@ -205,7 +205,7 @@ def test_compressed_data_that_is_cut_or_damaged_is_broken_and_what_came_before_i
     records = found(path)
     assert len(records) > 500
     assert [one for one in records if isinstance(one, Broken)] == [
-        Broken(str(path), f"the {codec.name} data ends too early")
+        Broken(str(path), f"the {codec.name} data ends too early", is_rest=True)
     ]
     damaged = bytearray(whole)
     for at in range(len(whole) * 3 // 4, len(whole) * 3 // 4 + 200):
@@ -378,7 +378,7 @@ def test_a_pipe_is_told_by_content_too(tmp_path: Path) -> None:
         assert len(list(read([Pipe(content)]))) == number
     zipped = archive_of(tmp_path / "pages.zip", MEMBERS).read_bytes()
     assert list(read([Pipe(zipped)])) == [
-        Broken("<stream>", "zip can be read from a file only, not through a pipe or compressed")
+        Broken("<stream>", "zip can be read from a file only, not through a pipe or compressed", is_rest=True)
     ]
 
 

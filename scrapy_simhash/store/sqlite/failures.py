@@ -60,22 +60,27 @@ def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
         yield
     except KINDS as error:
         if not is_damage(error):
-            raise StoreUnavailable(f"{path}: {_words(error)}") from error
-        damage.note(str(error))
+            raise StoreUnavailable(f"{path}: {words_of(error)}") from error
+        damage.note(words_of(error))
         advice = "" if isinstance(error, RowDamaged) else f". {_DAMAGE_ADVICE}"
-        raise RecordDamaged(f"{path} is damaged: {error}{advice}") from error
+        raise RecordDamaged(f"{path} is damaged: {words_of(error)}{advice}") from error
 
 
-def _words(error: Exception) -> str:
-    """Return what *error* says; of a file that may not grow, SQLite says only that it could not be written."""
+def words_of(error: Exception) -> str:
+    """Return what *error* says, in a line.
+
+    Of a file that may not grow, SQLite says only that it could not be written; of a schema it repeats all of it.
+    """
+    if "malformed database schema" in str(error):
+        return "malformed database schema"
     if "disk I/O error" in str(error):
         return f"{error}: the disk does not work, or the file has reached a limit of its size (ulimit -f, a quota)"
-    return str(error)
+    return " ".join(str(error).split())
 
 
 def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     if is_damage(error):
-        return StoreDamaged(f"{path} is damaged, or is not a store: {error}. {_DAMAGE_ADVICE}")
+        return StoreDamaged(f"{path} is damaged, or is not a store: {words_of(error)}. {_DAMAGE_ADVICE}")
     if "locked" in str(error):
         return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
     if is_forbidden(error):
@@ -83,7 +88,7 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
             "set SIMHASH_DIR to another folder" if what == "write" else "copy it and its -wal file elsewhere"
         )
         return StoreError(
-            f"{path}: cannot {what} it: {error}. Check the permissions of the file and of its folder (SQLite creates "
-            f"files beside it), or {instead}"
+            f"{path}: cannot {what} it: {words_of(error)}. Check the permissions of file and folder (SQLite"
+            f" creates files beside it), or {instead}"
         )
-    return StoreUnavailable(f"{path}: cannot open it: {_words(error)}")
+    return StoreUnavailable(f"{path}: cannot open it: {words_of(error)}")

@@ -123,6 +123,20 @@ def test_a_damaged_row_costs_its_page_and_no_other(
         assert store.get(b"d") is not None
 
 
+def test_a_malformed_schema_is_told_in_one_line(path: Path) -> None:
+    SqliteStore(path).close()
+    with connected(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', ',,') WHERE type = 'table'"
+        )
+    for read_only in (False, True):
+        with pytest.raises(StoreDamaged) as told:
+            SqliteStore(path, read_only=read_only)
+        assert "malformed database schema. Nothing was changed" in str(told.value)
+        assert "\n" not in str(told.value)
+
+
 def test_each_damaged_record_is_named_once(sound: Path, path: Path, caplog: pytest.LogCaptureFixture) -> None:
     shutil.copyfile(sound, path)
     with connected(path) as connection:

@@ -1,0 +1,86 @@
+"""What crawlers find out about hosts is joined in their store, whoever writes first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from scrapy.utils.test import get_crawler
+
+from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.recrawl import Trust
+from scrapy_simhash.store import AsyncStore, Store
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.store.redis.stores import HEADER, eventually, opened, waits
+from tests.store.server import RedisServer
+
+SITES = [f"host{number}.example" for number in range(200)]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    pytest.importorskip("redis", reason="redis is not installed")
+    with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
+        yield server
+
+
+async def lost(store: Store | AsyncStore, site: str) -> Trust | None:
+    """Return what a crawler that comes new is told of a host."""
+    hosts = TrustedHosts(store, get_crawler())
+    await hosts.meet(site)
+    host = hosts._trusts.find(site)
+    return None if host is None else host.trust
+
+
+async def crawler(store: Store | AsyncStore, trust: Trust, sites: list[str] = SITES) -> TrustedHosts:
+    """Return what a crawler has found out about hosts that it met before the store knew anything."""
+    hosts = TrustedHosts(store, get_crawler())
+    for site in sites:
+        await hosts.meet(site)
+    for site in sites:
+        hosts.lower(f"https://{site}/", trust)
+    return hosts
+
+
+@pytest.mark.parametrize("trusts", [(Trust.LIED, Trust.DATES), (Trust.DATES, Trust.LIED)])
+@waits
+async def test_two_crawlers_that_tell_at_once_lose_no_finding(
+    server: RedisServer, trusts: tuple[Trust, Trust]
+) -> None:
+    prefix = "-".join(trust.value for trust in trusts)
+    async with opened(server.url, prefix) as one, opened(server.url, prefix) as other:
+        crawlers = [await crawler(one, trusts[0]), await crawler(other, trusts[1])]
+        await asyncio.gather(*(hosts.tell() for hosts in crawlers))
+        assert {await lost(one, site) for site in SITES} == {Trust.LIED}
+
+
+@pytest.mark.parametrize("trusts", [*permutations([Trust.LIED, Trust.DATES, Trust.NONE], 2)])
+@waits
+async def test_who_tells_later_does_not_make_a_finding_better(
+    server: RedisServer, trusts: tuple[Trust, Trust], tmp_path: Path
+) -> None:
+    prefix = "later-" + "-".join(trust.value for trust in trusts)
+    async with opened(server.url, prefix) as shared:
+        local = SqliteStore(tmp_path / "known.sqlite", HEADER)
+        for store in (shared, local):
+            for hosts in [await crawler(store, trust, ["a"]) for trust in trusts]:
+                await hosts.tell()
+            assert await lost(store, "a") is max(trusts, key=list(Trust).index)
+        local.close()
+
+
+@waits
+async def test_what_a_store_that_was_away_was_not_told_it_is_told_the_next_time(tmp_path: Path) -> None:
+    with RedisServer(tmp_path) as server:
+        async with opened(server.url, "away") as store:
+            hosts = await crawler(store, Trust.LIED)
+            server.kill()
+            with pytest.raises(StoreUnavailable):
+                await hosts.tell()
+            server.start()
+            await eventually(hosts.tell)
+            assert {await lost(store, site) for site in SITES} == {Trust.LIED}
