@@ -97,8 +97,7 @@ cdef class Rules:
             for is_word in range(2):
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
-        c.linked, c.unnamed_reasons = definition.linked, definition.unnamed_reasons
-        c.edge, c.inset = definition.edge, definition.inset
+        c.linked, c.edge, c.unnamed_reasons = definition.linked, definition.edge, definition.unnamed_reasons
         c.sample, c.least_tokens = definition.sample, definition.least_tokens
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
         c.max_path_depth, c.most_marks = definition.max_path_depth, definition.most_marks

@@ -73,7 +73,7 @@ typedef struct {
     int scripts[SCRIPTS]; /* the number of each script's stopword list, -1 for none */
     double linked;
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
-    uint8_t edge, inset;      /* two of the reasons */
+    uint8_t edge;             /* one of the reasons */
     int64_t sample, least_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];

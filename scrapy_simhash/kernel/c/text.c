@@ -23,16 +23,27 @@ static bool are_beside(const page *p, const block *a, const block *b)
     return true;
 }
 
-/* Tells whether block `i` at an edge of the text is compared too; the main text begins and ends with these two. */
-static bool belongs_to_text(const page *p, size_t i, size_t first, size_t last)
+/* Tells whether a text has a time to the second. */
+static bool has_time(const char *text, size_t n)
 {
-    const block *b = &p->blocks.at[i];
-    if (b->zone == ZONE_HEADING && !p->columns.is_h1[i])
+    static const char FORM[] = "0:00:00";
+    for (size_t i = 0; i + sizeof FORM - 1 <= n; i++) {
+        size_t k = 0;
+        while (k < sizeof FORM - 1 && (FORM[k] == ':' ? text[i + k] == ':' : (uint8_t)(text[i + k] - '0') < 10))
+            k++;
+        if (k == sizeof FORM - 1)
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether a block behind the main text, which begins and ends with these two, may be its last one. */
+static bool may_be_last(const page *p, const block *b, const block *first, const block *last)
+{
+    if (b->zone == ZONE_HEADING || (double)b->link_length / (double)b->length >= p->rules->linked ||
+        has_time(p->text.at + b->text, b->n))
         return false;
-    if (i < last ? b->link_length > 0 : (double)b->link_length / (double)b->length >= p->rules->linked)
-        return false;
-    return p->paths.at[b->path].tag & TAG_ENTRY || are_beside(p, b, &p->blocks.at[first]) ||
-           are_beside(p, b, &p->blocks.at[last]);
+    return p->paths.at[b->path].tag & TAG_ENTRY || are_beside(p, b, first) || are_beside(p, b, last);
 }
 
 static void append(page *p, uint32_t text, uint32_t n, char end)
@@ -54,8 +65,9 @@ uint64_t hash_text(page *p)
     append(p, p->title, p->title_n, '\n');
     for (size_t i = 0; i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
-        if (is_main(b) || b->reason == p->rules->inset ||
-            (b->reason == p->rules->edge && belongs_to_text(p, i, first, last)))
+        if (is_main(b) ||
+            (b->reason == p->rules->edge &&
+             (p->columns.is_h1[i] || (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))))
             append(p, b->text, b->n, ' ');
     }
     return xxh3(p->joined.at, p->joined.n - 1);

@@ -109,7 +109,6 @@ def definition() -> SimpleNamespace:
         chrome_names=len(tags.CHROME_NAMES),
         linked=main_text.LINKED,
         edge=main_text.EDGE,
-        inset=main_text.INSET,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,

@@ -39,7 +39,7 @@ def document(title: str, *parts: Paragraph) -> Document:
             document("The Loft!", paragraph("Home", "chrome"), paragraph("In C++,"), paragraph("at 12:30.")),
             "The Loft!\nIn C++, at 12:30.",
         ),
-        (document("", paragraph("a"), paragraph("1 2 3", "inset"), paragraph("b", "links")), "\na 1 2 3"),
+        (document("", paragraph("a"), paragraph("1 2 3", "inset"), paragraph("b", "links")), "\na"),
     ],
 )  # fmt: skip
 def test_the_whole_text_is_title_and_main_text_sign_for_sign(page: Document, expected: str) -> None:
@@ -50,29 +50,37 @@ BESIDE, WITHIN, AROUND = "html/body/div/p", "html/body/div/div/p", "html/body/p"
 
 
 @pytest.mark.parametrize(
-    ("edge", "before", "behind"),
+    ("edge", "is_compared"),
     [
-        (paragraph("Edge", "edge", BESIDE), True, True),
-        (paragraph("Edge", "edge", "html/body/div/div"), True, True),
-        (paragraph("Edge", "edge", WITHIN), False, False),
-        (paragraph("Edge", "edge", AROUND), False, False),
-        (paragraph("Edge", "edge", "html/body/table/tr/td"), True, True),
-        (paragraph("Edge", "edge", "html/body/ul/li"), True, True),
-        (paragraph("Edge", "edge", BESIDE, links=0.2), False, True),
-        (paragraph("Edge", "edge", BESIDE, links=0.6), False, False),
-        (paragraph("Edge", "edge", "html/body/div/h1", zone="heading"), True, True),
-        (paragraph("Edge", "edge", "html/body/div/h2", zone="heading"), False, False),
-        (paragraph("Edge", "outside", BESIDE), False, False),
-        (paragraph("Edge", "chrome", BESIDE), False, False),
-        (paragraph("Edge", "links", BESIDE), False, False),
+        (paragraph("Edge", "edge", BESIDE), True),
+        (paragraph("Edge", "edge", "html/body/div/div"), True),
+        (paragraph("Edge", "edge", WITHIN), False),
+        (paragraph("Edge", "edge", AROUND), False),
+        (paragraph("Edge", "edge", "html/body/table/tr/td"), True),
+        (paragraph("Edge", "edge", "html/body/ul/li"), True),
+        (paragraph("Edge", "edge", BESIDE, links=0.59), True),
+        (paragraph("Edge", "edge", BESIDE, links=0.6), False),
+        (paragraph("Edge", "edge", "html/body/div/h2", zone="heading"), False),
+        (paragraph("Doors open at 19:30", "edge", BESIDE), True),
+        (paragraph("Made at 1:02:03", "edge", BESIDE), False),
+        (paragraph("Made at 2024-06-30 13:47:14.", "edge", BESIDE), False),
+        (paragraph("Edge", "inset", BESIDE), False),
+        (paragraph("Edge", "outside", BESIDE), False),
+        (paragraph("Edge", "chrome", BESIDE), False),
+        (paragraph("Edge", "links", BESIDE), False),
     ],
 )
-def test_of_the_edges_what_stands_beside_the_main_text_is_compared(
-    edge: Paragraph, before: bool, behind: bool
-) -> None:
+def test_of_the_edges_what_may_be_the_last_paragraph_is_compared(edge: Paragraph, is_compared: bool) -> None:
     main = paragraph("Main", None, BESIDE), paragraph("text", None, "html/body/div/blockquote/p")
-    assert whole_text(document("", edge, *main)) == ("\nEdge Main text" if before else "\nMain text")
-    assert whole_text(document("", *main, edge)) == ("\nMain text Edge" if behind else "\nMain text")
+    assert whole_text(document("", edge, *main)) == "\nMain text"
+    assert whole_text(document("", *main, edge)) == (
+        "\nMain text " + edge.text if is_compared else "\nMain text"
+    )
+
+
+def test_of_the_edges_each_heading_of_the_first_level_is_compared() -> None:
+    heading = paragraph("Edge", "edge", "html/body/h1", 1.0, "heading")
+    assert whole_text(document("", heading, paragraph("Main"), heading)) == "\nEdge Main Edge"
 
 
 # --- Whole pages, as the compiled kernel and pure Python read them.
@@ -130,8 +138,7 @@ CHANGES = [
     (article("<div>★★★☆☆</div>"), article("<div>★★★★★</div>")),
     (article("<ul><li>two eggs<li>milk</ul>"), article("<ul><li>three eggs<li>milk</ul>")),
     (article("<p>Costs 5 euro by <a href=/t>terms</a>"), article("<p>Costs 6 euro by <a href=/t>terms</a>")),
-    # What stands before the first.
-    (article(before="<p>Out of date"), article(before="<p>Up to date")),
+    # The first heading, which is none either.
     (article().replace("<h1>The", "<h1>Our"), article()),
     # Signs, symbols and currencies, anywhere.
     *[
@@ -176,6 +183,8 @@ NO_CHANGES = [
     (f"{STORY} {STORY[3:]}", STORY + STORY),
     (article(), article().replace("Home", "Start")),
     (article() + RELATED.format("The buoy"), article() + RELATED.format("The fog: seen at last")),
+    (article(before="<p>By Jo Lund, 2,127 views"), article(before="<p>By Jo Lund, 2,128 views")),
+    (article("<p>Made at 2024-06-30 13:47:14"), article("<p>Made at 2024-06-30 13:47:51")),
     (article("<h3>Related</h3>"), article("<h3>You may like</h3>")),
     (article("<p><a href=/1>The buoy</a>"), article("<p><a href=/2>The fog</a>")),
     (article() + "<footer>Visits: 1,234</footer>", article() + "<footer>Visits: 1,235</footer>"),
