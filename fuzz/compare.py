@@ -19,6 +19,7 @@ from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.compiled import compiled_reader
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.structured import Facts, facts
 from scrapy_simhash.page.text import Document, extract, plain_text
 
 #: Every setting that changes what is folded, at both ends and in between.
@@ -47,11 +48,12 @@ def page_differences(
 ) -> list[str]:
     """Return what the kernel makes differently of a page; *language* is the ``Content-Language`` header."""
     expected = _outcome(lambda: extract(root, language))
+    about = facts(root)
     found = _outcome(lambda: fingerprinters[0].extract(root, content_language=language))
     lines = _document_differences(found, expected)
     for way in fingerprinters:
         reading = _outcome(partial(_read, way, root, language))
-        pure = _outcome(partial(_pure, way, expected)) if isinstance(expected, Document) else expected
+        pure = _outcome(partial(_pure, way, expected, about)) if isinstance(expected, Document) else expected
         if reading != pure:
             lines.append(f"{_named(way)}: the kernel has {reading}, pure Python {pure}")
     return lines
@@ -92,8 +94,8 @@ def _read(way: PageFingerprinter, root: etree._Element, language: str | None) ->
     return _written(way.read(root, content_language=language))
 
 
-def _pure(way: PageFingerprinter, document: Document) -> str:
-    return _written(way.read_document(document))
+def _pure(way: PageFingerprinter, document: Document, about: Facts) -> str:
+    return _written(way.read_document(document, about=about))
 
 
 def _written(reading: Reading) -> str:

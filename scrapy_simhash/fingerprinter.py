@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scrapy_simhash.config import SCHEMES, Config
 from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
-from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text
+from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text, with_offer
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,
@@ -26,7 +26,7 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
-from scrapy_simhash.page.structured import identity
+from scrapy_simhash.page.structured import NO_FACTS, Facts, facts
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
 from scrapy_simhash.rule import rule_of
 
@@ -49,7 +49,8 @@ class Reading(NamedTuple):
     fingerprint: Fingerprint | None
     """None when the main text is too short."""
     text_hash: int | None
-    """64-bit hash of title and main text: two pages with the same hash have the same words in the same order.
+    """64-bit hash of title and text, sign for sign, and of a product's price in structured data: two pages with the
+    same hash say the same. See :func:`~scrapy_simhash.page.features.whole_text`.
 
     None for a page that says nothing: it has no fingerprint, and fewer than
     :data:`~scrapy_simhash.page.features.text.LEAST_TOKENS` tokens of main text.
@@ -182,14 +183,15 @@ class PageFingerprinter:
             site = None
         if self._scheme is not None:
             document = self.extract(root, content_language=content_language)
-            return _reading(document, self._by_scheme(self._scheme, document, root, url))
+            return _reading(
+                document, self._by_scheme(self._scheme, document, root, url), facts(root, url).offer
+            )
         if self._compiled:
             language = primary_subtag(content_language) if content_language else None
             read = self._compiled.read(root, language, self._settings, site, url)
             if read is not None:
                 return Reading(_fingerprint(read), read.text_hash, read.pieces, read.may_name_canonical)
-        about = b"" if site is None else identity(root, url)
-        return self.read_document(extract(root, content_language), site, about)
+        return self.read_document(extract(root, content_language), site, facts(root, url))
 
     def from_text(self, text: str, language: str | None = None) -> Fingerprint | None:
         """Return the fingerprint of plain *text*, None when it is too short; empty lines part paragraphs.
@@ -220,23 +222,23 @@ class PageFingerprinter:
         """Return the fingerprint of plain *text* and its hash, as read_document() does for a document of it."""
         fingerprint = self.from_text(text)
         # Its language changes which shingles are kept, and no token.
-        document = plain_text(text, _ANY_LANGUAGE)
-        has_hash = fingerprint is not None or says_something(document)
-        return Reading(fingerprint, text_hash(document) if has_hash else None)
+        return _reading(plain_text(text, _ANY_LANGUAGE), fingerprint)
 
-    def read_document(self, document: Document, site: KnownSite | None = None, about: bytes = b"") -> Reading:
+    def read_document(
+        self, document: Document, site: KnownSite | None = None, about: Facts = NO_FACTS
+    ) -> Reading:
         """Return the fingerprint of *document* and the hash of its text; see read().
 
-        *about* is what :func:`~scrapy_simhash.page.structured.identity` makes of the page.
+        *about* is what :func:`~scrapy_simhash.page.structured.facts` makes of the page.
         """
-        reading = _reading(document, self.from_document(document))
+        reading = _reading(document, self.from_document(document), about.offer)
         fingerprint = reading.fingerprint
         if site is None or fingerprint is None:
             return reading
         parts = pieces(document)
         keys = b"".join(piece.key.to_bytes(8, "little") for piece in parts)
         own = self._own_part(document, parts, site, keys)._replace(
-            identity=about,
+            identity=about.identity,
             words=words_number(document),
             whole=sum(len(piece.tokens) for piece in parts),
             text=(reading.text_hash or 0) & 0xFF,
@@ -350,11 +352,11 @@ def scheme_of(config: Config) -> Scheme | None:
     return scheme_named(config.scheme)
 
 
-def _reading(document: Document, fingerprint: Fingerprint | None) -> Reading:
-    """Return what is needed of a page that has *fingerprint*."""
+def _reading(document: Document, fingerprint: Fingerprint | None, offer: str = "") -> Reading:
+    """Return what is needed of a page that has *fingerprint*, and this *offer* in its structured data."""
     # What has a fingerprint has a hash: with a min_shingles of 1, one word is enough for both.
     has_hash = fingerprint is not None or says_something(document)
-    return Reading(fingerprint, text_hash(document) if has_hash else None)
+    return Reading(fingerprint, with_offer(text_hash(document), offer) if has_hash else None)
 
 
 def _fingerprint(read: Read) -> Fingerprint | None:
@@ -363,7 +365,7 @@ def _fingerprint(read: Read) -> Fingerprint | None:
 
 
 def text_hash(document: Document) -> int:
-    """Return the 64-bit hash of title and main text, the same whatever the settings.
+    """Return the 64-bit hash of title and text, the same whatever the settings; without prices in structured data.
 
     Of what, exactly: see :func:`~scrapy_simhash.page.features.whole_text`.
     """

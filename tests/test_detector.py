@@ -264,7 +264,8 @@ def test_a_short_page_is_skipped_unless_it_says_exactly_what_another_says(
 ) -> None:
     skipped = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
     assert detector.check(LOFT, A) == detector.check(STORE, B) == skipped
-    found = detector.check((LOFT + "<footer>Since 1962</footer>").upper(), C)
+    assert detector.check(LOFT.replace("rain.", "rain?"), C) == skipped
+    found = detector.check(LOFT + "<footer>Since 1962</footer>", D)
     expected = Verdict(Status.NEAR_DUPLICATE, None, A, 0, 1.0, 0, Reason.SHORT_TEXT, is_exact=True, rank=1)
     assert found == expected
     assert detector.store.index_size == 0

@@ -10,9 +10,10 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
 from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.page.features import whole_text
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, similarity
-from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.page.text import parse
+from scrapy_simhash.page.structured import facts
+from scrapy_simhash.page.text import extract, parse
 from tests.golden.texts import TEXTS
 
 STORY = TEXTS["en"].split("\n\n")
@@ -191,16 +192,15 @@ def hash_of(html: str, way: PageFingerprinter = fingerprinter) -> int | None:
     return way.read(html).text_hash
 
 
-def test_the_text_hash_is_of_the_words_of_title_and_main_text(pages: list[Page]) -> None:
+def test_the_text_hash_is_of_the_whole_text_and_the_price_in_structured_data(pages: list[Page]) -> None:
     wrong = []
     for page in pages:
-        document = fingerprinter.extract(page.body(), content_type=page.content_type)
-        lines = [
-            tokenize(normalize(document.title)),
-            [token for part in document.main for token in part.tokens],
-        ]
-        text = "\n".join(map(" ".join, lines))
-        expected = xxh3_64_intdigest(text.encode()) if len(lines[1]) > 2 else None
+        root = parse(page.body(), page.content_type)
+        document, offer = extract(root), facts(root).offer
+        expected = None
+        if sum(len(part.tokens) for part in document.main) > 2:
+            expected = xxh3_64_intdigest(whole_text(document).encode())
+            expected ^= xxh3_64_intdigest(offer.encode()) if offer else 0
         if fingerprinter.read(page.body(), content_type=page.content_type).text_hash != expected:
             wrong.append(page.address.key)
     assert wrong == []
@@ -209,9 +209,9 @@ def test_the_text_hash_is_of_the_words_of_title_and_main_text(pages: list[Page])
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
-        (LOFT, 0x1AF1A5E219E84F16),
-        (HTML, 0xA752E7C1A01D0132),
-        (f"<title>\u5317\u4eac</title><p>{TEXTS['zh']}", 0x671567BB2234D0E4),
+        (LOFT, 0xA82384ABFB9A5C8E),
+        (HTML, 0xA688C38F002835D5),
+        (f"<title>\u5317\u4eac</title><p>{TEXTS['zh']}", 0x2C792BB79F8CC712),
     ],
     ids=["short", "long", "without spaces"],
 )
@@ -221,7 +221,7 @@ def test_text_hashes_are_kept_by_stores_and_never_change(page: str, expected: in
 
 def test_the_hash_of_a_short_text_is_of_title_and_main_text_and_of_nothing_else() -> None:
     loft = hash_of(LOFT)
-    assert loft == hash_of("<title>THE LOFT!</title><nav><a href=/>Home</a></nav><main><b>In</b> the rain.")
+    assert loft == hash_of("<title>The\nloft</title><nav><a href=/>Home</a></nav><main><b>In</b> the rain")
     assert loft is not None
     assert 0 <= loft < 2**64
     others = ["<title>The loft</title><p>In the snow", "<title>Loft</title><p>In the rain", "<p>In the rain"]

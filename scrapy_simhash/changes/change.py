@@ -42,7 +42,7 @@ class PageChange:
     time: int
     """When it was found, in seconds of Unix time."""
     text_hash: int | None = None
-    """64-bit hash of title and main text; None for a page that is gone."""
+    """64-bit hash of title and text; None for a page that is gone."""
     previous_url: str | None = None
     """Where a page that has moved was before."""
     previous_text_hash: int | None = None

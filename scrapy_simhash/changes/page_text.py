@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy_simhash.page.fingerprint.hashing import digest
 
 if TYPE_CHECKING:
-    from scrapy_simhash.page.text import Document, Paragraph
+    from scrapy_simhash.page.text import Document
 
 
 class TextParagraph(NamedTuple):
@@ -20,8 +20,8 @@ class TextParagraph(NamedTuple):
     """Where it begins in the main text, in characters."""
     end: int
     hash: str
-    """16 hexadecimal digits. Two paragraphs with the same words in the same order have the same, on any page, in any
-    crawl and in any release; case and punctuation make no difference."""
+    """16 hexadecimal digits. Two paragraphs with the same text, sign for sign, have the same, on any page, in any
+    crawl and in any release; white space makes no difference."""
     words: int
     """How many tokens it has; of scripts without spaces, pairs of characters are tokens."""
 
@@ -67,7 +67,7 @@ class PageText:
         found, start = [], 0
         for part in self.document.main:
             end = start + len(part.text)
-            found.append(TextParagraph(part.text, start, end, _hash(part), len(part.tokens)))
+            found.append(TextParagraph(part.text, start, end, digest(part.text).hex(), len(part.tokens)))
             start = end + 1
         return tuple(found)
 
@@ -88,8 +88,3 @@ def _restored(document: Document, state: dict[str, Any]) -> PageText:
     text = PageText(lambda: document)
     vars(text).update(state)
     return text
-
-
-def _hash(paragraph: Paragraph) -> str:
-    """Return the hash of the words; of a paragraph without words, such as a row of stars, that of its text."""
-    return digest(" ".join(paragraph.tokens) or paragraph.text).hex()

@@ -30,7 +30,7 @@ from scrapy_simhash.page.fingerprint import (
     leads,
     similarity,
 )
-from scrapy_simhash.page.structured import identity
+from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import Document, parse
 from scrapy_simhash.rule import Rule, rule_fields
 
@@ -76,7 +76,7 @@ def read(
     return Page(
         source.name,
         document,
-        fingerprinter.read_document(document, site or Unknown(), identity(root, url))
+        fingerprinter.read_document(document, site or Unknown(), facts(root, url))
         if learns
         else fingerprinter.read(root, content_language=source.content_language),
         fingerprinter.votes(document, root),

@@ -97,7 +97,7 @@ cdef class Rules:
             for is_word in range(2):
                 for count in range(1, WEIGHTS_KNOWN):
                     c.weights[zone][is_word][count] = self._weight(zone, is_word, count)
-        c.linked, c.unnamed_reasons = definition.linked, definition.unnamed_reasons
+        c.linked, c.edge, c.unnamed_reasons = definition.linked, definition.edge, definition.unnamed_reasons
         c.worded_reasons = definition.worded_reasons
         c.sample, c.least_tokens = definition.sample, definition.least_tokens
         c.cut, c.least_piece, c.short_piece = definition.cut, definition.least_piece, definition.short_piece
@@ -207,7 +207,7 @@ cdef class Reader:
         """Return (value, features, sketch, text hash, pieces, own part, where structured data may be, whether the head
         may name a canonical URL) of a page.
 
-        No value: too short, no hash: it says nothing. The last three but one are empty without a *site*.
+        No value: too short, no hash: it says nothing. Pieces and own part are empty without a *site*.
         """
         cdef page *p = self._take()
         try:
@@ -217,7 +217,7 @@ cdef class Reader:
             if found is None:
                 return None
             if found[0] is None or site is None:
-                return found + (b"", b"", 0, p.may_name_canonical)
+                return found + (b"", b"", p.structured, p.may_name_canonical)
             own = own_part_of(p, self.rules, settings, site, found[3] or 0)
             return None if own is None else found + own + (p.structured, p.may_name_canonical)
         finally:

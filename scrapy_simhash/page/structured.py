@@ -1,8 +1,9 @@
-"""Structured data to Identity: the one job, event, product or place that a page says it is about.
+"""Structured data to Facts: the one job, event, product or place that a page says it is about, and its price.
 
 JSON-LD and microdata, in the words of schema.org. An identity is made of what a reader sees too: a title, a place, an
 organisation, the start of an event, the number of an article. The identifier of an advert and the day of its posting
-are no part of it, since they change when it is posted again.
+are no part of it, since they change when it is posted again. Price and availability of a product are apart from it:
+they tell whether the page has changed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
@@ -35,6 +36,8 @@ MAX_SCRIPTS = 5_000
 MAX_THINGS, MAX_ELEMENTS, MAX_ITEMS = 1_000, 1_000, 20
 #: Levels and characters of a value that are read.
 _MAX_DEPTH, _MAX_VALUE = 5, 1_000
+#: Levels of offers in offers.
+_MAX_OFFERS = 8
 #: Titles and headings of a page that are looked at.
 _MAX_NAMES = 20
 
@@ -67,6 +70,10 @@ _NUMBERS = ("sku", "mpn", "gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn",
 #: What is read of an organisation, a place or an address.
 _TOLD = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "address", "@value")
 
+#: What is read of an offer, and where in it there may be further ones.
+_TERMS = ("price", "lowPrice", "highPrice", "priceCurrency", "availability")
+_OFFERS = ("offers", "priceSpecification")
+
 # Bounded, since a hostile script may open any number of lists.
 _TYPE_NAMES = re.compile(r'"@type"\s*:\s*(\[[^\]]{,500}\]|"[^"]{,200}")')
 _WORD = re.compile("[A-Za-z]+")
@@ -75,8 +82,21 @@ _ITEMS = etree.XPath("descendant-or-self::*/@itemtype/..")
 _WHITE_SPACE = " \t\n\v\f\r"
 
 
-def identity(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) -> bytes:
-    """Return the identity of the one thing that the page under *root* is about, 9 bytes; empty for none or several.
+class Facts(NamedTuple):
+    """What structured data say about a page."""
+
+    identity: bytes = b""
+    """Of the one thing that the page is about, 9 bytes; empty for none or several."""
+    offer: str = ""
+    """Price, currency and availability of the products that it is about; empty for none."""
+
+
+#: Those of a page without structured data, and of plain text.
+NO_FACTS = Facts()
+
+
+def facts(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) -> Facts:
+    """Return what structured data say about the page under *root*.
 
     Of the things that are no part of another, those count whose name stands in the title or in an ``h1``, and of
     these the kind that comes first. Hidden elements are left out. *url* is that of the page, *holds* says what there
@@ -90,18 +110,21 @@ def identity(root: etree._Element, url: str = "", holds: int = SCRIPTS | ITEMS) 
         things += _in_elements(root)
     kinds = [(kind, thing) for thing in things if (kind := kind_of(thing)) is not None]
     if not kinds:
-        return b""
+        return NO_FACTS
     seen = {word for text in _names_of_page(root) for word in _words(text)}
     found: dict[int, set[bytes]] = {}
+    terms: list[str] = []
     for kind, thing in kinds:
         name = _words(text_of(thing.get("title") or thing.get("name")))
         # As for subjects: all words but one in seven.
         if name and 7 * len(seen.intersection(name)) >= 6 * len(set(name)):
             found.setdefault(kind, set()).add(_identity(kind, name, thing, host_of(url)))
+            if kind == PRODUCT:
+                terms += _terms(thing.get("offers"))
     if not found:
-        return b""
+        return NO_FACTS
     first = found[min(found)]
-    return first.pop() if len(first) == 1 else b""
+    return Facts(first.pop() if len(first) == 1 else b"", "\n".join(terms))
 
 
 def _identity(kind: int, name: list[str], thing: Mapping[str, Any], host: str) -> bytes:
@@ -110,6 +133,21 @@ def _identity(kind: int, name: list[str], thing: Mapping[str, Any], host: str) -
         return identity_of(kind, [name, *told, []][:PARTS], host)
     number = next((words for key in _NUMBERS if (words := _words(text_of(thing.get(key))))), [])
     return identity_of(kind, [number, [] if number else name, []], host)
+
+
+def _terms(offer: object, depth: int = _MAX_OFFERS) -> Iterator[str]:
+    """Yield what an offer says, and those in it: of an IRI its last word."""
+    if not depth:
+        return
+    if isinstance(offer, list):
+        for one in offer:
+            yield from _terms(one, depth - 1)
+    elif isinstance(offer, dict):
+        for key in _TERMS:
+            if isinstance(value := offer.get(key), str):
+                yield f"{key} {type_name(value)}"
+        for key in _OFFERS:
+            yield from _terms(offer.get(key), depth - 1)
 
 
 def kind_of(thing: Mapping[str, Any]) -> int | None:
@@ -243,7 +281,11 @@ def _item(element: etree._Element, types: list[str]) -> Mapping[str, Any]:
 
 
 def _value(element: etree._Element) -> str:
-    for name in ("content", "datetime"):
+    names: tuple[str, ...] = ("content", "datetime")
+    # The availability of an offer is a link that nobody sees.
+    if cast("str", element.tag).rpartition("}")[2] == "link":
+        names += ("href",)
+    for name in names:
         if (told := element.get(name)) is not None:
             return told
     return "".join(_first_texts(element.itertext()))

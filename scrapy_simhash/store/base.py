@@ -38,7 +38,7 @@ class Posting(NamedTuple):
     """Whether only an equal value is a match: a page too short for a fingerprint, whose value is the hash of its
     text. Short pages are compared with short ones only."""
     text_hash: int | None = None
-    """64-bit hash of title and main text, by which an unchanged page is told; None when nobody knows it."""
+    """64-bit hash of title and text, by which an unchanged page is told; None when nobody knows it."""
     seen: int = 0
     """When the page was fetched, in whole seconds of Unix time."""
     is_delivered: bool = True

@@ -157,7 +157,9 @@ PAIRS = {
         False,
     ),
     "short": Pair(
-        page("Log in", ("Please log in to go on.",)), page("Log in", ("Please log in to go on!",)), True
+        page("Log in", ("Please log in to go on.",), NEWS),
+        page("Log in", ("Please log in to go on.",), BLOG),
+        True,
     ),
     "same-title": Pair(
         page("News of May", LOCK, NEWS, FOOT), page("News of May", ORCHARD, NEWS, FOOT), False

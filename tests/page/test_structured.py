@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash import NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.fingerprinter import text_hash
 from scrapy_simhash.page import structured
 from scrapy_simhash.page.compiled import reader
 from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
 from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, PLACE, PRODUCT
-from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, identity, text_of
+from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, facts, text_of
 from scrapy_simhash.page.text import extract, parse
 from scrapy_simhash.site import SiteProfile
 from tests.examples import examples
@@ -64,7 +65,7 @@ def page(markup: str, name: str) -> str:
 
 
 def about(markup: str, name: str) -> bytes:
-    return identity(parse(page(markup, name)))
+    return facts(parse(page(markup, name))).identity
 
 
 @pytest.mark.parametrize("form", [script, microdata], ids=["json-ld", "microdata"])
@@ -181,7 +182,7 @@ def test_of_two_values_of_a_property_the_first_counts() -> None:
 
 def test_a_page_that_hides_itself_is_read() -> None:
     hiding = page(script(NURSE), "Nurse").replace("<body>", '<body style="display:none">')
-    assert identity(parse(hiding)) == about(script(NURSE), "Nurse")
+    assert facts(parse(hiding)).identity == about(script(NURSE), "Nurse")
 
 
 # --- Anything is tolerated.
@@ -293,7 +294,15 @@ def markup(random: random.Random) -> str:
         if kind == 0 and opened:
             parts.append(f"</{opened.pop()}>")
         elif kind == 1:
-            thing = random.choice((CHAIR, {**CHAIR, "sku": "C-2"}, {**NURSE, "title": "Chair"}, "{"))
+            thing = random.choice(
+                (
+                    CHAIR,
+                    {**CHAIR, "sku": "C-2"},
+                    {**CHAIR, "offers": {"price": 19}},
+                    {**NURSE, "title": "Chair"},
+                    "{",
+                )
+            )
             parts.append(script(thing, f'type="{random.choice(_TYPES)}"'))
         else:
             opened.append(
@@ -308,16 +317,20 @@ def markup(random: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_kernel_sees_where_there_is_structured_data(seed: int) -> None:
-    way, found = PageFingerprinter(), set()
+    way, found, hashes = PageFingerprinter(), set(), set()
     for number in range(examples(150)):
         root = parse(markup(random.Random(1_000 * seed + number)))
         with_kernel = way.read(root, site=SiteProfile())
-        without = way.read_document(extract(root), SiteProfile(), identity(root))
+        without = way.read_document(extract(root), SiteProfile(), facts(root))
+        assert with_kernel.text_hash == without.text_hash
+        hashes.add(with_kernel.text_hash is not None and with_kernel.text_hash ^ text_hash(extract(root)))
         assert (with_kernel.fingerprint is None) == (without.fingerprint is None)
         if with_kernel.fingerprint is not None and without.fingerprint is not None:
             assert with_kernel.fingerprint.own == without.fingerprint.own
             found.add(OwnPart.from_bytes(with_kernel.fingerprint.own).identity)
     assert len(found) >= 4
+    # Of pages with and without an offer.
+    assert len(hashes) >= 2
 
 
 _PIECES = st.sampled_from(
@@ -330,7 +343,7 @@ _PIECES = st.sampled_from(
 @settings(max_examples=examples(300))
 @given(st.lists(_PIECES, max_size=30).map(lambda pieces: '"@type":' + "".join(pieces)))
 def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
-    way, look = PageFingerprinter(), Mock(return_value=b"")
+    way, look = PageFingerprinter(), Mock(return_value=structured.NO_FACTS)
     if way._compiled is None:
         pytest.skip("pure Python looks at all")
     root = parse(page('<script type="application/ld+json"></script>', "Chair"))
@@ -340,7 +353,7 @@ def test_the_kernel_passes_over_no_script_that_names_a_thing(text: str) -> None:
     }
     names_a_thing = not words.isdisjoint(structured.TYPES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "identity", look)
+        patch.setattr(reader, "facts", look)
         way.read(root, site=SiteProfile())
     if names_a_thing or text.isascii():  # with other white space it may look for nothing
         assert look.called == names_a_thing
@@ -356,8 +369,7 @@ def test_structured_data_does_not_move_a_bit() -> None:
     assert len(b.fingerprint.own) == len(a.fingerprint.own) + IDENTITY_BYTES
 
 
-def test_without_a_site_structured_data_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(structured, "_in_scripts", None)
+def test_without_a_site_there_is_no_own_part() -> None:
     fingerprint = PageFingerprinter().from_html(page(script(CHAIR), "Chair"))
     assert fingerprint is not None
     assert fingerprint.own == b""
@@ -382,8 +394,12 @@ def test_a_page_without_structured_data_is_not_looked_at_twice(monkeypatch: pyte
 def test_pages_of_two_hosts_are_not_told_apart_by_structured_data() -> None:
     other = {**NURSE, "jobLocation": ULM}
     a, b = (parse(page(script(thing), "Nurse")) for thing in (NURSE, other))
-    assert are_different(identity(a, "http://a.example/1"), identity(b, "http://a.example/2"))
-    assert not are_different(identity(a, "http://a.example/1"), identity(b, "http://b.example/1"))
+    here, there, elsewhere = (
+        facts(root, url).identity
+        for root, url in ((a, "http://a.example/1"), (b, "http://a.example/2"), (b, "http://b.example/1"))
+    )
+    assert are_different(here, there)
+    assert not are_different(here, elsewhere)
 
 
 def test_a_detector_tells_pages_of_one_host_apart_and_finds_copies_on_others() -> None:

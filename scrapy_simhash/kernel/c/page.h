@@ -9,7 +9,7 @@
  *     columns.c              blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C
  *     subject.c              title and headings -> what the page is about
  *     features.c, fold.c     main text -> fingerprint and sketch
- *     text.c                 title and main text -> their hash
+ *     text.c                 title, main text and what stands beside it -> their hash
  *     own_part.c             main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
  *
  * Each of these is the twin of the module of that name under page/text/, page/language/, page/features/ and page/fingerprint/, which is
@@ -47,6 +47,7 @@ enum {
     TAG_TITLE = 1 << 13,
     TAG_PREFORMATTED = 1 << 14,
     TAG_SECTION = 1 << 15,
+    TAG_ENTRY = 1 << 16,
 };
 /* What is known about a word of a class attribute. */
 enum { NAME_CHROME = 1, NAME_HEADER = 2, NAME_NEUTRAL = 4, NAME_HIDDEN = 8 };
@@ -73,6 +74,7 @@ typedef struct {
     double linked;
     uint64_t worded_reasons;  /* a bit for each reason, and for none, whose blocks are in words_number */
     uint64_t unnamed_reasons; /* a bit for each reason whose headings name no subject */
+    uint8_t edge;             /* one of the reasons */
     int64_t sample, least_tokens, max_path_depth, most_marks;
     int64_t cut, least_piece, short_piece;
     uint32_t sentence_marks[MOST_SENTENCE_MARKS];
@@ -318,7 +320,7 @@ void cut_pieces(page *p);
 void weigh_own(page *p, const uint8_t *flags, own_part *result);
 void find_own_part(page *p, const uint8_t *flags, const fold_settings *settings, own_part *result);
 bool says_something(const page *p);
-uint64_t hash_text(page *p); /* of title and main text; some of the latter there must be */
+uint64_t hash_text(page *p); /* of title and text, sign for sign; some main text there must be */
 
 /* Appends the text of `from` with white space folded to single spaces; bad UTF-8 escapes. */
 typedef struct {

@@ -1,8 +1,5 @@
-/* All that a page says, to be compared as it is: the twin of page/features/text.py. */
+/* All that a page says, to be compared as it is: the twin of page/features/text.py and page/text/compared.py. */
 #include "page.h"
-
-/* Bytes that are copied in one piece: most tokens have fewer. */
-enum { PIECE = 16 };
 
 bool says_something(const page *p)
 {
@@ -12,41 +9,66 @@ bool says_something(const page *p)
     return (int64_t)tokens >= p->rules->least_tokens;
 }
 
-/* Appends tokens to p->joined, a space behind each. The bytes behind a token are read too. */
-static void append_words(page *p, const uint32_t *numbers, size_t n)
+/* Tells whether two blocks stand in elements of the same path. */
+static bool are_beside(const page *p, const block *a, const block *b)
 {
-    const token *const tokens = p->tokens.at;
-    const char *const bytes = p->bytes.at;
-    char *joined = p->joined.at;
-    size_t made = p->joined.n, room = p->joined.room;
-    for (size_t i = 0; i < n; i++) {
-        const token *t = &tokens[numbers[i]];
-        const size_t length = t->n, offset = t->offset;
-        if (UNLIKELY(made + length + PIECE >= room)) {
-            p->joined.n = made;
-            RESERVE(&p->way_out, p->joined, length + PIECE);
-            joined = p->joined.at;
-            room = p->joined.room;
-        }
-        memcpy(joined + made, bytes + offset, PIECE);
-        if (UNLIKELY(length > PIECE))
-            memcpy(joined + made, bytes + offset, length);
-        made += length;
-        joined[made++] = ' ';
+    uint32_t one = p->paths.at[a->path].parent, other = p->paths.at[b->path].parent;
+    while (one != other) {
+        const path_node *x = &p->paths.at[one], *y = &p->paths.at[other];
+        if (x->depth != y->depth || x->n != y->n || memcmp(x->name, y->name, x->n) != 0)
+            return false;
+        one = x->parent;
+        other = y->parent;
     }
-    p->joined.n = made;
+    return true;
+}
+
+/* Tells whether a text has a time to the second. */
+static bool has_time(const char *text, size_t n)
+{
+    static const char FORM[] = "0:00:00";
+    for (size_t i = 0; i + sizeof FORM - 1 <= n; i++) {
+        size_t k = 0;
+        while (k < sizeof FORM - 1 && (FORM[k] == ':' ? text[i + k] == ':' : (uint8_t)(text[i + k] - '0') < 10))
+            k++;
+        if (k == sizeof FORM - 1)
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether a block behind the main text, which begins and ends with these two, may be its last one. */
+static bool may_be_last(const page *p, const block *b, const block *first, const block *last)
+{
+    if (b->zone == ZONE_HEADING || (double)b->link_length / (double)b->length >= p->rules->linked ||
+        has_time(p->text.at + b->text, b->n))
+        return false;
+    return p->paths.at[b->path].tag & TAG_ENTRY || are_beside(p, b, first) || are_beside(p, b, last);
+}
+
+static void append(page *p, uint32_t text, uint32_t n, char end)
+{
+    RESERVE(&p->way_out, p->joined, n + 1);
+    memcpy(p->joined.at + p->joined.n, p->text.at + text, n);
+    p->joined.n += n;
+    p->joined.at[p->joined.n++] = end;
 }
 
 uint64_t hash_text(page *p)
 {
-    const size_t title = p->run.n, words = words_of(p, p->text.at + p->title, p->title_n, p->title_is_ascii);
-    RESERVE(&p->way_out, p->bytes, PIECE);
+    size_t first = 0, last = p->blocks.n - 1;
+    while (!is_main(&p->blocks.at[first]))
+        first++;
+    while (!is_main(&p->blocks.at[last]))
+        last--;
     p->joined.n = 0;
-    append_words(p, p->run.at + title, words);
-    p->joined.n -= words > 0;
-    PUSH(&p->way_out, p->joined, '\n');
-    for (size_t i = 0; i < p->blocks.n; i++)
-        if (is_main(&p->blocks.at[i]))
-            append_words(p, p->run.at + p->blocks.at[i].run, p->blocks.at[i].tokens);
+    append(p, p->title, p->title_n, '\n');
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (is_main(b) ||
+            (b->reason == p->rules->edge &&
+             (p->columns.is_h1[i] || (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))))
+            append(p, b->text, b->n, ' ');
+    }
     return xxh3(p->joined.at, p->joined.n - 1);
 }

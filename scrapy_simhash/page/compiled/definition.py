@@ -47,7 +47,8 @@ ZONES: tuple[Zone, ...] = ("heading", "body", "offer")
     _TITLE,
     _PREFORMATTED,
     _SECTION,
-) = (1 << bit for bit in range(3, 16))
+    _ENTRY,
+) = (1 << bit for bit in range(3, 17))
 _CHROME, _HEADER, _NEUTRAL, _HIDING = (1 << bit for bit in range(4))
 # Above them the place of a word that names chrome.
 _WORD_SHIFT = 4
@@ -83,6 +84,7 @@ def definition() -> SimpleNamespace:
                 _TITLE: ["title"],
                 _PREFORMATTED: [outline.PREFORMATTED],
                 _SECTION: ["section"],
+                _ENTRY: tags.ENTRIES,
                 **{
                     int(region): [tag for tag in tags.TAG_REGION if tags.TAG_REGION[tag] == region]
                     for region in tags.Region
@@ -107,6 +109,7 @@ def definition() -> SimpleNamespace:
         chrome_names=len(tags.CHROME_NAMES),
         linked=main_text.LINKED,
         worded_reasons=sum(1 << main_text.REASONS.index(reason) for reason in WORDED),
+        edge=main_text.EDGE,
         unnamed_reasons=sum(1 << main_text.REASONS.index(reason) for reason in subject.UNNAMED),
         most_marks=MOST_MARKS,
         max_path_depth=outline.MAX_PATH_DEPTH,

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from lxml import etree
 
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
+from scrapy_simhash.page.features import with_offer
 from scrapy_simhash.page.fingerprint import OwnPart
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
-from scrapy_simhash.page.structured import identity
+from scrapy_simhash.page.structured import NO_FACTS, facts
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import REASONS
@@ -82,8 +83,12 @@ class CompiledReader:
         if found is None:
             return None
         value, features, sketch, text_hash, pieces, own, holds, may_name_canonical = found
-        if holds and (about := identity(root, url, holds)):
-            own = OwnPart.from_bytes(own)._replace(identity=about).to_bytes()
+        if holds:
+            about = facts(root, url, holds)
+            text_hash = with_offer(text_hash, about.offer)
+            if own and about != NO_FACTS:
+                part = OwnPart.from_bytes(own)
+                own = part._replace(identity=about.identity, text=(text_hash or 0) & 0xFF).to_bytes()
         return Read(value, features, sketch, text_hash, pieces, own, may_name_canonical)
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:

@@ -2,7 +2,7 @@
 
 from scrapy_simhash.page.features.extract import features, shingle_counts
 from scrapy_simhash.page.features.shingles import shingle, with_stopword
-from scrapy_simhash.page.features.text import says_something, whole_text
+from scrapy_simhash.page.features.text import says_something, whole_text, with_offer
 from scrapy_simhash.page.features.weights import ZONES, weight
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "shingle_counts",
     "weight",
     "whole_text",
+    "with_offer",
     "with_stopword",
 ]

@@ -35,6 +35,8 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 #: Tags that say "this is a piece of the text"; other containers may hold anything.
 PARAGRAPHS = frozenset("blockquote caption dd dt li p pre summary".split())
 CELLS = frozenset(("td", "th"))
+#: Tags of one entry among many: of a list or a table.
+ENTRIES = frozenset("caption dd dt li td th".split())
 
 
 class Region(IntEnum):

@@ -16,7 +16,7 @@ from fuzz.compare import FINGERPRINTERS, SETTINGS
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.page.structured import identity
+from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import extract, parse
 from scrapy_simhash.second_look import SHORT_OWN_PART
 from scrapy_simhash.site import SiteProfile
@@ -58,7 +58,7 @@ def both(
     way: PageFingerprinter, root: etree._Element, site: KnownSite | None, header: str | None = None
 ) -> tuple[Reading, Reading]:
     """Return what is read, with the kernel and in pure Python."""
-    about = identity(root) if site is not None else b""
+    about = facts(root)
     compiled = way.read(root, content_language=header, site=site)
     return compiled, way.read_document(extract(root, header), site, about)
 
@@ -132,7 +132,7 @@ def test_a_site_is_learned_alike(plan: object, way: PageFingerprinter) -> None:
     for page in random.Random(7).sample(site.pages, 40):
         root = parse(page.html)
         compiled = way.read(root, site=compiled_profile)
-        pure = way.read_document(extract(root), pure_profile, identity(root))
+        pure = way.read_document(extract(root), pure_profile, facts(root))
         assert whole(compiled) == whole(pure)
         assert compiled.fingerprint is not None
         own = own_of(compiled)

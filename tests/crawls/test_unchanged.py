@@ -1,0 +1,97 @@
+"""A page with another sign is neither dropped as unchanged nor as an exact copy, nor has it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.changes import as_told, told
+from tests.crawls.harness import IN_ORDER, Plan, crawl, crawl_one
+from tests.crawls.site import Answer, Routes, Site, article, links, serve
+
+#: By path, how the last line of a page ends at the first visit, and at the second.
+CHANGED = {
+    "/price": ("<p>It costs 5 euro", "<p>It costs 6 euro"),
+    "/contract": ("<p>The tenant shall sign", "<p>The tenant shall not sign"),
+    "/stars": ("<div>★★★☆☆</div>", "<div>★★★★★</div>"),
+    "/table": ("<table><tr><td>Oars<td>4</table>", "<table><tr><td>Oars<td>5</table>"),
+    "/degrees": ("<p>At night there are -5 degrees", "<p>At night there are 5 degrees"),
+    "/language": ("<p>It is written in C++", "<p>It is written in C"),
+    "/done": ("<p>✓", "<p>✗"),
+}
+#: What rotates, and tells nothing.
+ROTATING = {
+    "/made": ("<p>Made at 13:47:14", "<p>Made at 13:47:51"),
+    "/related": ("<p><a href=/price>Oars</a>", "<p><a href=/done>Ropes</a>"),
+    "/advertised": (
+        "</main><aside>Buy boots</aside><footer>1,234 visits",
+        "</main><aside>Buy hats</aside><footer>1,235 visits",
+    ),
+}
+
+
+def ending(number: int, end: str, key: str = "") -> str:
+    return article(number, key=key).replace("</main>", f"{end}</main>")
+
+
+def turning(number: int, ends: tuple[str, str]) -> Callable[[int], str]:
+    """Return a route: what is sent at the first visit, and at all after that."""
+    return lambda visit: ending(number, ends[visit > 0])
+
+
+def start(site: Site) -> dict[str, list[str]]:
+    return {"urls": site.urls("/")}
+
+
+def test_the_items_of_a_page_that_changed_in_one_sign_are_not_dropped(tmp_path: Path) -> None:
+    pages = {**CHANGED, **ROTATING}
+    routes = {path: turning(number, ends) for number, (path, ends) in enumerate(pages.items())}
+    with serve({"/": article(11, before=links(*pages)), **routes}) as site:
+        plan = Plan(
+            "Follower",
+            {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"},
+            start(site),
+        )
+        first, second = crawl(plan, plan)
+    assert first.complaints == second.complaints == []
+    assert {item["path"] for item in first.items} == {"/", *pages}
+    assert {item["path"] for item in second.items} == set(CHANGED)
+    assert second.stat("revisits/unchanged") == len(ROTATING) + 1
+
+
+def test_a_copy_with_another_sign_is_no_exact_one() -> None:
+    routes = {
+        "/c++": ending(0, "<p>It is written in C++"),
+        "/c": ending(0, "<p>It is written in C"),
+        "/copy": ending(0, "<p>It is  written in\nC++") + "<footer>Another footer",
+    }
+    with serve(routes) as site:
+        done = crawl_one(
+            "Follower",
+            {**IN_ORDER, "SIMHASH_ACTION": "mark", "SIMHASH_EXACT_ACTION": "drop_items"},
+            urls=site.urls(*routes),
+        )
+    assert done.complaints == []
+    assert done.verdicts == {"/c++": "new", "/c": "near_duplicate", "/copy": "near_duplicate"}
+    assert [item["path"] for item in done.items] == ["/c++", "/c"]
+
+
+def test_a_page_with_another_sign_has_not_moved(tmp_path: Path) -> None:
+    def only(visits: range, page: str) -> Callable[[int], str | Answer]:
+        return lambda visit: page if visit in visits else Answer("<p>No such page.", 404)
+
+    ferry, price, dear = ending(0, "<p>At noon"), ending(1, "<p>€ 5"), ending(1, "<p>$ 5")
+    routes: Routes = {
+        "/": lambda visit: article(2, before=links("/ferry", "/price", *(["/moved", "/dear"] * visit))),
+        "/ferry": only(range(1), ferry),
+        "/price": only(range(1), price),
+        "/moved": ferry,
+        "/dear": dear,
+    }
+    with serve(routes) as site:
+        settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl")}
+        plan = Plan("Follower", {**IN_ORDER, **settings}, start(site))
+        first, second = crawl(plan, plan)
+    assert first.stat("change_errors") == second.stat("change_errors") == 0
+    found = {as_told(line).path: line["change"] for line in told(tmp_path) if line["crawl"] == 2}
+    assert found == {"/moved": "moved", "/dear": "new", "/price": "gone"}
