@@ -41,7 +41,7 @@ help:
 	@echo "make nightly   all tests with random examples, ten times as many: for a long run without anybody waiting"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
-	@echo "make fuzz      half a minute of random pages and indexes through both implementations"
+	@echo "make fuzz      a minute of random pages and indexes through both implementations, and of made-up sites"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make packages  build the source distribution and the wheel in pure Python into dist/, and check them"
 	@echo "make clean     remove what the other targets made"
@@ -87,6 +87,7 @@ pure: kernel $(VENV)/.installed-dev
 fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py --seconds 20
 	$(BIN)/python fuzz/index.py --seconds 10
+	$(BIN)/python fuzz/sites.py --seconds 20
 
 # The compiler is at work while types are checked.
 checked: $(VENV)/.installed-dev
