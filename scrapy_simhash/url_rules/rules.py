@@ -219,7 +219,7 @@ class UrlRules:
         is_short = content == FETCHED
         is_new = not origin.is_silent if is_short else self._seen.is_new(hash((site, content))) and not former
         if not is_new and origin.is_protected is not None:
-            host = self.of(origin.asked)
+            host = self._find(site)
             # Where nobody asks whether to skip anything, only what is counted depends on it.
             if host.checks.requests or host.novelty.has_slowed:
                 is_new = origin.is_protected()
