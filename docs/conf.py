@@ -52,8 +52,16 @@ html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).parent / "_ext" / "search_scorer.js")
 html_show_copyright = False
 html_theme_options: dict[str, object] = {
-    "light_css_variables": {"color-brand-primary": "#0b6b4f", "color-brand-content": "#0b6b4f"},
-    "dark_css_variables": {"color-brand-primary": "#5ecfa4", "color-brand-content": "#5ecfa4"},
+    "light_css_variables": {
+        "color-brand-primary": "#0b6b4f",
+        "color-brand-content": "#0b6b4f",
+        "color-admonition-title-background--warning": "#ffedd9",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#5ecfa4",
+        "color-brand-content": "#5ecfa4",
+        "color-admonition-title-background--warning": "#3d2b12",
+    },
     "top_of_page_buttons": [],
 }
 # The address of the project stands in pyproject.toml only. Pages link to their source there as soon as it has one.

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
     from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
+    from scrapy_simhash.crawl.skipped import RequestSkipped
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
     from scrapy_simhash.crawl.stand_ins import RequestNotDue
-    from scrapy_simhash.crawl.url_rule_guard import RequestSkipped
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.display import to_dicts
     from scrapy_simhash.exceptions import (
@@ -55,7 +55,7 @@ _HOMES = {
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
     "RequestNotDue": "crawl.stand_ins",
-    "RequestSkipped": "crawl.url_rule_guard",
+    "RequestSkipped": "crawl.skipped",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",

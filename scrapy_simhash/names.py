@@ -15,6 +15,9 @@ META_CONDITIONAL = "simhash_conditional"
 META_RECRAWL = "simhash_recrawl"
 META_LASTMOD = "simhash_lastmod"
 
+# Request.meta, written by the spider middleware, and there until the page is judged.
+META_PARENT = "simhash_parent"
+
 # Request.meta, written; never sent on with a request that copies its parent's meta.
 META_STATUS = "simhash_status"
 META_REASON = "simhash_reason"
@@ -96,6 +99,7 @@ STAT_URL_RULES_SKIPPED = "simhash/url_rules/skipped"
 STAT_URL_RULES_WOULD_SKIP = "simhash/url_rules/would_skip"
 STAT_URL_RULES_GIVEN_UP = "simhash/url_rules/given_up"
 STAT_URL_RULES_SENT = "simhash/url_rules/sent_after_all"
+STAT_URL_RULES_NOT_KEPT = "simhash/url_rules/not_kept"
 STAT_CONDITIONAL_SENT = "simhash/conditional/sent"
 STAT_CONDITIONAL_NOT_MODIFIED = "simhash/conditional/not_modified"
 STAT_CONDITIONAL_CHECKS = "simhash/conditional/checks"

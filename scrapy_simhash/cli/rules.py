@@ -143,6 +143,7 @@ def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
                 "loss": round(found.loss, 4),
                 "saved": found.skipped,
                 "since": written(found.since) if found.since else None,
+                "against": [list(pair) for pair in host.against.get(rule, ())],
             }
             for rule, found in evidence
             if found.same
@@ -159,6 +160,7 @@ def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
                 "loss": round(row.loss, 4),
                 "saved": row.skipped,
                 "since": written(row.since),
+                "against": [],
             }
             for group, row in sorted(
                 (group, Row.from_list(numbers)) for group, numbers in kept.groups.items()
@@ -196,6 +198,10 @@ def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
     for row in (_HEADS, *rows):
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for host in hosts:
+        for rule in host["rules"]:
+            for first, second in rule["against"]:
+                yield f"differs, against {shown(rule['rule'])}: {shown(first)} {shown(second)}"
 
 
 def _pins(hosts: Sequence[Mapping[str, Any]]) -> list[str]:

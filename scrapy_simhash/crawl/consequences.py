@@ -92,7 +92,13 @@ class Consequences:
         self.changes.note(checked, request, response)
         try:
             self._make_known(verdict, decision, canonical, url, request, response)
-            self._url_rules.note_verdict(verdict, reading, request, response)
+            self._url_rules.note_verdict(
+                verdict,
+                reading,
+                request,
+                response,
+                partial(self._is_protected, decision, verdict, checked.document, response),
+            )
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
             # The spider middleware does what the meta says.
@@ -189,6 +195,16 @@ class Consequences:
             wanted,
             None if verdict.is_exact else read_again,
         )
+
+    def _is_protected(
+        self, decision: Decision, verdict: Verdict, document: Document | None, response: Response
+    ) -> bool:
+        """Tell whether a page is one of its own, whatever it repeats: it spares its URLs a skip, as it a drop."""
+        wanted = self._policy.of_its_own
+        if not wanted or decision.exemption in wanted:
+            return bool(wanted)
+        hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
+        return any(self._protections(verdict, hints, document, response, wanted))
 
     def _tell_of_start_pages(self, verdict: Verdict, response: Response) -> None:
         """Say once why a spider that has all its URLs from start() loses less than its settings ask for."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.utils.request import request_from_dict
 
-from scrapy_simhash.url_rules import site_of
+from scrapy_simhash.url_rules import group_in, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
 
-#: Requests of a host, and in all; the oldest go.
+#: Requests of a host that rules about a difference have skipped: the oldest go, since a page with a new session id in
+#: each link has more than anybody can keep. And those of all kinds in all: no group is skipped beyond that.
 MOST_KEPT, MOST_KEPT_IN_ALL = 1_000, 20_000
 
 
@@ -28,22 +29,32 @@ class _Kept(NamedTuple):
 
 
 class KeptRequests:
-    """The latest skipped requests of each host, with the rules that skipped them."""
+    """The skipped requests of each host, with the rules that skipped them."""
 
     def __init__(self) -> None:
+        #: By host, whoever was added to last at the end: those of rules about a difference, and those of groups.
         self._sites: OrderedDict[str, deque[_Kept]] = OrderedDict()
+        self._groups: OrderedDict[str, deque[_Kept]] = OrderedDict()
         self._number = 0
         self._numbers = count()
         self._journal: _Journal | None = None
+        #: How many were pushed out, and how many of them by host and rule.
+        self.pushed_out = 0
+        self.lost: Counter[tuple[str, str]] = Counter()
 
     @property
     def sites(self) -> list[str]:
         """The hosts of which there are requests."""
-        return list(self._sites)
+        return list({**self._sites, **self._groups})
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for one more of a group: none of these is ever pushed out."""
+        return self._number >= MOST_KEPT_IN_ALL and not self._sites
 
     def rules_of(self, site: str) -> list[str]:
         """Return the rules that skipped requests of *site*."""
-        return sorted({rule for kept in self._sites.get(site, ()) for rule in kept.rules})
+        return sorted({rule for kept in self._of(site) for rule in kept.rules})
 
     def add(self, rules: tuple[str, ...], request: Request) -> None:
         """Keep a request that *rules* have skipped."""
@@ -56,28 +67,30 @@ class KeptRequests:
 
     def take(self, site: str, is_wanted: Callable[[tuple[str, ...], Request], bool]) -> list[Request]:
         """Return the requests of *site* that are wanted, oldest first, and keep them no longer."""
-        kept = self._sites.get(site, deque())
-        taken = [item for item in kept if is_wanted(item.rules, item.request)]
+        taken = [item for item in self._of(site) if is_wanted(item.rules, item.request)]
+        if not taken:
+            return []
         numbers = {item.number for item in taken}
-        left = [item for item in kept if item.number not in numbers]
-        if left:
-            self._sites[site] = deque(left, MOST_KEPT)
-        else:
-            self._sites.pop(site, None)
+        for kept in (self._sites, self._groups):
+            if site in kept:
+                left = [item for item in kept[site] if item.number not in numbers]
+                kept[site] = deque(left)
+                if not left:
+                    del kept[site]
         self._number -= len(taken)
-        if self._journal is not None and taken:
+        if self._journal is not None:
             self._journal.take(numbers)
         return [item.request for item in taken]
 
     def take_latest(self, site: str, is_wanted: Callable[[Request], bool]) -> list[Request]:
         """Return the latest request of *site* that is wanted, if there is one, and keep it no longer."""
-        kept = reversed(self._sites.get(site, ()))
+        kept = reversed(self._of(site))
         latest = next((item.request for item in kept if is_wanted(item.request)), None)
         return [] if latest is None else self.take(site, lambda _, request: request is latest)
 
     def take_some(self, site: str, number: int) -> list[Request]:
         """Return *number* requests of *site*, from all that are kept and the latest among them."""
-        requests = [item.request for item in self._sites.get(site, ())]
+        requests = [item.request for item in self._of(site)]
         some = {id(request) for request in requests[:: -max(1, len(requests) // number)][:number]}
         return self.take(site, lambda _, request: id(request) in some)
 
@@ -102,20 +115,33 @@ class KeptRequests:
 
     def _put(self, item: _Kept) -> None:
         site = site_of(item.request.url)
-        kept = self._sites.setdefault(site, deque(maxlen=MOST_KEPT))
-        self._number += len(kept) < MOST_KEPT
-        kept.append(item)
-        self._sites.move_to_end(site)
-        if self._number > MOST_KEPT_IN_ALL:
+        self._number += 1
+        if any(map(group_in, item.rules)):
+            self._groups.setdefault(site, deque()).append(item)
+        else:
+            kept = self._sites.setdefault(site, deque())
+            kept.append(item)
+            self._sites.move_to_end(site)
+            if len(kept) > MOST_KEPT:
+                self._push_out(site)
+        if self._number > MOST_KEPT_IN_ALL and self._sites:
             # Of the host that has waited longest.
-            first, oldest = next(iter(self._sites.items()))
-            oldest.popleft()
-            self._number -= 1
-            if not oldest:
-                del self._sites[first]
+            self._push_out(next(iter(self._sites)))
+
+    def _push_out(self, site: str) -> None:
+        kept = self._sites[site]
+        for rule in kept.popleft().rules:
+            self.lost[site, rule] += 1
+        self._number -= 1
+        self.pushed_out += 1
+        if not kept:
+            del self._sites[site]
+
+    def _of(self, site: str) -> list[_Kept]:
+        return sorted((*self._sites.get(site, ()), *self._groups.get(site, ())))
 
     def _all(self) -> Iterator[_Kept]:
-        for kept in self._sites.values():
+        for kept in (*self._sites.values(), *self._groups.values()):
             yield from kept
 
 

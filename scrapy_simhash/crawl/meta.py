@@ -76,3 +76,19 @@ def asks_again(request: Request, response: Response) -> bool:
     # To a wall, perhaps: the callback asks again at the URL that it wanted.
     redirects = asked.meta.get("redirect_urls")
     return isinstance(redirects, list | tuple) and request.url in redirects
+
+
+def note_parent(request: Request, response: Response) -> None:
+    """Write into the meta of *request* which page led to it: that of *response*, whose callback yielded it.
+
+    The meta goes with it through queues, redirects and retries; a ``Referer`` may be cut to the host, or missing.
+    """
+    asked = response.request
+    if asked is None:
+        return
+    # What asks for the same page again was led to by what led to that page.
+    parent = asked.meta.get(names.META_PARENT) if asks_again(request, response) else asked.url
+    if parent is None:
+        request.meta.pop(names.META_PARENT, None)
+    else:
+        request.meta[names.META_PARENT] = parent

@@ -31,8 +31,7 @@ class Origins:
 
     def of(self, request: Request, *, is_silent: bool) -> Origin:
         """Return where the page of *request* came from; to be asked once. *is_silent* says that it has no text."""
-        referer = request.headers.get(b"Referer")
-        parent = referer.decode("utf-8", "replace") if referer else None if is_start(request) else ""
+        parent = request.meta.get(names.META_PARENT, None if is_start(request) else "")
         return Origin(self._asked_for(request), parent, is_silent, self._after_all.pop(request.url, False))
 
     def _asked_for(self, request: Request) -> str:

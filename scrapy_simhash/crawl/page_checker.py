@@ -175,7 +175,7 @@ class PageChecker:
         return (
             verdict.is_duplicate
             and not verdict.is_exact
-            and config.action != "mark"
+            and (config.action != "mark" or config.url_rules == "skip")
             and "product" in config.protect
         )
 

@@ -13,7 +13,7 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
 from scrapy_simhash.crawl.item_marks import ItemMarks
-from scrapy_simhash.crawl.meta import asks_again, erase_marks
+from scrapy_simhash.crawl.meta import asks_again, erase_marks, note_parent
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         if not config.enabled:
             raise NotConfigured("SIMHASH_ENABLED is off")
         self._drops = Drops(crawler, config)
+        self._notes_parents = config.url_rules != "off"
         self._item_marks = (
             ItemMarks(crawler, config.item_field, "SIMHASH_ITEM_FIELD", names.STAT_ITEMS_UNMARKED)
             if config.item_field is not None
@@ -89,6 +90,8 @@ class SimhashSpiderMiddleware(BaseSpiderMiddleware):
         # yielded again as a retry, keeps them: the callback may still read them.
         if response is None or request is not response.request:
             erase_marks(request)
+        if self._notes_parents and response is not None:
+            note_parent(request, response)
         return request
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
@@ -18,9 +17,10 @@ from scrapy_simhash.config import setting_name
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.flood_notices import FloodNotices
 from scrapy_simhash.crawl.html import tree_of
-from scrapy_simhash.crawl.kept_requests import KeptRequests
+from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.crawl.origins import Origins, may_be_skipped
 from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
+from scrapy_simhash.crawl.skipped import RequestSkipped, closing_line
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
@@ -37,7 +37,7 @@ from scrapy_simhash.url_rules import (
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
-    from scrapy_simhash.url_rules import Choice, HostRules
+    from scrapy_simhash.url_rules import Choice
     from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -63,19 +63,6 @@ MOST_TOLD = 5
 KEPT_FILE = "simhash-skipped-requests"
 #: Why a request is not filtered, though the spider did not ask for that.
 _WAITED, _SENT_AFTER_ALL = "waited", "sent after all"
-
-
-class RequestSkipped(IgnoreRequest):
-    """A request was not sent, since by URL rules it would bring nothing new."""
-
-    def __init__(self, url: str, rules: tuple[str, ...]) -> None:
-        is_of_group = any(map(group_in, rules))
-        reason = (
-            "URLs like it bring nothing new" if is_of_group else "its page has been fetched under another URL"
-        )
-        super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
-        self.rules = rules
-        """The rules, as ``scrapy-simhash rules`` shows them."""
 
 
 class UrlRuleGuard:
@@ -100,6 +87,8 @@ class UrlRuleGuard:
         self._origins = Origins()
         self._kept = KeptRequests()
         self._uses: dict[tuple[str | None, str, str, str], int] = {}
+        #: The lowest priority of any request so far that did not have to wait.
+        self._lowest = 0
         #: How often skipped requests of a host were sent at the end.
         self._checked: Counter[str] = Counter()
         self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
@@ -107,6 +96,7 @@ class UrlRuleGuard:
         self._file = Path(folder, KEPT_FILE) if folder else None
         if self.may_skip:
             crawler.signals.connect(self.spider_idle, signal=signals.spider_idle)
+            crawler.signals.connect(self.note_priority, signal=signals.request_scheduled)
 
     @property
     def may_skip(self) -> bool:
@@ -124,9 +114,17 @@ class UrlRuleGuard:
             await self._keeper.exchange(int(time.time()))
 
     def note_verdict(
-        self, verdict: Verdict, reading: Reading | None, request: Request, response: Response
+        self,
+        verdict: Verdict,
+        reading: Reading | None,
+        request: Request,
+        response: Response,
+        is_protected: Callable[[], bool],
     ) -> None:
-        """Learn from a page that the spider gets."""
+        """Learn from a page that the spider gets.
+
+        *is_protected* tells whether it is a page of its own, whatever it repeats.
+        """
         if self.rules is None:
             return
         try:
@@ -142,12 +140,17 @@ class UrlRuleGuard:
                 and reading is not None
                 and reading.text_hash is None
             )
+            text = reading.text_hash if reading is not None and content > FETCHED else None
+            former = self.rules.former(request.url, content, text)
             # A new page repeats none that could be a pair with it.
-            is_new = not is_silent and (verdict.status is Status.NEW or content <= FETCHED)
+            is_new = not is_silent and not former and (verdict.status is Status.NEW or content <= FETCHED)
             looks = None if is_new else self._looks.at(verdict, lambda: tree_of(response))
             origin = self._origins.of(request, is_silent=is_silent)
+            if not is_new:
+                origin = origin._replace(is_protected=is_protected)
             use = self._use(request) if self._skips else 1
-            for rule, site in self.rules.learn(request.url, content, looks, int(time.time()), use, origin):
+            now = int(time.time())
+            for rule, site in self.rules.learn(request.url, content, looks, now, use, origin, former):
                 self._give_up_rule(rule, site)
             host = self.rules.of(request.url) if looks is not None else None
             if host is not None and (group := host.stopped_now) is not None:
@@ -171,6 +174,11 @@ class UrlRuleGuard:
         except Exception:
             self._failed(request)
 
+    def note_priority(self, request: Request) -> None:
+        """Note the priority of a request that is put into the queue: what has to wait comes after all of these."""
+        if names.META_WAITED not in request.meta:
+            self._lowest = min(self._lowest, request.priority)
+
     def screen(self, request: Request) -> Request | None:
         """Return None for a request that is to be sent now, and a request for later in place of one that has to wait.
 
@@ -190,9 +198,12 @@ class UrlRuleGuard:
         try:
             if not may_be_skipped(request) or request.meta.get(names.META_URL_RULES, True) is False:
                 return None
-            skip = self.rules.would_skip(request.url, self._use(request))
+            may_stop = not self._kept.is_full
+            skip = self.rules.would_skip(request.url, self._use(request), may_stop=may_stop)
             if skip is None:
-                return self._waiting(request) if mark is None else None
+                # Once more if meanwhile there are requests that were to go first, and do not.
+                has_waited = mark is not None and request.priority < self._lowest
+                return None if has_waited else self._waiting(request)
             if not self.rules.of(request.url).pinned.issuperset(skip.rules):
                 self._kept.add(skip.rules, request)
         except Exception:
@@ -252,6 +263,8 @@ class UrlRuleGuard:
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of the rules, and keep which requests were skipped if the crawl is to go on."""
         self._tell()
+        if self._kept.pushed_out:
+            stats_of(self._crawler).set_value(names.STAT_URL_RULES_NOT_KEPT, self._kept.pushed_out)
         try:
             self._kept.close(is_done=reason == "finished")
         except Exception:
@@ -269,24 +282,11 @@ class UrlRuleGuard:
                 names.STAT_URL_RULES_WOULD_SKIP, sum(host.saved for _, host in hosts)
             )
         for name, host in hosts[:MOST_TOLD]:
-            logger.info("%(line)s", {"line": self._line(name, host)}, extra={"spider": self._crawler.spider})
-
-    def _line(self, name: str, host: HostRules) -> str:
-        groups = {group: host.novelty.rows[group] for group in host.novelty.told}
-        without_effect = host.in_force if host.skipped else []
-        loss = max(
-            [*(host.evidence[rule].loss for rule in without_effect), *(row.loss for row in groups.values())]
-        )
-        total = host.checks.requests + host.saved if self._skips else host.pages
-        found = [
-            *([f"without effect on {name}: {', '.join(without_effect)}"] if without_effect else ()),
-            *([f"nothing new on {name}: {', '.join(groups)}"] if groups else ()),
-        ]
-        end = "were skipped" if self._skips else "SIMHASH_URL_RULES = 'skip' would have saved them"
-        return (
-            f"URL rules: {'; '.join(found)} ({host.saved:,} of {total:,} requests; estimated loss"
-            f" <= {100 * loss:.1f} %); {end}"
-        )
+            logger.info(
+                "%(line)s",
+                {"line": closing_line(name, host, skips=self._skips)},
+                extra={"spider": self._crawler.spider},
+            )
 
     def _share(self, keeper: RuleKeeper) -> None:
         if not keeper.is_shared:
@@ -335,16 +335,19 @@ class UrlRuleGuard:
         # It is asked about once more.
         host.checks.requests -= 1
         meta = {**request.meta, names.META_WAITED: _WAITED}
-        return request.replace(priority=min(request.priority, 0) - 1, dont_filter=True, meta=meta)
+        return request.replace(priority=self._lowest - 1, dont_filter=True, meta=meta)
 
     def _give_up_rule(self, rule: str, site: str) -> None:
         """Send after all what *rule* has skipped on *site*."""
         again = self._kept.take(site, lambda rules, _: rule in rules)
+        lost = self._kept.lost.pop((site, rule), 0)
         stats_of(self._crawler).inc_value(names.STAT_URL_RULES_GIVEN_UP)
-        logger.info(
+        logger.log(
+            logging.WARNING if lost else logging.INFO,
             "URL rules: %(rule)s %(why)s on %(site)s by now, the rule is given up; %(number)d skipped requests"
-            " are sent after all",
+            " are sent after all%(lost)s",
             {
+                "lost": f", {lost} older ones are not: no more than {MOST_KEPT} are kept" if lost else "",
                 "rule": rule,
                 "why": "may bring something new" if group_in(rule) else "has an effect",
                 "site": site,

@@ -11,8 +11,11 @@ from scrapy_simhash.policy.decision import Decision, Exemption, RequestedAction
 from scrapy_simhash.policy.url_filter import UrlFilter
 from scrapy_simhash.verdict import Reason, Verdict
 
+#: Protections of a page that is another one than its text says. That of pagination is not: whether a list goes on is
+#: known by what it leads to.
+OF_ITS_OWN = ("language", "product")
 #: Protections that leave a page alone; the others keep its links.
-WHOLE = ("pagination", "language", "product")
+WHOLE = ("pagination", *OF_ITS_OWN)
 
 
 class Case(NamedTuple):
@@ -46,6 +49,8 @@ class Policy:
         self._min_depth = config.min_depth
         self._budget = config.cluster_budget
         self._protect = frozenset(config.protect)
+        #: Which protections make a page one of its own: URLs of its kind are not skipped.
+        self.of_its_own = self._protect.intersection(OF_ITS_OWN)
         self._urls = UrlFilter(
             config.action_allow, config.action_deny, config.action_allow_domains, config.action_deny_domains
         )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 from scrapy_simhash.recent import Recent
+from scrapy_simhash.url_rules.against import Against, Differing
 from scrapy_simhash.url_rules.checks import Checks
 from scrapy_simhash.url_rules.cut_url import CutUrl, cut
 from scrapy_simhash.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
 from scrapy_simhash.url_rules.hypotheses import covers, hypothesis_of
 from scrapy_simhash.url_rules.novelty import SLOWED_AFTER, Barren, Came, Novelty, group_in
 from scrapy_simhash.url_rules.reduced import USES, VALUES, Reduced, Rule, Skip, content_in, difference
+from scrapy_simhash.url_rules.seen import Counts
 from scrapy_simhash.url_rules.trials import Looks, Trials
 
 #: The content of a page that was fetched and is no evidence: a short one, one that is too large.
@@ -36,16 +39,15 @@ SOON_ENOUGH = 3
 MOST_UNDER_WAY = 64
 #: What things weigh, in bytes, for the bound over all hosts.
 _KNOWN, _URL = 110, 250
-_NEVER = 1 << 62
 
 
 class HostRules:
     """The rules of one host. Knows no Scrapy, and no other host."""
 
     __slots__ = (
-        *("_believed", "_came", "_in_force", "_known", "_missed", "_trials", "_under_way", "_urls"),
-        *("_weight", "checks", "evidence", "forbidden", "novelty", "pages", "pinned", "skipped"),
-        *("brought_new", "stopped_now"),
+        *("_believed", "_came", "_in_force", "_known", "_missed", "_under_way", "_urls"),
+        *("_weight", "against", "checks", "evidence", "forbidden", "novelty", "pages", "pinned"),
+        *("brought_new", "skipped", "stopped_now", "trials"),
     )
 
     def __init__(
@@ -62,23 +64,25 @@ class HostRules:
         self.stopped_now: str | None = None
         #: Whether the latest page may have brought something new.
         self.brought_new = False
-        self._trials = Trials()
+        #: The rules under test, in each group of URLs.
+        self.trials = Trials()
         #: For and against each rule, on the whole host.
-        self.evidence = self._trials.evidence
+        self.evidence = self.trials.evidence
         self._weight = 1_500
-        #: Rules that are always in force.
+        #: Some pairs of URLs that speak against each rule.
+        self.against = Against()
+        #: Rules that are always in force, and those that never are.
         self.pinned = pinned
-        #: Rules that are never in force.
         self.forbidden = forbidden
         self._in_force: list[Rule] = []
         self._believed: list[str] = []
         #: By hash of the reduced URL: values, uses, content, and how often it was fetched.
         self._known: dict[int, int] = {}
         #: By hash of a URL without the parameters that may have no effect: how often its page came.
-        self._came: dict[int, int] = {}
+        self._came = Counts(MOST_URLS)
         #: The latest pages that were requested, by hash of the reduced URL.
         self._under_way: Recent[int, None] | None = None
-        self._missed: dict[int, int] = {}
+        self._missed = Counts(MOST_URLS)
         self._urls: deque[tuple[str, int, int]] | tuple[()] = ()
         self.find_rules(0)
 
@@ -88,14 +92,22 @@ class HostRules:
         return [rule.text for rule in self._in_force]
 
     def learn(
-        self, url: str, content: int, look: Looks, now: int, use: int = 1, came: Came | None = None
+        self,
+        url: str,
+        content: int,
+        look: Looks,
+        now: int,
+        use: int = 1,
+        came: Came | None = None,
+        former: int = 0,
     ) -> list[str]:
         """Learn from the page that came at *url*, and return the rules that were given up by that.
 
         *content* says what the page is: equal for near-duplicates, 32 bits; `FETCHED` for a page that is no evidence,
         and `MISSING` for one that is not there. *look* is called if it matters what kind of page it is. *now* is in
         seconds of Unix time. *use* says what the page is for, one of 16 bits: one that was fetched for another use is
-        not skipped. Without *came*, the page does not count for novelty. Some 10 µs, and 8 more for each parameter.
+        not skipped. Without *came*, the page does not count for novelty. *former* is what pages of its text were at
+        first, which is the same as *content*; 0 for none. Some 10 µs, and 8 more for each parameter.
         """
         self.stopped_now, self.brought_new = None, came is not None and came.is_new
         parts = cut(url)
@@ -105,38 +117,39 @@ class HostRules:
         reduced = self._reduce(parts)
         # Who asks for no request asks for no turn.
         if self.checks.requests and (key := self._open_key(reduced)) is not None:
-            _increase(self._came, key)
+            self._came.increase(key)
         given_up = [] if came is None else self._note_novelty(url, reduced, came, use, now)
         if content <= FETCHED:
-            self._trials.note(reduced.url, reduced.group)
+            self.trials.note(reduced.url, reduced.group)
             if content == MISSING:
-                _increase(self._missed, reduced.key)
+                self._missed.increase(reduced.key)
             if content == FETCHED or self._missed[reduced.key] >= MOST_MISSED:
                 self._remember(url, reduced, FETCHED, use)
             return given_up
         packed = self._known.get(reduced.key)
         believed = [rule for rule in self._in_force if self._stage_in(reduced.group, rule)]
         if packed is not None and reduced.values and packed >> VALUES != reduced.values:
-            is_right = content_in(packed) == content
+            is_right = content_in(packed) in (content, former or content)
             if not is_right and self._is_everywhere(content):
                 return given_up
             self._count_skipped(packed, reduced)
-            self._answer(reduced, packed, content, is_right)
+            self._answer(url, reduced, packed, content, is_right)
             if content_in(packed) == FETCHED:
                 # There is a page after all: what comes now is compared with this one.
                 del self._known[reduced.key]
                 self._weight -= _KNOWN
-        self._trials.compare(reduced.url, reduced.group, content, look, self._content_of)
+        self.trials.compare(reduced.url, reduced.group, content, look, self._content_of, former)
+        self._speak_against(url, self.trials.differing)
         self._remember(url, reduced, content, use)
         # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
         given_up += [rule.text for rule in believed if not self._stage_in(reduced.group, rule)]
-        if self._has_changed():
+        if self._believed != self.trials.believed:
             given_up += self.novelty.in_force
             self.find_rules(now)
         return given_up
 
-    def would_skip(self, url: str, use: int = 1) -> Skip | None:
-        """Return why the request of *url* need not be sent; None if it is to be sent, perhaps to check a rule."""
+    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> Skip | None:
+        """Return why a request need not be sent; None if it is to be sent. *may_stop*: see `Novelty.skips`."""
         parts = cut(url) if self._in_force or self.novelty.stopped else None
         if parts is None:
             self.checks.requests += 1
@@ -146,7 +159,8 @@ class HostRules:
         is_fetched = packed is not None and bool(packed >> USES & use)
         if packed is None or not is_fetched or not reduced.values or packed >> VALUES == reduced.values:
             # No rule about a difference skips it; perhaps one about all URLs like it.
-            group_rule = self.novelty.skips(reduced.url.groups, use) if self.novelty.stopped else None
+            groups = reduced.url.groups if self.novelty.stopped else ()
+            group_rule = self.novelty.skips(groups, use, may_stop=may_stop)
             self.checks.requests += group_rule is None
             return None if group_rule is None else Skip((group_rule,), reduced.key)
         if not self._skips_now(packed, reduced):
@@ -224,7 +238,7 @@ class HostRules:
             evidence.since = evidence.since or now
             self._in_force.append(Rule(text, hypothesis, about, evidence))
         # What is under test was compared with other rules in force.
-        self._trials.begin_again()
+        self.trials.begin_again()
         self.novelty.begin_again()
         self._weight -= len(self._known) * _KNOWN
         self._known.clear()
@@ -235,22 +249,17 @@ class HostRules:
     @property
     def weight(self) -> int:
         """Bytes that all of it takes, about."""
-        return self._weight + self._trials.weight + self.novelty.weight
-
-    @property
-    def trials(self) -> Trials:
-        """The rules under test, in each group of URLs."""
-        return self._trials
+        return self._weight + self.trials.weight + self.novelty.weight
 
     def _chosen(self, now: int) -> list[str]:
         """Return the rules that are to be in force."""
-        self._believed = [rule for rule, evidence in self.evidence.items() if evidence.stage]
-        believed = list(self._believed)
-        # Those that were believed first stay first, so that nothing changes without need.
-        believed.sort(
-            key=lambda rule: (self.evidence[rule].since or now or _NEVER, -self.evidence[rule].same)
+        self._believed = self.trials.believed
+        chosen = dict.fromkeys(
+            [
+                *sorted(rule for rule in self.pinned if group_in(rule) is None),
+                *self.trials.believed_by_age(now),
+            ]
         )
-        chosen = dict.fromkeys([*sorted(rule for rule in self.pinned if group_in(rule) is None), *believed])
         return [
             rule for rule in chosen if rule not in self.forbidden and not covers(rule, chosen.keys() - {rule})
         ][:MOST_IN_FORCE]
@@ -271,12 +280,12 @@ class HostRules:
         return Reduced(url, group, hash(url), values, stage)
 
     def _open_key(self, reduced: Reduced) -> int | None:
-        return self._trials.without_open(reduced.url, reduced.group) if reduced.url.query else None
+        return self.trials.without_open(reduced.url, reduced.group) if reduced.url.query else None
 
     def _stage_in(self, group: str, rule: Rule) -> int:
         if rule.text in self.pinned:
             return len(BOUNDS)
-        trial = self._trials.get(group, rule.text)
+        trial = self.trials.get(group, rule.text)
         own = trial.evidence if trial is not None else None
         stage = rule.evidence.stage
         return min(own.stage, stage) if own is not None and own.different else stage
@@ -293,7 +302,7 @@ class HostRules:
         if all(rule.text in self.pinned for rule in rules):
             return True
         if content_in(packed) == FETCHED and fetched < MOST_UNSURE:
-            trials = [self._trials.get(reduced.group, rule.text) for rule in rules]
+            trials = [self.trials.get(reduced.group, rule.text) for rule in rules]
             if not all(trial is not None and trial.evidence is not None for trial in trials):
                 return False
         if any(rule.evidence.wrong for rule in rules):
@@ -343,15 +352,20 @@ class HostRules:
             for rule in self._applied(reduced.values, packed >> VALUES):
                 rule.evidence.skipped += 1
 
-    def _answer(self, reduced: Reduced, packed: int, content: int, is_right: bool) -> None:
+    def _answer(self, url: str, reduced: Reduced, packed: int, content: int, is_right: bool) -> None:
         for rule in self._applied(reduced.values, packed >> VALUES):
             if rule.text in self.pinned:
                 continue
-            trial = self._trials.get(reduced.group, rule.text)
+            if not is_right:
+                self._speak_against(url, [(rule.text, reduced.url, content_in(packed))])
+            trial = self.trials.get(reduced.group, rule.text)
             if trial is not None and trial.evidence is not None:
                 trial.evidence.add(content, is_right)
             if rule.evidence.answer(content, is_right):
-                self._trials.forget(rule.text, reduced.group)
+                self.trials.forget(rule.text, reduced.group)
+
+    def _speak_against(self, url: str, differing: Sequence[Differing]) -> None:
+        self._weight += _URL * self.against.add(url, differing, self._urls, self._reduce)
 
     def _content_of(self, url: CutUrl) -> int:
         """Return the content of the page at *url*, 0 if none is known that is evidence."""
@@ -384,15 +398,3 @@ class HostRules:
         """Tell whether several of the latest URLs had this page, as with a login wall: it says nothing."""
         latest = list(self._urls)[-64:]
         return sum(other == content for _, other, _ in latest) > MOST_UNDER
-
-    def _has_changed(self) -> bool:
-        """Tell whether other rules are believed than those in force."""
-        believed = [rule for rule, evidence in self.evidence.items() if evidence.stage]
-        return believed != self._believed
-
-
-def _increase(counts: dict[int, int], key: int) -> None:
-    """Count *key*. A count that is forgotten begins anew."""
-    if len(counts) >= MOST_URLS:
-        counts.clear()
-    counts[key] = counts.get(key, 0) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from zlib import compress, decompress
@@ -71,6 +71,8 @@ class KeptRules:
             for group, numbers in groups.items():
                 if host.trials.get(group, rule) is None:
                     host.trials.put(rule, group, Evidence.from_list(numbers, prior=prior(rule)))
+        for rule, pairs in kept["against"].items():
+            host.against.join(rule, pairs)
         self._shared = {rule: list(numbers) for rule, numbers in kept["rules"].items()}
         self.groups = dict(kept["groups"])
         host.find_rules(now)
@@ -84,7 +86,7 @@ class KeptRules:
             rule: {group: evidence.to_list() for group, evidence in groups.items()}
             for rule, groups in host.trials.wrong_groups().items()
         }
-        return packed(self._shared, wrong, self.groups)
+        return packed(self._shared, wrong, self.groups, host.against)
 
     def _groups(self) -> dict[str, list[int]]:
         rows = self.host.novelty.rows.items()
@@ -96,9 +98,13 @@ def packed(
     rules: Mapping[str, list[int]],
     wrong: Mapping[str, Mapping[str, list[int]]],
     groups: Mapping[str, list[int]],
+    against: Mapping[str, Sequence[tuple[str, str]]] = {},
 ) -> bytes:
-    """Return the bytes for rules with their evidence, the groups in which pages differed, and the stopped groups."""
-    kept = {"version": VERSION, "rules": rules, "wrong": wrong, "groups": groups}
+    """Return the bytes for rules with their evidence, the groups in which pages differed, and the stopped groups.
+
+    And for some pairs of URLs that speak *against* each rule.
+    """
+    kept = {"version": VERSION, "rules": rules, "wrong": wrong, "groups": groups, "against": against}
     return compress(json.dumps(kept, separators=(",", ":")).encode())
 
 
@@ -108,7 +114,7 @@ def joined(kept: bytes | None, others: bytes) -> bytes | None:
     Of a rule that both have, the evidence with more pairs stays: the same pairs again are no more evidence.
     Raises ValueError if *others* is no such data; what is *kept* is learned anew if it is damaged.
     """
-    own: dict[str, Any] = {"rules": {}, "wrong": {}, "groups": {}}
+    own: dict[str, Any] = {"rules": {}, "wrong": {}, "groups": {}, "against": {}}
     if kept is not None:
         with suppress(ValueError):
             own = parsed(kept)
@@ -122,7 +128,7 @@ def joined(kept: bytes | None, others: bytes) -> bytes | None:
         wrong[rule] = {**groups, **wrong.get(rule, {})}
     if kept is not None and (rules, wrong, stopped) == (own["rules"], own["wrong"], own["groups"]):
         return None
-    return packed(rules, wrong, stopped)
+    return packed(rules, wrong, stopped, {**theirs["against"], **own["against"]})
 
 
 def parsed(data: bytes) -> dict[str, Any]:
@@ -137,6 +143,10 @@ def parsed(data: bytes) -> dict[str, Any]:
                 Evidence.from_list(numbers)
         for numbers in kept["groups"].values():
             Row.from_list(numbers)
+        for pairs in kept.setdefault("against", {}).values():
+            for first, second in pairs:
+                if not (isinstance(first, str) and isinstance(second, str)):
+                    raise ValueError(f"a pair of URLs must be two texts, got {(first, second)}")
     except (ZlibError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"damaged URL rules: {error}") from error
     return dict(kept)

@@ -23,7 +23,7 @@ MOST_DOUBLED = 3
 #: Groups of a host; beyond it the half with the shortest rows goes.
 MOST_GROUPS = 256
 #: Pages that brought nothing new, through which something new may still be reached; the oldest goes.
-MOST_BARREN = 256
+MOST_BARREN = 1_000
 #: URLs that a group is shown with.
 SAMPLES = 10
 #: What a rule about a group begins with.
@@ -235,12 +235,15 @@ class Novelty:
         """Tell whether one of *groups* is never stopped: nobody knows what its pages bring."""
         return not self._forbidden.isdisjoint(groups)
 
-    def skips(self, groups: Iterable[str], use: int) -> str | None:
-        """Return the rule by which a request for *use* need not be sent, None if it is sent; to be asked once."""
+    def skips(self, groups: Iterable[str], use: int, *, may_stop: bool = True) -> str | None:
+        """Return the rule by which a request for *use* need not be sent, None if it is sent; to be asked once.
+
+        Without *may_stop*, only pinned groups are skipped: no more requests can be kept to be sent after all.
+        """
         group = self.stopped_by(groups, use)
         if group is None:
             return None
-        if self._skips(group):
+        if (may_stop or group in self._pinned) and self._skips(group):
             return rule_of(group)
         self._checks.sent += 1
         return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from scrapy_simhash.scope import host_of
@@ -14,14 +13,13 @@ from scrapy_simhash.url_rules.hypotheses import hypothesis_of
 from scrapy_simhash.url_rules.keeping import RuleKeeper
 from scrapy_simhash.url_rules.novelty import Came, group_in
 from scrapy_simhash.url_rules.reduced import Skip
-from scrapy_simhash.url_rules.seen import Seen
+from scrapy_simhash.url_rules.seen import Seen, Texts
 from scrapy_simhash.url_rules.trials import Look, Looks
 
 #: Hosts of which rules are in memory, and the bytes that they may take together.
 MOST_HOSTS, MOST_BYTES = 10_000, 32_000_000
 #: Pages that may wait until they are learned from.
 MOST_WAITING = 64
-_ROOT = re.compile(r"https?://[^/?#]*/?")
 
 
 class Choice(NamedTuple):
@@ -43,6 +41,8 @@ class Origin(NamedTuple):
     """Whether it has no text at all."""
     is_after_all: bool = False
     """Whether its request had been skipped."""
+    is_protected: Callable[[], bool] | None = None
+    """Tells whether it is a page of its own although its text came before, as a variant of a product is. Costly."""
 
 
 class _Page(NamedTuple):
@@ -50,6 +50,7 @@ class _Page(NamedTuple):
 
     url: str
     content: int
+    former: int
     use: int
     origin: Origin | None
 
@@ -110,6 +111,7 @@ class UrlRules:
         #: Bytes that all of it takes, about.
         self.weight = 0
         self._seen = Seen()
+        self._texts = Texts()
 
     def of(self, url: str) -> HostRules:
         """Return the rules of the host of *url*, empty ones at its first page."""
@@ -123,22 +125,30 @@ class UrlRules:
         now: int = 0,
         use: int = 1,
         origin: Origin | None = None,
+        former: int = 0,
     ) -> list[Choice]:
         """Learn from a page, and return the rules that were given up, each with its host.
 
         See `HostRules.learn`. *look* is None for a page that repeats no earlier one: it makes no rule, so it waits
         until `MOST_WAITING` do, or until a page repeats another. Pages that are learned together cost less, as the
         processor has the code at hand. None waits once rules decide about requests. Without *origin*, the page does
-        not count for novelty.
+        not count for novelty. *former* is what former() has returned.
         """
         site = site_of(url)
-        page = _Page(url, content, use, origin)
+        page = _Page(url, content, former, use, origin)
         if look is None and not self._decides:
             self._waiting.setdefault(site, []).append(page)
             self._number_waiting += 1
             return self.settle(now) if self._number_waiting >= MOST_WAITING else []
         given_up = self._settle_one(site, now) if site in self._waiting else []
         return given_up + self._learn(site, (page,), look or _unseen, now)
+
+    def former(self, url: str, content: int, text: int | None) -> int:
+        """Return the *content* of the first page of the host of *url* with the hash *text*; 0 if this is the first.
+
+        Pages of equal text are equal for rules, whatever the verdicts on them.
+        """
+        return 0 if text is None else self._texts.former(hash((site_of(url), text)), content)
 
     def settle(self, now: int) -> list[Choice]:
         """Learn from the pages that wait, and return what learn() does."""
@@ -165,19 +175,18 @@ class UrlRules:
             if host is None:
                 break
             before = host.weight
-            # Other sites may be told the site only, in place of the page.
-            page = host.led_on("" if place != site and _ROOT.fullmatch(parent) else parent)
+            page = host.led_on(parent)
             if page is not None:
                 undone += [Choice(rule, place) for rule in host.novelty.add_new(page.groups)]
             self.weight += host.weight - before
             parent, site = (page and page.parent) or None, place
         return undone
 
-    def would_skip(self, url: str, use: int = 1) -> Skip | None:
+    def would_skip(self, url: str, use: int = 1, *, may_stop: bool = True) -> Skip | None:
         """Return why the request of *url* need not be sent, None if it is sent; see `HostRules.would_skip`."""
         host = self.of(url)
         self._decides = self._decides or bool(host.in_force or host.novelty.stopped)
-        return host.would_skip(url, use)
+        return host.would_skip(url, use, may_stop=may_stop)
 
     @property
     def hosts(self) -> dict[str, HostRules]:
@@ -192,10 +201,12 @@ class UrlRules:
     def _learn(self, site: str, pages: Sequence[_Page], look: Looks, now: int) -> list[Choice]:
         host = self._find(site)
         given_up = []
-        for url, content, use, origin in pages:
-            came = None if origin is None or content == MISSING else self._came(site, content, origin)
+        for url, content, former, use, origin in pages:
+            came = None if origin is None or content == MISSING else self._came(site, content, former, origin)
             before = host.weight
-            given_up += [Choice(rule, site) for rule in host.learn(url, content, look, now, use, came)]
+            given_up += [
+                Choice(rule, site) for rule in host.learn(url, content, look, now, use, came, former)
+            ]
             self.weight += host.weight - before
             if origin is not None and host.brought_new:
                 given_up += self.led_on(origin.parent, site)
@@ -203,10 +214,15 @@ class UrlRules:
             self._forget_one()
         return given_up
 
-    def _came(self, site: str, content: int, origin: Origin) -> Came:
+    def _came(self, site: str, content: int, former: int, origin: Origin) -> Came:
         # A short page may say anything, but for one that has no text at all.
         is_short = content == FETCHED
-        is_new = not origin.is_silent if is_short else self._seen.is_new(hash((site, content)))
+        is_new = not origin.is_silent if is_short else self._seen.is_new(hash((site, content))) and not former
+        if not is_new and origin.is_protected is not None:
+            host = self._find(site)
+            # Where nobody asks whether to skip anything, only what is counted depends on it.
+            if host.checks.requests or host.novelty.has_slowed:
+                is_new = origin.is_protected()
         return Came(origin.asked, is_new, origin.parent, origin.is_after_all)
 
     def _find(self, site: str) -> HostRules:

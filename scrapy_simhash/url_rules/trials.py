@@ -23,6 +23,7 @@ WITH_MANY_VALUES = [each for each in HYPOTHESES if each.has_many_values and each
 WITH_ONE_VALUE = [each for each in HYPOTHESES if not each.has_many_values and each is not PARAMETER_VALUE]
 #: What things weigh, in bytes, for the bound over all hosts.
 _RING, _TRIAL = 1_200, 600
+_NEVER = 1 << 62
 #: Nobody sells a size for each link: a value by which variants of a product are never told.
 _RANDOM = re.compile(
     r"=(?=[a-z]*[0-9])(?=[0-9]*[a-z])[0-9a-z]{12,}(?:&|\Z)|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE
@@ -79,7 +80,7 @@ class Trial:
 class Trials:
     """The rules of one host under test."""
 
-    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "evidence", "weight")
+    __slots__ = ("_compared", "_fresh", "_groups", "_looks", "differing", "evidence", "weight")
 
     def __init__(self) -> None:
         self.evidence: dict[str, Evidence] = {}
@@ -89,11 +90,24 @@ class Trials:
         #: Rules of which the values were fresh in one group at least.
         self._fresh: set[str] = set()
         self._compared = self._looks = 0
+        #: Of the latest page: the rules against which it speaks, each with the URL without what the rule is about,
+        #: and with the content of the other page.
+        self.differing: list[tuple[str, CutUrl, int]] = []
 
     def get(self, group: str, rule: str) -> Trial | None:
         """Return the trial of *rule* in *group*, None if there was none."""
         trials = self._groups.get(group)
         return None if trials is None else trials.get(rule)
+
+    @property
+    def believed(self) -> list[str]:
+        """The rules that are believed."""
+        return [rule for rule, evidence in self.evidence.items() if evidence.stage]
+
+    def believed_by_age(self, now: int) -> list[str]:
+        """Return the same, those first that were believed first, so that nothing changes without need."""
+        key = {rule: self.evidence[rule] for rule in self.believed}
+        return sorted(key, key=lambda rule: (key[rule].since or now or _NEVER, -key[rule].same))
 
     def begin_again(self) -> None:
         """Forget the URLs, since they are written in another way from now on; what was counted stays."""
@@ -135,37 +149,46 @@ class Trials:
                 self._note(trial, rule, value)
 
     def compare(
-        self, url: CutUrl, group: str, content: int, look: Looks, content_of: Callable[[CutUrl], int]
+        self,
+        url: CutUrl,
+        group: str,
+        content: int,
+        look: Looks,
+        content_of: Callable[[CutUrl], int],
+        former: int = 0,
     ) -> None:
         """Compare a page with those whose URLs differ from its own in one part.
 
-        *content_of* returns the content of the page at a URL that was fetched, 0 if none is known.
+        *content_of* returns the content of the page at a URL that was fetched, 0 if none is known. *former* is a
+        content that is the same as *content*, 0 for none.
         """
+        self.differing = []
+        same = (content, former)
         self._compared += 1
         open_names: dict[str, Trial] = {}
         for rule, value, shorter in PARAMETER.of(url) if url.query else ():
-            trial = self._compare(group, rule, value, shorter, content, look, content_of)
+            trial = self._compare(group, rule, value, shorter, same, look, content_of)
             if trial is not None and not trial.is_wrong:
                 open_names[rule.partition(" ")[2]] = trial
         for hypothesis in WITH_MANY_VALUES:
             for rule, value, shorter in hypothesis.of(url):
-                self._compare(group, rule, value, shorter, content, look, content_of)
+                self._compare(group, rule, value, shorter, same, look, content_of)
         for hypothesis in WITH_ONE_VALUE:
             for rule, _, shorter in hypothesis.of(url):
                 if other := content_of(shorter):
                     # None of them chooses a variant of a product.
-                    self._count(self._trial(group, rule, False), rule, content, other, None, look, True)
+                    self._count(self._trial(group, rule, False), rule, shorter, same, other, None, look, True)
         for rule, value, shorter in PARAMETER_VALUE.of(url) if url.query else ():
             trial = self.get(group, f"{PARAMETER.name} {value.partition('=')[0]}")
             if (trial is None or not trial.is_fresh) and (other := content_of(shorter)):
-                self._count(self._trial(group, rule, False), rule, content, other, None, look)
+                self._count(self._trial(group, rule, False), rule, shorter, same, other, None, look)
         if not open_names:
             return
         # Where several change at once, none can be told alone: all together, or at least those that always change.
         for names in (set(open_names), {name for name, trial in open_names.items() if trial.is_fresh}):
             if len(names) > 1:
                 rule, value, shorter = PARAMETER.difference(url, ",".join(sorted(names)))
-                trial = self._compare(group, rule, value, shorter, content, look, content_of)
+                trial = self._compare(group, rule, value, shorter, same, look, content_of)
                 if trial is not None:
                     trial.finds_fresh = False
                     trial.is_fresh = all(open_names[name].is_fresh for name in names)
@@ -185,7 +208,7 @@ class Trials:
         rule: str,
         value: str,
         shorter: CutUrl,
-        content: int,
+        same: tuple[int, int],
         look: Looks,
         content_of: Callable[[CutUrl], int],
     ) -> Trial | None:
@@ -194,13 +217,14 @@ class Trials:
             return trial
         ring, key, hashed = trial.ring, _key(shorter), self._note(trial, rule, value)
         other = ring.find(key)
-        links = other.links if other is not None and other.content == content else 0
+        content = same[0]
+        links = other.links if other is not None and other.content in same else 0
         if other is not None and other.value != hashed:
             if ring.times_under(content) <= MOST_UNDER:
                 any_variant = rule in self._fresh and bool(_RANDOM.search(value))
-                links = self._count(trial, rule, content, other.content, other.links, look, any_variant)
+                links = self._count(trial, rule, shorter, same, other.content, other.links, look, any_variant)
         elif other is None and ring.has_several_values and (known := content_of(shorter)):
-            self._count(trial, rule, content, known, None, look)
+            self._count(trial, rule, shorter, same, known, None, look)
         ring.put(key, Entry(content, hashed, links))
         evidence = trial.evidence
         if (evidence is None and trial.tried >= PATIENCE) or (evidence is not None and evidence.is_hopeless):
@@ -218,7 +242,8 @@ class Trials:
         self,
         trial: Trial,
         rule: str,
-        content: int,
+        shorter: CutUrl,
+        same: tuple[int, int],
         other: int,
         links: int | None,
         look: Looks,
@@ -228,7 +253,7 @@ class Trials:
 
         *links* are those of the other page: 0 if nobody looked, None if nobody can.
         """
-        is_same = content == other
+        content, is_same = same[0], other in same
         own = 0
         if is_same:
             # A page that is linked everywhere was counted often enough.
@@ -250,6 +275,8 @@ class Trials:
             self.evidence[rule] = Evidence(prior=prior(rule))
         trial.add(rule, content, is_same)
         self.evidence[rule].add(content, is_same)
+        if not is_same:
+            self.differing.append((rule, shorter, other))
         return own
 
     def _trial_for(self, group: str, rule: str) -> Trial | None:

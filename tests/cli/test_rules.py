@@ -97,6 +97,26 @@ def test_rules_are_listed_with_their_evidence(store: str, capfd: Capture) -> Non
     assert "other.example" not in told(capfd, store, "www.EXAMPLE.com")
 
 
+def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, capfd: Capture) -> None:
+    path = tmp_path / "pages.sqlite"
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        keeper = RuleKeeper(kept)
+        rules = UrlRules(keeper=keeper)
+        learn(rules, "example.com", 300)
+        for value, content in (("x", 501), ("y", 502)):
+            rules.learn(f"https://example.com/other?sid={value}", content, plain)
+        keeper.keep()
+    *_, line = told(capfd, str(path)).splitlines()
+    pair = ["https://example.com/other?sid=x", "https://example.com/other?sid=y"]
+    assert line == f"differs, against parameter sid: {' '.join(pair)}"
+    (host,) = json.loads(told(capfd, str(path), "--json"))["hosts"]
+    assert host["rules"][0]["against"] == [pair]
+    # What crawls add later is joined with it.
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        found = KeptRules(UrlRules(keeper=RuleKeeper(kept)).of("https://example.com"))
+        assert found.host.against == {"parameter sid": (tuple(pair),)}
+
+
 def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(store: str, capfd: Capture) -> None:
     assert told(capfd, store, "--settings") == (
         'SIMHASH_URL_RULES_PIN = [\n    "example.com: parameter sid"\n]\n'

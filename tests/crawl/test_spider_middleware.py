@@ -212,7 +212,8 @@ def test_none_is_no_item(action: str) -> None:
 def test_a_request_that_copies_meta_loses_our_marks_and_keeps_the_users(page: Response | None) -> None:
     request = Request(FIRST, meta={**MARKS, "simhash_action": "mark", "simhash": False, "depth": 3})
     assert middleware().get_processed_request(request, page) is request
-    assert request.meta == {"simhash_action": "mark", "simhash": False, "depth": 3}
+    parent = {} if page is None else {"simhash_parent": URL}
+    assert request.meta == {"simhash_action": "mark", "simhash": False, "depth": 3, **parent}
 
 
 def test_the_request_of_the_page_itself_keeps_its_marks() -> None:

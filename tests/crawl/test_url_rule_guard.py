@@ -17,7 +17,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.url_rules import FETCHED, Look
+from scrapy_simhash.url_rules import FETCHED, Look, Origin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +84,7 @@ def test_off_does_nothing_at_all() -> None:
     assert not guard.may_skip
     nothing: Any = object()
     # None of these is looked at.
-    guard.note_verdict(nothing, nothing, nothing, nothing)
+    guard.note_verdict(nothing, nothing, nothing, nothing, nothing)
     guard.forget(nothing)
     guard.keep_in(nothing)
     guard.spider_opened(nothing)
@@ -219,6 +219,68 @@ def test_what_is_kept_is_bounded() -> None:
     assert max(taken) == MOST_KEPT
     assert sum(taken) == MOST_KEPT_IN_ALL
     assert kept.sites == []
+
+
+def test_no_request_of_a_group_is_pushed_out() -> None:
+    kept, group = KeptRequests(), ("group /day/{number}",)
+    for number in range(MOST_KEPT_IN_ALL - MOST_KEPT // 2):
+        kept.add(group, Request(f"{SITE}/day/{number}"))
+        if number % 10 == 0:
+            kept.add(("parameter sid",), Request(f"{SITE}/{number}?sid={number}"))
+    assert not kept.is_full
+    while not kept.is_full:
+        kept.add(group, Request(f"{SITE}/day/0"))
+    assert kept.rules_of("example.com") == list(group)
+    assert kept.pushed_out == kept.lost["example.com", "parameter sid"] == 1_950
+    assert len(kept.take("example.com", lambda *_: True)) == MOST_KEPT_IN_ALL
+    assert not kept.is_full
+
+
+def test_what_is_not_sent_after_all_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    guard, sent = trained()
+    for visit in range(30):
+        skips(guard, meta={"visit": visit})
+    guard._give_up_rule("parameter sid", "example.com")
+    assert len(sent) == MOST_KEPT
+    lost = guard._kept.pushed_out
+    assert f"1000 skipped requests are sent after all, {lost} older ones are not" in caplog.text
+    spider: Any = guard._crawler.spider
+    guard.spider_closed(spider, "finished")
+    assert guard._crawler.stats is not None
+    assert guard._crawler.stats.get_value("simhash/url_rules/not_kept") == lost > 0
+
+
+def test_what_waits_comes_after_all_that_is_in_the_queue() -> None:
+    guard, _ = guard_of("skip")
+    assert guard.rules is not None
+    for visit in range(40):
+        url = f"{SITE}/list/{visit}"
+        guard.rules.learn(url, 7, lambda _: Look(), 1, 1, Origin(url, SITE))
+    guard.note_priority(Request(f"{SITE}/story/1", priority=-3))
+    waiting = guard.screen(Request(f"{SITE}/list/100"))
+    assert waiting is not None
+    assert waiting.priority == -4
+    guard.note_priority(waiting)
+    # Meanwhile there are others that are to come first, but for those that wait as well.
+    guard.note_priority(Request(f"{SITE}/story/2", priority=-4))
+    again = guard.screen(waiting)
+    assert again is not None
+    assert again.priority == -5
+    assert guard.screen(again) is None
+
+
+def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    guard, _ = guard_of("skip", SIMHASH_URL_RULES_PIN=["parameter sid", "group /day/{number}"])
+    assert guard.rules is not None
+    use = guard._use(Request(SITE))
+    guard.rules.learn(f"{SITE}/p?sid=1", 7, lambda _: Look(), 1, use)
+    for url in (f"{SITE}/p?sid=2", f"{SITE}/day/1"):
+        with pytest.raises(RequestSkipped):
+            guard.screen(Request(url))
+    spider: Any = guard._crawler.spider
+    guard.spider_closed(spider, "finished")
+    assert "(2 of 2 requests; pinned); were skipped" in caplog.text
 
 
 def test_a_short_page_is_requested_several_times_where_nothing_was_compared() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -14,7 +15,7 @@ from benchmarks.lib.serving import in_thread
 from scrapy_simhash.url_rules import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.shop_site import prose
-from tests.crawls.site import Answer, Route, Site, article, links, serve
+from tests.crawls.site import Answer, Route, Routes, Site, article, links, serve
 from tests.crawls.validating_site import ValidatingSite
 
 #: What may be under way when a group is stopped: Scrapy's default for all hosts together.
@@ -350,6 +351,83 @@ def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
         for site, ended in zip(sites, crawl(*plans), strict=True):
             assert ended.complaints == []
             assert set(site.routes) == set(ended.paths_scraped)
+
+
+def alike(number: int, articles: int, *, is_chain: bool = False, headers: Mapping[str, str] = {}) -> Routes:
+    """Return routes of so many lists of the same title and text, each with so many new articles of its own."""
+    routes: dict[str, Route] = {}
+    for each in range(number):
+        stories = [f"/story/{each * articles + more}" for more in range(articles)]
+        beside = [f"/list/{each + 1}"] if is_chain and each + 1 < number else []
+        text = page(f"<h1>All our stories</h1><p>{ABOUT_EVENTS}</p>", *stories, *beside)
+        routes[f"/list/{each}"] = Answer(text, headers=headers)
+        routes |= {story: page(prose(int(story.rpartition("/")[2]))) for story in stories}
+    entrances = ["/list/0"] if is_chain else [f"/list/{each}" for each in range(number)]
+    return {**routes, "/": Answer(page("", *entrances), headers=headers)}
+
+
+#: What a site says about the Referer, and what the crawl does.
+REFERRERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    "by the server": ({"Referrer-Policy": "origin"}, {}),
+    "origin": ({}, {"REFERRER_POLICY": "origin"}),
+    "strict-origin": ({}, {"REFERRER_POLICY": "strict-origin"}),
+    "by hand": ({}, {"DEFAULT_REQUEST_HEADERS": {"Referer": "https://search.example/"}}),
+}
+
+
+@pytest.mark.slow("four crawls of five hundred pages")
+@pytest.mark.parametrize("is_chain", [False, True], ids=["at once", "chained"])
+def test_no_article_is_lost_whatever_the_referer_says(is_chain: bool) -> None:
+    with ExitStack() as stack:
+        plans = []
+        for headers, settings in REFERRERS.values():
+            site = stack.enter_context(serve(alike(160, 2, is_chain=is_chain, headers=headers)))
+            plans.append(Plan("floods_spiders.Wanderer", {**SKIP, **settings}, {"urls": [site.url()]}))
+        for name, ended in zip(REFERRERS, crawl(*plans), strict=True):
+            assert ended.complaints == []
+            found = {path for path in ended.paths_scraped if path.startswith("/story/")}
+            assert len(found) == 320, name
+
+
+def variant(number: int) -> str:
+    """Return a page with the text of a product, and a price of its own that only machines read."""
+    about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot"}
+    offer = json.dumps({**about, "offers": {"@type": "Offer", "price": f"{20 + number}.00"}})
+    script = f'<script type="application/ld+json">{offer}</script>'
+    return page(f"{script}<h1>Rubber boots</h1><p>{ABOUT_EVENTS}</p>")
+
+
+@pytest.mark.parametrize("place", ["/boot?variant={}", "/boot/{}"])
+def test_no_variant_of_a_product_is_lost_that_drop_page_would_keep(place: str) -> None:
+    variants = [place.format(number) for number in range(200)]
+    routes: dict[str, Route] = {path: variant(number) for number, path in enumerate(variants)}
+    with serve({**routes, "/": page("", *variants)}) as site:
+        kept, unprotected = crawl(
+            Plan("floods_spiders.Wanderer", {**SKIP, "SIMHASH_ACTION": "drop_page"}, {"urls": [site.url()]}),
+            Plan("floods_spiders.Wanderer", {**SKIP, "SIMHASH_PROTECT": []}, {"urls": [site.url()]}),
+        )
+    assert kept.complaints == unprotected.complaints == []
+    assert set(variants) < set(kept.paths_scraped)
+    assert kept.stat("url_rules/skipped") == 0
+    assert unprotected.stat("url_rules/skipped") > 0
+
+
+#: Scrapy's own recipe.
+BREADTH_FIRST = {
+    "DEPTH_PRIORITY": 1,
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+}
+
+
+@pytest.mark.slow("a crawl of three thousand pages")
+def test_no_article_is_lost_in_a_breadth_first_crawl_of_many_lists() -> None:
+    with serve(alike(1_600, 1)) as site:
+        ended = crawl_one("floods_spiders.Wanderer", {**SKIP, **BREADTH_FIRST}, urls=[site.url()])
+    assert ended.complaints == []
+    assert len({path for path in ended.paths_scraped if path.startswith("/story/")}) == 1_600
+    # The lists wait for what they lead to, so none is stopped.
+    assert ended.stat("url_rules/given_up") == 0
 
 
 @pytest.mark.slow("three crawls of two hundred pages")

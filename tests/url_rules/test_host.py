@@ -335,3 +335,27 @@ def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here
     learn(host, [("/p/3?sid=1", 4)])
     assert any(host.would_skip(f"{SITE}/p/3?sid=x{number}") for number in range(20))
     assert not is_skipped(host, "/p/4?sid=new")
+
+
+def test_pages_of_equal_text_are_equal_whatever_the_verdicts_on_them() -> None:
+    rules = UrlRules()
+    for visit in range(4 * 40):
+        page = visit % 40
+        url, is_early = f"{SITE}/p/{page}?sid={visit}", visit < 40
+        # As long as the site is not known, half of the pages are taken for copies of one.
+        content = 1 if is_early and page % 2 else 100 + page
+        former = rules.former(url, content, page)
+        rules.learn(url, content, plain, 1, former=former)
+    host = rules.of(SITE)
+    assert host.in_force == ["parameter sid"]
+    assert host.evidence["parameter sid"].different == 0
+
+
+def test_pairs_of_urls_that_speak_against_a_rule_are_named() -> None:
+    host = HostRules()
+    learn(host, visits("/p/{page}?id={visit}"))
+    for turn in range(5):
+        learn(host, [(f"/q/{turn}?id=1", 500 + turn), (f"/q/{turn}?id=2", 600 + turn)])
+    assert host.against["parameter id"] == tuple(
+        (f"{SITE}/q/{turn}?id=1", f"{SITE}/q/{turn}?id=2") for turn in range(3)
+    )

@@ -205,19 +205,6 @@ def test_what_leads_to_pages_that_are_never_stopped_is_not_stopped_either() -> N
     assert stopped(rules) == set()
 
 
-@pytest.mark.parametrize(
-    ("parent", "is_undone"),
-    # Not the page, but its site; a page that leads to something new.
-    [("https://example.com/", True), ("https://example.com/about", False)],
-)
-def test_another_host_may_be_told_the_site_only_and_not_the_page(parent: str, is_undone: bool) -> None:
-    rules = UrlRules()
-    for number in range(STOPPED_AFTER + 1):
-        visit(rules, f"/list/{number}", 7)
-    origin = Origin("https://other.example/1", parent)
-    assert bool(rules.learn("https://other.example/1", 9, plain, 1, 1, origin)) is is_undone
-
-
 def test_a_page_that_was_sent_after_all_counts_for_what_it_leads_to() -> None:
     rules = UrlRules()
     for number in range(STOPPED_AFTER + 1):
@@ -248,3 +235,21 @@ def test_requests_that_are_sent_after_all_do_not_stop_a_group() -> None:
         url = f"{SITE}/day/{number}"
         rules.learn(url, 7, plain, 1, 1, Origin(url, SITE, is_after_all=True))
     assert stopped(rules) == set()
+
+
+def test_a_protected_page_is_new_to_its_group_whatever_its_text() -> None:
+    rules = UrlRules()
+    for number in range(3 * STOPPED_AFTER):
+        url = f"{SITE}/boot?variant={number}"
+        rules.learn(url, 7, plain, 1, 1, Origin(url, SITE, is_protected=lambda: True))
+    assert stopped(rules) == set()
+
+
+def test_without_room_to_keep_requests_only_pinned_groups_are_skipped() -> None:
+    rules = UrlRules(pinned=[Choice("group /pinned/{number}", "")])
+    for number in range(STOPPED_AFTER + 1):
+        visit(rules, f"/day/{number}", 7)
+    asked = [f"{SITE}/day/{number}" for number in range(100, 120)]
+    assert all(rules.would_skip(url, may_stop=False) is None for url in asked)
+    assert any(rules.would_skip(url) for url in asked)
+    assert rules.would_skip(f"{SITE}/pinned/1", may_stop=False)

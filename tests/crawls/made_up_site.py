@@ -1,0 +1,369 @@
+"""A made-up site, drawn from a seed, with the crawl of it, and all that must reach the spider.
+
+A site has sections: lists that look alike, variants of a product, copies, traps, walls, redirects, and so on. Each
+knows its *classes*: the paths at which one article or variant is found. Of each class one page must reach the spider,
+whatever the settings, but for what the docs say that they lose: sections stay within that.
+
+To add a kind of section, write a method and name it in `SECTIONS`. To add a kind of crawl, add a `Visit` to what
+`draw` returns: what changes on the site before it, its settings, and what must reach the spider in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+from xml.sax.saxutils import escape
+
+from benchmarks.lib.serving import in_thread
+from tests.crawls.harness import Crawl, Plan, crawl
+from tests.crawls.shop_site import prose
+from tests.crawls.site import Answer, Route, links
+from tests.crawls.validating_site import ValidatingSite
+
+ACTIONS = ("mark", "drop_items", "drop_links", "drop_page")
+_LOSES_LINKS = frozenset(("drop_links", "drop_page"))
+#: What the server says, and what the spider does, about the Referer.
+REFERRERS: tuple[tuple[dict[str, str], dict[str, Any]], ...] = (
+    ({}, {}),
+    ({"Referrer-Policy": "origin"}, {}),
+    ({"Referrer-Policy": "no-referrer"}, {}),
+    ({}, {"REFERRER_POLICY": "origin"}),
+    ({}, {"REFERRER_POLICY": "strict-origin"}),
+    ({}, {"REFERER_ENABLED": False}),
+)
+FIRST_IN = {
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+}
+ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
+#: Parts of a site.
+MOST_SECTIONS = 3
+#: A page of its own may be found at any of these.
+Class = frozenset[str]
+
+_EVENTS = (
+    "The ferry crosses on the hour from seven in the morning until nine at night. The library in the square is open"
+    " on every day but Monday, and the fish market is held on the quay as soon as the first boat is in. Visitors may"
+    " climb the lighthouse if the flag of its keeper is flying, and the mill grinds when there is enough water."
+)
+_WALL = (
+    "<h1>This story is for members</h1><p>To read on, please sign in with the address that you gave us and the word"
+    " that you chose. Membership pays for the reporting, the printing press and the cat of the office. Not a member"
+    " yet? Join at the counter, or write to us, and the first month is on the house.</p>"
+    '<form action="/login"><input name="user"><input type="password" name="word"></form>'
+)
+
+
+@dataclass
+class Visit:
+    """One crawl of the site."""
+
+    settings: dict[str, Any]
+    owed: list[Class]
+    changes: dict[str, Route] = field(default_factory=dict)
+    """What is on the site from now on."""
+
+
+class _Routes(dict[str, Route]):
+    """Routes, and a calendar without end."""
+
+    def get(self, path: str, otherwise: Any = None) -> Any:
+        if not path.startswith("/calendar/"):
+            return super().get(path, otherwise)
+        day = int(path.rpartition("/")[2])
+        return _page(f"<h1>Events</h1><p>{_EVENTS}</p>", f"/calendar/{day + 1}", f"/calendar/{day + 2}")
+
+
+class MadeUpSite:
+    """What one seed makes."""
+
+    def __init__(self, seed: int, *, most_sections: int = MOST_SECTIONS) -> None:
+        self.seed = seed
+        self.options = f"--seed {seed} --most-sections {most_sections}"
+        self.random = random = Random(seed)
+        self.routes = _Routes()
+        self.owed: list[Class] = []
+        self._linked: dict[str, Sequence[str]] = {}
+        self._texts = seed * 1_000
+        self._names = 0
+        self.policy, self.settings = random.choice(REFERRERS)
+        self.settings = {
+            **self.settings,
+            **random.choice(ORDERS),
+            "CONCURRENT_REQUESTS": random.choice((1, 8, 16, 32)),
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
+            "SIMHASH_URL_RULES": random.choice(("skip", "skip", "skip", "observe")),
+            "SIMHASH_ACTION": random.choice(ACTIONS),
+            # Where it fails, it shall not go on for ever.
+            "CLOSESPIDER_PAGECOUNT": 3_000,
+        }
+        if random.random() < 0.5:
+            self.settings["SIMHASH_EXACT_ACTION"] = random.choice(ACTIONS)
+        self.spider = random.choice(("Wanderer", "Bearer", "Ranked", "Ruled", "Mapped"))
+        self.may_fail = self.spider != "Bearer" and random.random() < 0.3
+        self.is_stopped = random.random() < 0.15
+        self.is_crawled_again = random.random() < 0.2
+        self._footer = f"<footer>{prose(6)}</footer>" if random.random() < 0.3 else ""
+        self.sections = random.sample(list(SECTIONS), random.randint(1, most_sections))
+        entrances = [path for name in self.sections for path in SECTIONS[name](self)]
+        random.shuffle(entrances)
+        self._put("/", prose(self._text()), *entrances)
+        self._entrances = entrances
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}: {self.spider} of {', '.join(self.sections)} with {self.settings}, {self.policy}"
+
+    @property
+    def loses_links(self) -> bool:
+        """Whether the links of some near-duplicates are dropped: only listings lead on then."""
+        asked = self.settings["SIMHASH_ACTION"], self.settings.get("SIMHASH_EXACT_ACTION")
+        return not _LOSES_LINKS.isdisjoint(asked)
+
+    def visits(self) -> Iterator[Visit]:
+        """Yield the crawls of the site; see `Visit`."""
+        if not self.is_crawled_again:
+            yield Visit(self.settings, self.owed)
+            return
+        settings = {**self.settings, "SIMHASH_CONDITIONAL": self.random.random() < 0.5}
+        yield Visit(settings, self.owed)
+        # What is new or has changed must come, whatever is done about pages that have not.
+        single = [path for paths in self.owed for path in paths if len(paths) == 1 and path in self._linked]
+        changed = self.random.sample(single, min(len(single), 10))
+        before = self.routes.copy()
+        for path in changed:
+            self._put(path, prose(self._text()), *self._linked[path])
+        new = [self._put(f"/latest/{self._text()}", prose(self._text())) for _ in range(5)]
+        self._put("/", prose(self._text()), *self._linked["/"], *new)
+        changes = {path: self.routes[path] for path in ("/", *changed, *new)}
+        self.routes = _Routes(before)
+        # The others drop the links of what has not changed, and what is behind them.
+        settings = {**settings, "SIMHASH_REVISIT_ACTION": self.random.choice(("mark", "drop_items"))}
+        yield Visit(settings, [frozenset((path,)) for path in (*changed, *new)], changes)
+
+    def faults(self, folder: Path) -> list[str]:
+        """Crawl, and return what did not reach the spider, and what else went wrong."""
+        with in_thread(ValidatingSite({})) as site:
+            urls = site.urls("/", *self._entrances)
+            self.routes["/sitemap.xml"] = Answer(_sitemap(urls), content_type="application/xml")
+            faults = []
+            for number, visit in enumerate(self.visits()):
+                self.routes.update(visit.changes)
+                site.routes = self.routes
+                faults += [
+                    f"crawl {number + 1}: {fault}" for fault in self._visit(visit, site.url(), folder, number)
+                ]
+            return faults
+
+    def _visit(self, visit: Visit, url: str, folder: Path, number: int) -> list[str]:
+        settings = dict(visit.settings)
+        if self.is_crawled_again:
+            settings["SIMHASH_DIR"] = str(folder / "kept")
+        plans = [Plan(f"made_up_spiders.{self.spider}", settings, {"urls": [url]})]
+        if self.is_stopped:
+            settings["JOBDIR"] = str(folder / f"job-{number}")
+            plans.insert(0, plans[0]._replace(settings={**settings, "CLOSESPIDER_PAGECOUNT": 70}))
+        crawls = crawl(*plans)
+        scraped = {path for ended in crawls for path in ended.paths_scraped}
+        return [
+            *(
+                f"never came: {' or '.join(sorted(paths))}"
+                for paths in visit.owed
+                if scraped.isdisjoint(paths)
+            ),
+            *(fault for ended in crawls for fault in ended.complaints),
+            *_unended(crawls[-1]),
+        ]
+
+    # What sections are made of.
+
+    def _text(self) -> int:
+        self._texts += 1
+        return self._texts
+
+    def _name(self) -> str:
+        self._names += 1
+        return f"/{('stories', 'news', 'items', 'p')[self._names % 4]}{self._names}"
+
+    def _answer(self, text: str) -> Route:
+        answer = Answer(text, headers=self.policy)
+        if self.may_fail and self.random.random() < 0.1:
+            return lambda visit: answer if visit else Answer("<p>Busy.", 503)
+        return answer
+
+    def _put(self, path: str, main: str, *paths: str) -> str:
+        self.routes[path] = self._answer(_page(main, *paths, footer=self._footer))
+        self._linked[path] = paths
+        return path
+
+    def _article(self, *paths: str, place: str = "") -> str:
+        path = self._put(place or f"/story/{self._text()}", prose(self._text()), *paths)
+        self.owed.append(frozenset((path,)))
+        return path
+
+    # Sections: each puts its pages, and returns its entrances.
+
+    def lists_alike(self) -> Sequence[str]:
+        """Lists of one text, each with articles of its own: at once or chained, and perhaps in parts."""
+        number, name = self.random.choice((20, 80, 160)), self._name()
+        is_chain, has_parts = self.random.random() < 0.5, self.random.random() < 0.2
+        for at in range(number):
+            stories = [self._article("/") for _ in range(self.random.randint(1, 2))]
+            beside = [f"{name}/{at + 1}"] if is_chain and at + 1 < number else []
+            if self.loses_links:
+                stories += [self._article() for _ in range(4 - len(stories))]
+                entries = "".join(
+                    f'<li><a href="{path}">Read the whole story in the paper of this week</a></li>'
+                    for path in (*stories, *beside)
+                )
+                self._put(f"{name}/{at}", f"<h1>All our stories</h1><ul>{entries}</ul>")
+                continue
+            if has_parts:
+                stories = [self._put(f"{name}-part/{at}", f"<p>{_EVENTS}</p>" * 2, *stories)]
+            self._put(f"{name}/{at}", f"<h1>All our stories</h1><p>{_EVENTS}</p>", *stories, *beside)
+        return [f"{name}/0"] if is_chain else [f"{name}/{at}" for at in range(number)]
+
+    def variants(self) -> Sequence[str]:
+        """Variants of one product: the same text, and prices that only machines read."""
+        name, found = self._name(), []
+        place = self.random.choice((f"{name}?variant={{}}", f"{name}/{{}}", f"{name}?size={{}}&colour=red"))
+        for number in range(self.random.choice((20, 100, 200))):
+            offer = {"@type": "Offer", "price": f"{20 + number}.00"}
+            about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot", "offers": offer}
+            script = f'<script type="application/ld+json">{json.dumps(about)}</script>'
+            path = self._put(place.format(number), f"{script}<h1>Rubber boots</h1><p>{_EVENTS}</p>")
+            self.owed.append(frozenset((path,)))
+            found.append(path)
+        return found
+
+    def copies(self) -> Sequence[str]:
+        """Articles with exact and near copies elsewhere, of which one is enough."""
+        found = []
+        for _ in range(self.random.randint(10, 40)):
+            number = self._text()
+            text = prose(number)
+            edited = text.replace(" and ", " or ", self.random.randint(1, 3))
+            paths = [
+                self._put(f"{place}/{number}", each, "/")
+                for place, each in (("/story", text), ("/print/story", text), ("/agency", edited))
+                if place == "/story" or self.random.random() < 0.7
+            ]
+            self.owed.append(frozenset(paths))
+            found += paths
+        return found
+
+    def sessions(self) -> Sequence[str]:
+        """Articles that are linked with several values of a parameter without effect."""
+        name, lists, found = self._name(), self.random.randint(3, 6), []
+        paths: list[list[str]] = []
+        for number in range(self.random.randint(20, 40)):
+            text = prose(self._text())
+            of_one = [f"{name}/{number}?sid={self.random.getrandbits(64):016x}" for _ in range(lists)]
+            for path in of_one:
+                self._put(path, text)
+            self.owed.append(frozenset(of_one))
+            paths.append(of_one)
+        for each in range(lists):
+            # Lists with a text of their own, so that no action drops their links.
+            found.append(
+                self._put(f"{name}-list/{each}", prose(self._text()), *(of_one[each] for of_one in paths))
+            )
+        return found
+
+    def colours(self) -> Sequence[str]:
+        """Things in colours, each with a text of its own and a print view, and a new session id in each link."""
+        name, things, colours = self._name(), self.random.randint(5, 12), ("red", "green", "blue", "white")
+        views = {(thing, colour): prose(self._text()) for thing in range(things) for colour in colours}
+
+        def link(thing: int, colour: str, *, is_print: bool = False) -> str:
+            sid = f"{self.random.getrandbits(64):016x}"
+            return f"{'/print' if is_print else ''}{name}/{thing % things}?colour={colour}&sid={sid}"
+
+        # In rounds, so that there is an end: the links of a page lead to pages of the next round.
+        rounds: list[list[str]] = [[]]
+        for _ in range(3):
+            following = rounds[-1]
+            rounds.append([])
+            for (thing, colour), text in views.items():
+                beside = self.random.sample(following, min(4, len(following)))
+                rounds[-1].append(self._put(link(thing, colour), text, *beside))
+                if self.random.random() < 0.3:
+                    rounds[-1].append(self._put(link(thing, colour, is_print=True), text))
+        found = [path for each in rounds for path in each]
+        for thing, colour in views:
+            part = f"/{thing}?colour={colour}&"
+            self.owed.append(frozenset(path for path in found if part in path))
+        return rounds[-1]
+
+    def mixed(self) -> Sequence[str]:
+        """A folder in which one page in three is an article; the others are alike, or a wall stands before them."""
+        name, text = self._name(), self.random.choice((_WALL, f"<h1>Opening times</h1><p>{_EVENTS}</p>"))
+        found = []
+        for number in range(self.random.randint(60, 120)):
+            path = f"{name}/{number}"
+            found.append(self._article(place=path) if self.random.random() < 0.35 else self._put(path, text))
+        return found
+
+    def walls(self) -> Sequence[str]:
+        """A login wall at nearly all URLs of a folder: it is never stopped."""
+        name, number = self._name(), self.random.randint(70, 110)
+        own = set(self.random.sample(range(number), 5))
+        return [
+            self._article(place=f"{name}/{at}") if at in own else self._put(f"{name}/{at}", _WALL)
+            for at in range(number)
+        ]
+
+    def redirects(self) -> Sequence[str]:
+        """Articles behind redirects, of which some lead to the same one."""
+        found, name = [], self._name()
+        for number in range(self.random.randint(10, 60)):
+            to = self._article("/")
+            for each in range(self.random.randint(1, 2)):
+                path = f"{name}/{number}/{each}"
+                self.routes[path] = Answer(status=302, headers={"Location": to})
+                found.append(path)
+        return found
+
+    def chain(self) -> Sequence[str]:
+        """Articles that lead from one to the next, with pages that are not there beside them."""
+        following = ""
+        for _ in range(self.random.randint(10, 40)):
+            gone = [f"/gone/{self._text()}"] if self.random.random() < 0.3 else []
+            following = self._article(*gone, *([following] if following else []))
+        return [following]
+
+    def trap(self) -> Sequence[str]:
+        """A calendar without end, which only skipping ends."""
+        return ["/calendar/1"] if self.settings["SIMHASH_URL_RULES"] == "skip" else []
+
+
+SECTIONS = {
+    section.__name__: section
+    for section in (
+        *(
+            MadeUpSite.lists_alike,
+            MadeUpSite.variants,
+            MadeUpSite.copies,
+            MadeUpSite.sessions,
+            MadeUpSite.mixed,
+        ),
+        *(MadeUpSite.walls, MadeUpSite.redirects, MadeUpSite.chain, MadeUpSite.trap, MadeUpSite.colours),
+    )
+}
+
+
+def _page(main: str, *paths: str, footer: str = "") -> str:
+    return f"<!doctype html><html><body>{links(*paths)}<main>{main}</main>{footer}</body></html>"
+
+
+def _sitemap(urls: Sequence[str]) -> str:
+    entries = "".join(f"<url><loc>{escape(url)}</loc></url>" for url in urls)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+
+
+def _unended(ended: Crawl) -> list[str]:
+    reason = ended.stats.get("finish_reason")
+    return [] if reason == "finished" else [f"it ended with: {reason}"]

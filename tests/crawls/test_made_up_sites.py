@@ -1,0 +1,29 @@
+"""Crawls of made-up sites, each drawn from a seed: no article and no variant is lost, whatever the settings.
+
+To run one again: ``python fuzz/sites.py --seed SEED``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import SystemRandom
+
+import pytest
+from hypothesis import settings
+
+from tests.crawls.made_up_site import MadeUpSite
+from tests.examples import examples
+
+PARTS = 10
+#: So many at a time, so that a failure is told soon: 30 sites in `make test`, thousands in `make nightly`.
+IS_NIGHTLY = not settings().derandomize
+A_PART = examples(100) // PARTS * (3 if IS_NIGHTLY else 1)
+FIRST = SystemRandom().randrange(10**6) if IS_NIGHTLY else 0
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_article_and_every_variant_reaches_the_spider(part: int, tmp_path: Path) -> None:
+    for number in range(A_PART):
+        made_up = MadeUpSite(FIRST + part * A_PART + number, most_sections=3 if IS_NIGHTLY else 1)
+        faults = made_up.faults(tmp_path / str(number))
+        assert faults == [], f"{made_up}\n  python fuzz/sites.py {made_up.options}"
