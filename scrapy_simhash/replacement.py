@@ -46,7 +46,9 @@ def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBas
                 shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
-        unfinished.unlink(missing_ok=True)
+        # If it was never there, the first error says why.
+        with suppress(OSError):
+            unfinished.unlink()
         raise
 
 

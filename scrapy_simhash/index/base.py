@@ -109,9 +109,7 @@ class HammingIndex(ABC):
     def __reduce__(self) -> NoReturn:
         """Refuse: an index is not pickled, nor copied by ``copy``."""
         name = type(self).__name__
-        raise TypeError(
-            f"a {name} cannot be pickled or copied: save() and load() it, or update() a new one with it"
-        )
+        raise TypeError(f"a {name} cannot be pickled or copied: save() and load() it")
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*, nearest first, then by key.

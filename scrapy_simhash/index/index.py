@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Literal, SupportsIndex
 
-from scrapy_simhash.index._arguments import checked_distance, checked_expected
 from scrapy_simhash.index.base import HammingIndex, core_for
-from scrapy_simhash.index.plans.cost import choose, schedule
-from scrapy_simhash.index.plans.growth import FOREVER
+from scrapy_simhash.index.plans.growth import FOREVER, schedule
 from scrapy_simhash.index.plans.plan import Plan
 
 
@@ -36,36 +34,26 @@ class SimhashIndex(HammingIndex):
         max_distance: SupportsIndex = 3,
         blocks: SupportsIndex | Literal["auto"] = 6,
         expected: SupportsIndex = 0,
-        max_bytes: float | None = None,
     ) -> None:
         """Make an empty index over the classic plan of ``comb(blocks, max_distance)`` tables, or the best there is.
 
-        ``blocks="auto"`` takes the fastest plan within *max_bytes* a fingerprint (by default 40, or a quarter more
-        than the leanest plan takes), and goes on to another when the index has outgrown it: the new tables are
-        filled bit by bit, some postings with every insert, while the old ones answer. With *expected* fingerprints
-        it begins with the plan for so many. See ``scrapy_simhash.index.plans.cost``, and the command
-        ``scrapy-simhash plan``. A number of blocks decides by itself: *expected* and *max_bytes* then say nothing.
+        ``blocks="auto"`` takes the plan that was measured as the fastest within some 40 bytes a fingerprint, and goes
+        on to another when the index has outgrown it: the new tables are filled bit by bit, some postings with every
+        insert, while the old ones answer. With *expected* fingerprints it begins with the plan for so many. A number
+        of blocks decides by itself: *expected* then says nothing.
 
         Few blocks make few tables but short keys, which have more candidates. They must be more than
         *max_distance*, so that a distance of 6 or more wants them given, or ``"auto"``. From there on
         ``ProbingIndex`` takes less memory, and less time with a million. An index over any other plan: `from_plan`.
 
         Raises ValueError unless 0 <= *max_distance* < *blocks* <= 64, or if there would be more than 1,000
-        tables, or if no plan is within *max_bytes*.
+        tables.
 
         >>> SimhashIndex(max_distance=6, blocks="auto", expected=1_000_000).max_distance
         6
         """
         if blocks == "auto":
-            least, distance = checked_expected(expected), checked_distance(max_distance)
-            plans = list(schedule(distance, max_bytes))
-            if least:
-                # What is best at that size, and some times that; then as the schedule says.
-                soon = [upto for upto, _ in plans if upto <= 8 * least]
-                later = plans[len(soon) :]
-                serves = max([2 * least, *soon]) if later else FOREVER
-                plans = [(serves, choose(distance, least, max_bytes)), *later]
-            self._set_up(_without_repetition(plans))
+            self._set_up(schedule(max_distance, expected))
         else:
             self._set_up([(FOREVER, Plan.classic(max_distance, blocks))])
 
@@ -123,12 +111,3 @@ class SimhashIndex(HammingIndex):
     def max_distance(self) -> int:
         """The greatest distance of a match, in bits."""
         return self._max_distance
-
-
-def _without_repetition(plans: list[tuple[int, Plan]]) -> list[tuple[int, Plan]]:
-    """Return *plans* with what follows itself once: it serves up to the later number."""
-    return [
-        (upto, plan)
-        for (upto, plan), (_, following) in zip(plans, [*plans[1:], (0, None)], strict=True)
-        if plan != following
-    ]

@@ -6,7 +6,6 @@ from typing import SupportsIndex
 
 from scrapy_simhash.index.base import HammingIndex, core_for
 from scrapy_simhash.index.plans.growth import FOREVER
-from scrapy_simhash.index.plans.probing_cost import blocks_for
 from scrapy_simhash.index.plans.probing_plan import ProbingPlan
 
 
@@ -31,9 +30,8 @@ class ProbingIndex(HammingIndex):
         """Make an empty index over the even plan of *blocks* blocks.
 
         Few blocks make wide ones: more probes, fewer candidates, which only great indexes have many of.
-        ``blocks_for`` weighs the one against the other; the kernel compares so fast that five blocks are faster
-        there than four up to a million and more. Probes and candidates by ``cost``, microseconds a search and bytes
-        a fingerprint as measured (random ones; see ``benchmarks/index.py``):
+        The kernel compares so fast that five blocks are faster there than four up to a million and more. Microseconds
+        a search and bytes a fingerprint as measured (random ones; see ``benchmarks/index.py``):
 
         ========  ======  ======  ======  =======  =======  ======  =======  =======  =====  =======  =======
         ..                        candidates                pure Python                      kernel
@@ -73,15 +71,6 @@ class ProbingIndex(HammingIndex):
         index = cls.__new__(cls)
         index._set_up(plan)
         return index
-
-    @staticmethod
-    def blocks_for(max_distance: SupportsIndex, expected: SupportsIndex) -> int:
-        """Return how many blocks make a search of *expected* fingerprints the fastest.
-
-        >>> ProbingIndex.blocks_for(max_distance=10, expected=100_000_000)
-        3
-        """
-        return blocks_for(max_distance, expected)
 
     def _set_up(self, plan: ProbingPlan) -> None:
         self._plan = plan
