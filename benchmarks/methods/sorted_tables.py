@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from benchmarks.methods.way import Way
 from scrapy_simhash.index import Plan
-from scrapy_simhash.index.plans.blocks import key_mask
+from scrapy_simhash.index.plans import key_mask
 
 ONES = 2**64 - 1
 

@@ -9,7 +9,7 @@ from math import log2
 from typing import NamedTuple
 
 from scrapy_simhash.index import Plan
-from scrapy_simhash.index.plans.blocks import key_mask
+from scrapy_simhash.index.plans import key_mask
 
 
 class Found(NamedTuple):

@@ -13,11 +13,9 @@ from array import array
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from scrapy_simhash.index.index import SimhashIndex
-from scrapy_simhash.index.plans.blocks import Block
-from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan
-from scrapy_simhash.index.probing import ProbingIndex
+from scrapy_simhash.index.index import ProbingIndex, SimhashIndex
+from scrapy_simhash.index.plans import Block, Plan
+from scrapy_simhash.index.probing_plan import ProbingPlan
 from scrapy_simhash.index.scan import LinearScan
 from scrapy_simhash.replacement import replacing
 

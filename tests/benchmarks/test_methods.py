@@ -28,7 +28,7 @@ from benchmarks.methods import (
 )
 from benchmarks.methods.__main__ import main
 from scrapy_simhash.index import LinearScan, Plan
-from scrapy_simhash.index.plans.blocks import Block
+from scrapy_simhash.index.plans import Block
 from tests.examples import examples
 from tests.index.values import ALL_ONES, fingerprints, flipped, key_masks
 

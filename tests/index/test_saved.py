@@ -19,7 +19,7 @@ from scrapy_simhash.index import (
     load,
     save,
 )
-from scrapy_simhash.index.plans.blocks import Block, partition
+from scrapy_simhash.index.plans import Block, partition
 from tests.examples import examples
 from tests.index.values import near_values
 

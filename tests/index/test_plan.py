@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans.blocks import Block, partition
-from scrapy_simhash.index.plans.plan import Plan, find_hole
+from scrapy_simhash.index.plans import Block, Plan, find_hole, partition
 
 CLASSIC = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans.blocks import Block, partition
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import Block, partition
+from scrapy_simhash.index.probing_plan import ProbingPlan
 
 # max_distance, blocks, radii, probes
 EVEN = [

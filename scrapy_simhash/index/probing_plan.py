@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from math import comb
 from typing import SupportsIndex
 
-from scrapy_simhash.index._arguments import checked_distance, checked_integer
-from scrapy_simhash.index.plans.blocks import Block, check_apart, partition
+from scrapy_simhash.index.plans import Block, check_apart, partition
+from scrapy_simhash.index.values import checked_distance, checked_integer
 
 #: A search that probes more takes milliseconds whatever the size.
 MAX_PROBES = 50_000

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scrapy_simhash.index import Plan, ProbingPlan
-from scrapy_simhash.index.plans.growth import (
+from scrapy_simhash.index.growth import (
     CELLS_FROM,
     FOREVER,
     Step,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans.blocks import partition
+from scrapy_simhash.index.plans import partition
 
 
 @pytest.mark.parametrize(

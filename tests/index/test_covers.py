@@ -4,17 +4,18 @@ from itertools import combinations
 
 import pytest
 
-from scrapy_simhash.index.plans.covers import (
+from scrapy_simhash.index.plans import (
     MOST_CANDIDATES,
     MOST_TABLES,
     TURNED,
+    Plan,
     cliques,
+    find_hole,
     nested,
     planes,
     plans_for,
     turned,
 )
-from scrapy_simhash.index.plans.plan import Plan, find_hole
 
 ALL_TURNED = [(k, blocks, first) for k, plans in TURNED.items() for blocks, first in plans]
 

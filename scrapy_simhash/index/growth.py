@@ -12,11 +12,9 @@ import sys
 from collections.abc import Iterable
 from typing import NamedTuple, SupportsIndex
 
-from scrapy_simhash.index._arguments import checked_distance, checked_expected
-from scrapy_simhash.index.plans.blocks import key_mask
-from scrapy_simhash.index.plans.covers import plans_for
-from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import Plan, key_mask, plans_for
+from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.values import checked_distance, checked_expected
 
 #: A row is scanned up to so many fingerprints for each probe of the tables that would answer instead, but at least
 #: and at most so many: (for each probe, least, most). Measured with random fingerprints.
