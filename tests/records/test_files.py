@@ -71,7 +71,7 @@ def test_an_input_of_no_known_kind_is_refused_with_all_kinds(tmp_path: Path) -> 
         found(path)
     assert str(caught.value) == (
         f"{path}: unknown kind of file; pages are read from folders, HTML, JSON Lines, JSON arrays, CSV, Parquet,"
-        " WARC, WET, Scrapy's HTTP cache (folder or dbm), zip, tar, and these compressed by gzip, zstd, bz2 or xz"
+        " WARC, WET, Scrapy's HTTP cache (a folder), zip, tar, and these compressed by gzip, zstd, bz2 or xz"
     )
 
 
