@@ -19,14 +19,12 @@ from scrapy_simhash.records.archives import tar_members, zip_members
 from scrapy_simhash.records.compression import decompressed
 from scrapy_simhash.records.feeds import csv_rows, json_array, json_lines
 from scrapy_simhash.records.fields import NAMES_FOUND, Fields
-from scrapy_simhash.records.folder import Walk
-from scrapy_simhash.records.html_file import html_file
+from scrapy_simhash.records.folder import Walk, below, html_file
 from scrapy_simhash.records.http_cache import (
     cached_pages,
     is_cache,
 )
 from scrapy_simhash.records.kinds import KINDS, kind_of
-from scrapy_simhash.records.mirror import below
 from scrapy_simhash.records.parquet import parquet_rows
 from scrapy_simhash.records.record import NOT_HTML, Broken, PassedOver, Record
 from scrapy_simhash.records.source import BUFFER, BrokenStream, Origin, Source, source_of

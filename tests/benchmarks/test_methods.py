@@ -93,10 +93,10 @@ def test_a_way_finds_up_to_three_bits_and_no_fourth_among_many(
     make: Callable[[Plan, list[int]], Way],
 ) -> None:
     draw = random.Random(3)
-    values = [draw.getrandbits(64) for _ in range(20)]
+    values = [draw.getrandbits(64) for _ in range(5)]
     # One bit in each block, and all in one; what differs in the highest and the lowest bit.
     far = [(63,), (63, 0), (60, 31, 2), (63, 62, 61), (60, 50, 31, 2), (3, 2, 1, 0)]
-    queries = (0, ALL_ONES, 0x4BBB_22FB_BC29_D9B5)
+    queries = (0, 0x4BBB_22FB_BC29_D9B5)
     values += [flipped(query, bits) for query in queries for bits in far]
     way = make(Plan.classic(max_distance=3, blocks=6), values)
     for query in queries:

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from scrapy_simhash.exceptions import FileError, KindError
-from scrapy_simhash.records import Broken, Record, extras, html_file, read
+from scrapy_simhash.records import Broken, Record, extras, folder, read
 from scrapy_simhash.records.compression import CODECS, Codec
 from scrapy_simhash.records.kinds import kind_of
 from tests.records.pages import FERRY, PILOT, found, pages, passed_over, reasons
@@ -350,7 +350,7 @@ def test_a_member_without_a_name_is_none(tmp_path: Path) -> None:
 def test_a_page_that_is_too_large_or_becomes_so_is_not_read_to_its_end(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(html_file, "LIMIT", 100_000)
+    monkeypatch.setattr(folder, "LIMIT", 100_000)
     page = b"<p>" + b"x" * 3_000_000
     path = tmp_path / name
     if name.startswith("page.html"):
