@@ -30,7 +30,7 @@ from benchmarks.methods.__main__ import main
 from scrapy_simhash.index import LinearScan, Plan
 from scrapy_simhash.index.plans import Block
 from tests.examples import examples
-from tests.index.values import ALL_ONES, fingerprints, flipped, key_masks
+from tests.index.values import fingerprints, flipped, key_masks
 
 
 def grown(make: Callable[[Plan], Way], plan: Plan, values: Iterable[int]) -> Way:
