@@ -1,4 +1,4 @@
-"""The 64 bits of a fingerprint cut into blocks.
+"""The 64 bits of a fingerprint cut into blocks, which blocks lead which table, and plans by shape.
 
 With six blocks, bit 63 at the left, bit 0 at the right::
 
@@ -20,8 +20,7 @@ Which blocks lead which table, and the proof that no near fingerprint escapes.
 
 Fingerprints within *k* bits differ in at most *k* of the *m* blocks. A table finds them if none of those
 blocks is in its key. So a list of keys is exact when, **for every set of k blocks, some key avoids all of
-them**. The
-classic list takes every choice of *m - k* blocks, one of which is always what the *k* blocks leave over::
+them**. The classic list takes every choice of *m - k* blocks, one of which is always what the *k* blocks leave over::
 
     m = 6, k = 3, twenty tables          the bits differ in     B     D  E
       A B C | D E F                      the table that finds   A  C  F | B  D  E
@@ -217,7 +216,7 @@ def find_hole(keys: Iterable[Iterable[int]], blocks: int, max_distance: int) -> 
     """Return a set of *max_distance* blocks that no key avoids, or None if the keys are exact.
 
     None is a proof: the search leaves out only sets that it has shown to be avoided. Milliseconds for the plans of
-    ``covers``, 0.1 seconds for the greatest classic ones; keys without any pattern can take as long as to try all
+    ``plans_for``, 0.1 seconds for the greatest classic ones; keys without any pattern can take as long as to try all
     ``comb(blocks, max_distance)`` sets.
 
     >>> find_hole([(0, 1), (0, 2), (1, 2)], blocks=3, max_distance=1) is None

@@ -1,14 +1,7 @@
-"""Fingerprints as arguments, in rows, as matches; how far a search is.
+"""Fingerprints and keys as arguments, many of them in a row, and as matches; how far a long search is.
 
-The checks at the door: each returns a plain int, or says the value and what it must be.
-
-Many fingerprints in a row of 64-bit numbers, as buffers hold them: 8 bytes each instead of an object.
-
-What a search returns.
-
-The Hamming distance of two fingerprints.
-
-How far a long piece of work is, said now and then.
+Arguments are checked at the door: each check returns a plain int, or says the value and what it must be. Many
+fingerprints lie in a row of 64-bit numbers, as buffers hold them: 8 bytes each instead of an object.
 """
 
 from __future__ import annotations

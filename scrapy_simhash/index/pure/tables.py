@@ -15,8 +15,8 @@ checked with all 64 bits. Addresses live in memory only; they are no format.
 
 One table: the fingerprints in the order of their addresses, in leaves under a directory.
 
-Entries (see ``address``) stand in sorted leaves, arrays of some hundred. The leading bits of an address say
-which::
+Entries (an address, and the number of a fingerprint) stand in sorted leaves, arrays of some hundred. The leading bits
+of an address say which::
 
     directory   [00] [01] [10] [11]        two leading bits, four cells
                  |    |     \  /
