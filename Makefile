@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install -q
 # What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.
 BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
 KERNEL := setup.py $(addprefix scrapy_simhash/,second_look.py page/text/main_text.py page/language/choose.py page/features/shingles.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
-	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd *.pxi c/* hamming/*))
+	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/schemes tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawls/test_magazine.py tests/crawls/test_annex.py
@@ -29,7 +29,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 WHICH := $(BIN)/python -c "from scrapy_simhash import PageFingerprinter as P, kernel as k; \
 	P(); print('Kernel:', k.NAME + (k.REASON and ', for ' + k.REASON))"
 
-.PHONY: demo shared cluster spark test test-all nightly fixtures kernel pure fuzz checked lint types docs packages clean help
+.PHONY: demo shared cluster spark test test-all nightly fixtures kernel pure frozen fuzz checked lint types docs packages clean help
 
 help:
 	@echo "make demo      crawl the example site and report its near-duplicates"
@@ -42,6 +42,7 @@ help:
 	@echo "make fixtures  record the pages of the example site that unit tests read, and show what has changed"
 	@echo "make kernel    build the compiled kernel again if its sources changed"
 	@echo "make pure      the tests that read pages, without the compiled kernel"
+	@echo "make frozen    what crawls and commands do today, compared with what is committed: a minute"
 	@echo "make fuzz      a minute of random pages and indexes through both implementations, and of made-up sites"
 	@echo "make docs      build the documentation into docs/_build/html"
 	@echo "make packages  build the source distribution and the wheel in pure Python into dist/, and check them"
@@ -87,6 +88,9 @@ pure: export SCRAPY_SIMHASH_KERNEL := pure
 pure: kernel $(VENV)/.installed-dev
 	@$(WHICH)
 	$(PYTEST) $(READING)
+
+frozen: kernel $(VENV)/.installed-dev
+	$(BIN)/python -m tests.frozen
 
 fuzz: kernel $(VENV)/.installed-dev
 	$(BIN)/python fuzz/run.py --seconds 20

@@ -2,7 +2,7 @@
 
     index         what does find_or_add cost, and a posting weigh?
     hamming       is the Hamming index as fast, lean and exact as is wanted, up to a hundred million?
-    plans         does a plan cost what the model foresees?
+    methods       how long does a search take in the other ways that the source documents describe?
     pairs         how long do all pairs of a file of hashes take?
     page          where does the time of a page go?
     plugin        what does the whole plugin add to a crawl, and where?

@@ -5,7 +5,7 @@
     python benchmarks/pairs.py --peers                  # pip install hammingbird numpy
 
 ``auto`` is ``pairs()`` as it comes, ``pure`` the same without the compiled kernel, and names like ``6x21`` are
-``pairs()`` with that plan of ``scrapy_simhash.index.plans.covers``. ``connected`` makes clusters of the pairs,
+``pairs()`` with that plan of ``scrapy_simhash.index.plans``. ``connected`` makes clusters of the pairs,
 ``representatives`` clusters around the first that come. ``one key`` is the worst case for four blocks: fingerprints
 that all share 16 bits. ``4 dicts`` is the plain way in Python: four dicts, from 16 bits each to a list of values.
 The peers: ``hammingbird`` (``find_pairs_self``) and ``simhash-py`` (``find_all`` with 6 blocks).
@@ -40,7 +40,7 @@ from benchmarks.lib.report import environment, opening, progress, share, table
 from scrapy_simhash import kernel
 from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans.covers import plans_for
+from scrapy_simhash.index.plans import plans_for
 
 K, M = 1_000, 1_000_000
 SIZES = (100 * K, M, 10 * M)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from fuzz.input import Input
 from scrapy_simhash.index import Plan, ProbingPlan
-from scrapy_simhash.index.plans.blocks import BITS, Block
+from scrapy_simhash.index.plans import BITS, Block
 
 #: Calls with a single value, with many of them, and with none.
 SINGLE = ("add", "find", "find_or_add", "discard", "in")

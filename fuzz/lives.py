@@ -10,7 +10,7 @@ from math import comb
 
 from fuzz.life import Act, Life, PlanAsWritten
 from scrapy_simhash.index import plans_for
-from scrapy_simhash.index.pure.address import SCATTER
+from scrapy_simhash.index.pure.tables import SCATTER
 
 #: A plan is drawn with up to so many tables, and so many probes a search: more only take longer.
 MOST_TABLES, MOST_PROBES = 60, 2_000

@@ -18,6 +18,7 @@ from scrapy_simhash.engines.run import Result
 from scrapy_simhash.engines.run import deduplicate as run
 from scrapy_simhash.engines.tables import Table, arrow
 from scrapy_simhash.exceptions import KindError
+from scrapy_simhash.replacement import taking_place
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -123,11 +124,10 @@ def _mapped(function: Mapper, batch: Any) -> list[Any]:
 
 @contextmanager
 def _replacing(path: str) -> Iterator[str]:
-    """Yield the path of a file that takes the place of *path* at the end."""
-    making = f"{path}.writing"
+    """Yield the path of a file that takes the place of *path* at the end, in a folder that is made if needed."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    yield making
-    Path(making).replace(path)
+    with taking_place(path) as making:
+        yield str(making)
 
 
 def _text(value: object) -> str:

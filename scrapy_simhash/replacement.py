@@ -33,21 +33,13 @@ def replacing(path: str, kind: type[FileError] = FileError) -> Iterator[RawIOBas
         with device:
             yield cast(RawIOBase, device)
         return
-    target, unfinished = _beside(place)
-    try:
+    with taking_place(path, kind) as unfinished:
         with failing(f"write {path}", kind):
             raw = unfinished.open("xb", buffering=0)
         with raw:
             yield cast(RawIOBase, raw)
             with failing(f"write {path}", kind):
                 os.fsync(raw.fileno())
-        with failing(f"write {path}", kind):
-            if target.exists():
-                shutil.copymode(target, unfinished)
-            unfinished.replace(target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager
@@ -56,24 +48,34 @@ def new_folder(path: str) -> Iterator[Path]:
 
     A folder with something in it is never replaced: FileError.
     """
-    target, unfinished = _beside(Path(path))
-    try:
+    place = Path(path)
+    with failing(f"write {path}"):
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise FileError(f"cannot write {path}: it exists and is not empty, give a new folder")
+    with taking_place(path) as unfinished:
         with failing(f"write {path}"):
-            if target.exists() and (not target.is_dir() or any(target.iterdir())):
-                raise FileError(f"cannot write {path}: it exists and is not empty, give a new folder")
             unfinished.mkdir()
         yield unfinished
-        with failing(f"write {path}"):
-            if target.exists():
+
+
+@contextmanager
+def taking_place(path: str, kind: type[FileError] = FileError) -> Iterator[Path]:
+    """Yield where a file or folder is to be made that takes the place of *path*, unless something is raised.
+
+    What a link leads to is replaced, and a file keeps its mode. The name is random, and in the same folder.
+    """
+    target = Path(os.path.realpath(path))
+    unfinished = target.with_name(f".{os.urandom(8).hex()}.writing")
+    try:
+        yield unfinished
+        with failing(f"write {path}", kind):
+            if target.is_dir():
                 target.rmdir()
+            elif target.exists():
+                shutil.copymode(target, unfinished)
             unfinished.replace(target)
     except BaseException:
+        # If it was never there, the first error says why.
         with suppress(OSError):
-            shutil.rmtree(unfinished)
+            shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
         raise
-
-
-def _beside(place: Path) -> tuple[Path, Path]:
-    """Return what is replaced, which is what a link leads to, and the name of what replaces it."""
-    target = Path(os.path.realpath(place))
-    return target, target.with_name(f".{os.urandom(8).hex()}.writing")

@@ -123,7 +123,7 @@ def test_the_sources_have_all_of_the_kernel_and_nothing_that_was_made(sdist: Pat
         files = {name.removeprefix(f"{NAME}/") for name in opened.getnames()}
     kernel = {
         path.relative_to(ROOT).as_posix()
-        for kind in ("*.c", "*.h", "*.pyx", "*.pxd", "*.pxi")
+        for kind in ("*.c", "*.h", "*.pyx", "*.pxd")
         for path in (ROOT / KERNEL).rglob(kind)
     }
     assert {f"{KERNEL}/{door}.pyx" for door in DOORS} < kernel
@@ -157,7 +157,7 @@ FOREIGN = re.compile(r"copyright (?:\(c\)|©|\d{4})|spdx-license", re.IGNORECASE
 
 
 def test_no_file_of_the_package_is_under_the_licence_of_others() -> None:
-    kinds = (".py", ".pyx", ".pxd", ".pxi", ".c", ".h", ".txt", ".lua", ".css", ".js", ".pyi")
+    kinds = (".py", ".pyx", ".pxd", ".c", ".h", ".txt", ".lua", ".css", ".js", ".pyi")
     files = [path for path in (ROOT / "scrapy_simhash").rglob("*") if path.suffix in kinds]
     assert [path for path in files if FOREIGN.search(path.read_text("utf-8"))] == []
     assert FOREIGN.search((ROOT / "LICENSE").read_text("utf-8"))

@@ -1,7 +1,4 @@
-"""Read from the source: what is public, what is documented, what an import costs.
-
-Who may import whom: tests/docs/test_architecture.py.
-"""
+"""Read from the source: who imports whom, what is public, what is documented, what an import costs."""
 
 from __future__ import annotations
 
@@ -64,19 +61,53 @@ def is_ours(module: str) -> bool:
     return module.split(".")[0] == PACKAGE
 
 
+WINDOW = ROOT / "__init__.py"
+
+
 def place(file: Path, found: Import) -> str:
     return f"{file.relative_to(ROOT.parent)}:{found.line} imports {found.module}"
 
 
-def test_features_know_of_text_nothing_but_what_a_document_is() -> None:
-    wrong = [
-        place(file, found)
+def room_of(module: str) -> str:
+    """Return the folder of a module, or the module itself if it is beside the folders."""
+    return module.split(".")[1] if is_ours(module) else module.split(".")[0]
+
+
+def test_imports_run_down_without_a_circle() -> None:
+    imports: dict[str, set[str]] = {}
+    for file, found in all_imports():
+        # What is public is imported when it is asked for.
+        if file != WINDOW and not found.for_types and is_ours(found.module):
+            rooms = imports.setdefault(room_of(module_of(file)), set())
+            rooms |= {room_of(found.module)} - {room_of(module_of(file))}
+    below: set[str] = set().union(*imports.values()) - imports.keys()
+    while above := imports.keys() - below:
+        ready = {room for room in above if imports[room] <= below}
+        circle = {room: sorted(imports[room] - below) for room in above}
+        assert ready, f"these import each other in a circle: {circle}"
+        below |= ready
+
+
+@pytest.mark.parametrize(
+    ("room", "others"),
+    [("page", {"lxml", "w3lib", "xxhash", "scrapy_simhash"}), ("index", {"scrapy_simhash"})],
+)
+def test_what_reads_and_searches_needs_no_other_packages(room: str, others: set[str]) -> None:
+    found = {
+        found.module.split(".")[0]
         for file, found in all_imports()
-        if module_of(file).startswith(f"{PACKAGE}.page.features")
-        and found.module.startswith(f"{PACKAGE}.page.text")
-        if found.module not in {f"{PACKAGE}.page.text", f"{PACKAGE}.page.text.document"}
-    ]
-    assert wrong == []
+        if room_of(f"{module_of(file)}.") == room and not found.for_types
+    }
+    assert found - set(sys.stdlib_module_names) <= others
+
+
+def test_only_the_edge_imports_scrapy() -> None:
+    rooms = {
+        room_of(module_of(file))
+        for file, found in all_imports()
+        if file != WINDOW and not found.for_types and found.module.split(".")[0] == "scrapy"
+    }
+    assert rooms == {"cli", "crawl", "shell"}
 
 
 def test_nothing_imports_the_reactor() -> None:
@@ -98,7 +129,6 @@ def in_shop_order(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name))
 
 
-WINDOW = ROOT / "__init__.py"
 # The kernel's shows nothing: it chooses, at import, what runs. The first of all has a window of its own.
 PACKAGES = [
     file
@@ -168,16 +198,6 @@ def test_every_public_thing_has_a_docstring() -> None:
     missing = [module_of(file) for file in FILES if not ast.get_docstring(tree_of(file))]
     missing += [name for file in FILES for name in undocumented(tree_of(file), module_of(file))]
     assert missing == []
-
-
-def test_a_file_of_the_package_is_one_idea_of_at_most_400_lines() -> None:
-    # Whatever it is written in. What Cython makes of its files is not written by anybody.
-    kinds = {".py", ".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".lua"}
-    made = {file.with_suffix(".c") for file in ROOT.rglob("*.pyx")}
-    files = [file for file in ROOT.rglob("*") if file.suffix in kinds and file not in made]
-    assert {file.suffix for file in files} == kinds
-    lines = {file.relative_to(ROOT).as_posix(): len(file.read_text("utf-8").splitlines()) for file in files}
-    assert {file: count for file, count in lines.items() if count > 400} == {}
 
 
 # --- What an import costs.

@@ -27,7 +27,7 @@ from benchmarks.lib.report import progress
 from scrapy_simhash import kernel
 from scrapy_simhash.index import SimhashIndex
 from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans.covers import plans_for
+from scrapy_simhash.index.plans import plans_for
 
 Measure: TypeAlias = Callable[[str, int], dict[str, Any]]
 

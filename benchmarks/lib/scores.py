@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from benchmarks.lib.pack import Gold, Pair
 from scrapy_simhash.index import ProbingIndex
-from scrapy_simhash.index.plans.probing_cost import blocks_for
 
 Page = TypeVar("Page")
 Measure = TypeVar("Measure")
@@ -129,7 +128,7 @@ def unlisted(values: Mapping[str, int], pairs: Iterable[Pair], distance: int) ->
     """Return every two documents within *distance* bits whom no pair names, whatever its label; nearest first."""
     listed = {frozenset((pair.a, pair.b)) for pair in pairs}
     ids = sorted(values)
-    index = ProbingIndex(distance, blocks_for(distance, len(ids)))
+    index = ProbingIndex(distance)
     index.add_many([values[id] for id in ids], range(len(ids)))
     return sorted(
         Found(match.distance, id, ids[match.key])

@@ -7,9 +7,7 @@ from typing import Final, Literal
 
 from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.output import add_output
-from scrapy_simhash.index.plans.blocks import BITS
-from scrapy_simhash.index.plans.covers import plans_for
-from scrapy_simhash.index.plans.plan import Plan
+from scrapy_simhash.index.plans import BITS, Plan, plans_for
 
 #: What leaves the choice of a plan to the index.
 AUTO: Final = "auto"

@@ -28,7 +28,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "find-all": "find all pairs of near-duplicates among hashes",
         "find-clusters": "find groups of near-duplicates among hashes",
         "find": "find the near-duplicates of hashes in another file of hashes",
-        "plan": "show tables, memory and time of index plans",
     },
     "stores": {
         "info": "show the pages, clusters, settings and runs of a store",

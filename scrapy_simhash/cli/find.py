@@ -17,7 +17,7 @@ from scrapy_simhash.cli.input import STDIN
 from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.index.index import SimhashIndex
-from scrapy_simhash.index.plans.plan import Plan
+from scrapy_simhash.index.plans import Plan
 
 EXAMPLE = """\
 $ scrapy-simhash find --stored hashes.txt --input queries.txt

@@ -2,27 +2,26 @@
 
 ``SimhashIndex`` is the index, ``ProbingIndex`` the one for wide distances, ``LinearScan`` their oracle. Nothing here
 knows of pages, of Scrapy or of any other package but the kernel, which may be missing. The chapters, in the order of
-the idea: ``plans`` (the 64 bits cut into blocks, and which blocks lead which table), ``pure`` (the tables in pure
-Python, the kernel's definition), ``base`` (one face over either), ``pairs`` and ``clusters`` (all at once), ``files``
-(indexes saved), ``ways`` (other ways to search).
+the idea: ``plans`` and ``growth`` (the 64 bits cut into blocks, and which blocks lead which table), ``pure`` (the
+tables in pure Python, the kernel's definition), ``base`` (one face over either), ``pairs`` and ``clusters`` (all at
+once), ``saved`` (an index as a file).
 """
 
 from scrapy_simhash.index.base import HammingIndex
 from scrapy_simhash.index.clusters import connected, representatives
-from scrapy_simhash.index.distance import hamming_distance
-from scrapy_simhash.index.files import IndexFileError, MappedIndex, load, merge, save, update
-from scrapy_simhash.index.index import SimhashIndex
-from scrapy_simhash.index.match import Match
+from scrapy_simhash.index.growth import choose
+from scrapy_simhash.index.index import ProbingIndex, SimhashIndex
 from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans import Plan, ProbingPlan, choose, plans_for
-from scrapy_simhash.index.probing import ProbingIndex
+from scrapy_simhash.index.plans import Plan, plans_for
+from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.saved import IndexFileError, load, save
 from scrapy_simhash.index.scan import LinearScan
+from scrapy_simhash.index.values import Match, hamming_distance
 
 __all__ = [
     "HammingIndex",
     "IndexFileError",
     "LinearScan",
-    "MappedIndex",
     "Match",
     "Plan",
     "ProbingIndex",
@@ -32,10 +31,8 @@ __all__ = [
     "connected",
     "hamming_distance",
     "load",
-    "merge",
     "pairs",
     "plans_for",
     "representatives",
     "save",
-    "update",
 ]

@@ -8,16 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn, SupportsIndex
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import _arguments
-from scrapy_simhash.index._arguments import checked_key
-from scrapy_simhash.index.match import Match, nearest_first
+from scrapy_simhash.index.growth import native_steps, pure_steps
 from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans.growth import native_steps, pure_steps
-from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan
-from scrapy_simhash.index.progress import Progress
+from scrapy_simhash.index.plans import Plan
+from scrapy_simhash.index.probing_plan import ProbingPlan
 from scrapy_simhash.index.pure.postings import Postings
-from scrapy_simhash.index.row import lying, row_of
+from scrapy_simhash.index.values import (
+    Match,
+    Progress,
+    checked_key,
+    checked_value,
+    lying,
+    nearest_first,
+    row_of,
+)
 
 #: What one call of the kernel takes: enough that a call weighs nothing, and others get a turn every millisecond.
 NATIVE_BATCH = 4096
@@ -28,7 +32,7 @@ FOUND_BATCH = 256
 class Door:
     """What the kernel asks of Python."""
 
-    checked_value = staticmethod(_arguments.checked_value)
+    checked_value = staticmethod(checked_value)
     checked_key = staticmethod(checked_key)
     match = Match
     nearest_first = staticmethod(nearest_first)
@@ -109,9 +113,7 @@ class HammingIndex(ABC):
     def __reduce__(self) -> NoReturn:
         """Refuse: an index is not pickled, nor copied by ``copy``."""
         name = type(self).__name__
-        raise TypeError(
-            f"a {name} cannot be pickled or copied: save() and load() it, or update() a new one with it"
-        )
+        raise TypeError(f"a {name} cannot be pickled or copied: save() and load() it")
 
     def find(self, value: SupportsIndex) -> list[Match]:
         """Return the keys within ``max_distance`` of *value*, nearest first, then by key.

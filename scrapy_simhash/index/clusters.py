@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from typing import Literal, SupportsIndex
 
 from scrapy_simhash.index.index import SimhashIndex
-from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.progress import Progress, paced
-from scrapy_simhash.index.row import row_of
+from scrapy_simhash.index.plans import Plan
+from scrapy_simhash.index.values import Progress, paced, row_of
 
 #: So many values are asked for at a time.
 BATCH = 1 << 10

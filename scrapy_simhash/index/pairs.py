@@ -22,12 +22,8 @@ from types import ModuleType
 from typing import Literal, SupportsIndex
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index._arguments import checked_distance
-from scrapy_simhash.index.plans.blocks import BITS, key_mask
-from scrapy_simhash.index.plans.covers import plans_for, scan
-from scrapy_simhash.index.plans.plan import MAX_TABLES, Plan
-from scrapy_simhash.index.progress import Progress, paced
-from scrapy_simhash.index.row import BATCH, row_of
+from scrapy_simhash.index.plans import BITS, MAX_TABLES, Plan, key_mask, plans_for, scan
+from scrapy_simhash.index.values import BATCH, Progress, checked_distance, paced, row_of
 
 #: What it costs to compare two values, where it costs 1 to lay out one value for a table. Measured, see
 #: ``benchmarks/pairs.py``: 0.3 of 9 nanoseconds in C (without AVX-512 0.4, without AVX2 more), 90 of 900 in Python.

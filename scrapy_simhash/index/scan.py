@@ -12,15 +12,17 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import SupportsIndex
 
-from scrapy_simhash.index._arguments import (
+from scrapy_simhash.index.values import (
     MAX_KEY,
+    Match,
     checked_distance,
     checked_key,
     checked_postings,
     checked_value,
+    cut,
+    hamming_distance,
+    nearest_first,
 )
-from scrapy_simhash.index.distance import hamming_distance
-from scrapy_simhash.index.match import Match, cut, nearest_first
 
 
 class LinearScan:

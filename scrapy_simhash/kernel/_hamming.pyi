@@ -2,7 +2,7 @@
 
 from typing import Any, SupportsIndex
 
-from scrapy_simhash.index.match import Match
+from scrapy_simhash.index.values import Match
 
 class Postings:
     next_key: int

@@ -10,9 +10,184 @@ cdef extern from "Python.h":
     bint PyLong_CheckExact(object number)
 
 
-include "_pairs.pxi"
-include "_scan.pxi"
-include "_second_look.pxi"
+# All pairs within a distance; pairs.h says how they are found.
+
+from libc.string cimport memcpy
+
+cdef extern from "pairs.h" nogil:
+    ctypedef struct pair_search:
+        pass
+    ctypedef struct value_pair:
+        uint64_t small, large
+
+    pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k)
+    void pairs_free(pair_search *search)
+    uint64_t *pairs_values(pair_search *search)
+    size_t pairs_step(pair_search *search, value_pair *pairs, size_t room)
+    double pairs_done(const pair_search *search)
+
+cdef extern from "scan.h" nogil:
+    unsigned ones(uint64_t x)
+
+# The pairs of a step: some 100 microseconds to make them Python's.
+cdef enum:
+    PAIRS_ROOM = 1024
+
+
+cdef class PairSearch:
+    """A search for all pairs of *n* values within *max_distance*: the native twin of ``index/pairs.py``.
+
+    *masks* are the keys of an exact plan. All n values are handed over by ``take``, then ``step`` is called until
+    ``done`` is 1.0. Takes 16 bytes a value; raises MemoryError where there is none. One thread at a time.
+    """
+
+    cdef pair_search *c
+    cdef size_t n, taken
+    cdef bint is_stepping
+    cdef value_pair pairs[PAIRS_ROOM]
+
+    def __cinit__(self, size_t n, list masks not None, unsigned max_distance):
+        cdef size_t table, tables = len(masks)
+        if n > 0xffffffff:
+            raise MemoryError("a search for pairs takes fewer than 2**32 values")
+        cdef uint64_t *as_array = <uint64_t *>malloc((tables + 1) * sizeof(uint64_t))
+        if as_array == NULL:
+            raise MemoryError()
+        try:
+            for table in range(tables):
+                as_array[table] = masks[table]
+            self.c = pairs_new(n, as_array, tables, max_distance)
+        finally:
+            free(as_array)
+        if self.c == NULL:
+            raise MemoryError()
+        self.n = n
+
+    def __dealloc__(self):
+        pairs_free(self.c)
+
+    def take(self, bytes values not None):
+        """Take the next values, native uint64, in any order, equal ones as often as they come."""
+        cdef size_t more = len(values) // 8
+        if more > self.n - self.taken:
+            raise ValueError(f"there were to be {self.n} values, and there are more")
+        memcpy(pairs_values(self.c) + self.taken, <const char *>values, more * 8)
+        self.taken += more
+
+    def step(self):
+        """Go on for some milliseconds, while other threads run; return the pairs, (smaller, larger, distance)."""
+        cdef size_t i, found
+        if self.taken < self.n:
+            raise ValueError(f"there were to be {self.n} values, and there are {self.taken}")
+        if self.is_stepping:
+            raise ValueError("another thread is searching")
+        self.is_stepping = True
+        with nogil:
+            found = pairs_step(self.c, self.pairs, PAIRS_ROOM)
+        self.is_stepping = False
+        return [
+            (self.pairs[i].small, self.pairs[i].large, ones(self.pairs[i].small ^ self.pairs[i].large))
+            for i in range(found)
+        ]
+
+    @property
+    def done(self):
+        """The share of the work that is done, 0.0 to 1.0."""
+        return pairs_done(self.c)
+# The scans of candidates as they are, for their tests.
+
+from libc.stdint cimport uint16_t
+
+cdef extern from "scan.h" nogil:
+    ctypedef struct scans:
+        size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits) noexcept nogil
+        size_t (*tags)(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest, unsigned k,
+                       uint32_t *hits) noexcept nogil
+
+    scans scan
+
+
+def scan_values(bytes values not None, uint64_t query, unsigned max_distance):
+    """Return the places of the *values*, native uint64, that are within *max_distance* of *query*."""
+    cdef size_t n = len(values) // 8
+    hits = PyBytes_FromStringAndSize(NULL, n * 4)
+    return hits[: 4 * scan.values(<const uint64_t *><const char *>values, n, query, max_distance,
+                                  <uint32_t *>PyBytes_AsString(hits))]
+
+
+def scan_tags(bytes tags not None, bytes rests not None, uint32_t tag, uint16_t rest, unsigned max_distance):
+    """Do the same over native uint32 and uint16 that belong together, 48 bits in two rows."""
+    cdef size_t n = len(tags) // 4
+    hits = PyBytes_FromStringAndSize(NULL, n * 4)
+    return hits[: 4 * scan.tags(<const uint32_t *><const char *>tags, <const uint16_t *><const char *>rests, n, tag,
+                                rest, max_distance, <uint32_t *>PyBytes_AsString(hits))]
+# The second look at all candidates of a page in one call.
+
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+
+ctypedef void (*decision)(measured *pair) noexcept nogil
+ctypedef double (*measure)(measured *pair) noexcept nogil
+
+
+cdef class SecondLook:
+    """The similarity rule over fingerprints as bytes: the native twin of ``SimilarityRule.compare_all``.
+
+    *decide* and *threshold* are those of ``second_look`` as the compiled module exports them, *part* the kind of a
+    ``PART``.
+    """
+
+    cdef measured pair
+    cdef decision decide
+    cdef measure threshold
+    cdef int part
+
+    def __init__(self, decide, threshold, double min_similarity, int reach, int part):
+        self.decide = <decision>PyCapsule_GetPointer(decide, PyCapsule_GetName(decide))
+        self.threshold = <measure>PyCapsule_GetPointer(threshold, PyCapsule_GetName(threshold))
+        self.pair.min_similarity, self.pair.reach, self.part = min_similarity, reach, part
+
+    def compare(self, bytes one not None, list others not None):
+        """Return (place, similarity, similarity by all text) of those of *others* that are near by either of the two."""
+        cdef Print of_one, of_other
+        cdef measured pair = self.pair
+        cdef Py_ssize_t place
+        self._read(&of_one, one)
+        near = []
+        for place in range(len(others)):
+            self._read(&of_other, others[place])
+            pair_measure(&pair, &of_one, &of_other)
+            self.decide(&pair)
+            if pair.similarity >= 0 or pair.by_text >= 0:
+                near.append((place, pair.similarity if pair.similarity >= 0 else None,
+                             pair.by_text if pair.by_text >= 0 else None))
+        return near
+
+    def nearest(self, bytes one not None, list others not None):
+        """Return (place, similarity, threshold, basis, least) of the most alike one, of equals the first; None if there is none."""
+        cdef Print of_one, of_other
+        cdef measured pair = self.pair, found
+        cdef Py_ssize_t place, best = -1
+        cdef double similarity, greatest = -1
+        self._read(&of_one, one)
+        for place in range(len(others)):
+            self._read(&of_other, others[place])
+            pair_measure(&pair, &of_one, &of_other)
+            if pair.has_sketches:
+                similarity = pair.estimate
+                if pair.has_own_parts and (similarity >= 0 or pair.own_distance <= pair.reach):
+                    similarity = max(similarity, pair.own_estimate)
+                if similarity > greatest:
+                    greatest, best, found = similarity, place, pair
+        if best < 0:
+            return None
+        self.decide(&found)
+        basis, least = found.basis, found.least
+        return best, greatest, self.threshold(&found), basis, least
+
+    cdef int _read(self, Print *of, bytes data) except -1:
+        if not print_read(of, <const uint8_t *>PyBytes_AsString(data), len(data), self.part):
+            raise ValueError(f"no fingerprint has {len(data)} bytes")
+        return 0
 
 cdef int add_hit(hit **hits, size_t *n, size_t *room, uint64_t key, const hit *like) except -1:
     """Add a hit as another is, but for its key, to a row of *n* with *room*."""

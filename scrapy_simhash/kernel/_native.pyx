@@ -36,7 +36,36 @@ def digest(bytes data not None):
     return xxh3(<const char *>data, len(data))
 
 
-include "_links.pxi"
+# Reads the links in the head of a page: the twin of a function of hints/markup.py.
+
+def links_in_head(_Element root not None, bytes word, Py_ssize_t limit):
+    """Return (rel, href, hreflang, type) of each link in the head of a page, and of each base, without a rel.
+
+    With a *word*, of those links only whose rel has it in it. Looks at *limit* elements. None for what is missing;
+    instead of the list: not covered.
+    """
+    cdef head_link link
+    cdef const char *wanted = NULL
+    cdef const void *element = NULL
+    cdef list found = []
+    if root._c_node == NULL:
+        return None
+    if word is not None:
+        wanted = word
+    for _ in range(limit):
+        element = next_head_link(root._c_node, element)
+        if element == NULL:
+            break
+        if not read_head_link(element, wanted, &link):
+            return None
+        if link.is_told and link.href != NULL and link.href[0]:
+            rel = None if link.is_base else text_of(link.rel)
+            found.append((rel, text_of(link.href), text_of(link.language), text_of(link.type)))
+    return found
+
+
+cdef str text_of(const char *text):
+    return None if text == NULL else string_of(text, strlen(text))
 
 
 cdef class Rules:
@@ -178,10 +207,257 @@ cdef bint raise_for(int why, Rules rules) except -1:
     raise failure
 
 
-include "_columns.pxi"
+# What the filters ask of the blocks.
+
+cdef class Columns:
+    """The blocks of a page for the filters of page/text/main_text.py: arrays of C, which live as long as the page's text."""
+
+    cdef bint has_price(self, Py_ssize_t i) except -1:
+        cdef const block *b = page_block(self._page, i)
+        cdef int answer = 0
+        raise_for(page_may_have_price(self._page, i, &answer), self._rules)
+        return answer and self._rules._has_price(string_of(page_text(self._page) + b.text, b.n))
+
+    cdef bint has_sentence_mark(self, Py_ssize_t i) except -1:
+        return has_sentence_mark(self._page, page_block(self._page, i))
+
+    cdef bint counts_up(self, Py_ssize_t i) except -1:
+        return counts_up(self._page, page_block(self._page, i))
+
+    cdef bint ends_in_letter(self, Py_ssize_t i) except -1:
+        cdef int answer = 0
+        raise_for(page_ends_in_letter(self._page, i, &answer), self._rules)
+        return answer
 
 
-include "_site.pxi"
+cdef Columns columns_of(page *p, Rules rules):
+    cdef Columns made = Columns.__new__(Columns)
+    cdef columns c = p.columns
+    made._page, made._rules = p, rules
+    made.blocks, made.span_count, made.spans = page_blocks(p), page_span_count(p), page_spans(p)
+    made.has_stopwords = p.language >= 0
+    made.lengths, made.link_lengths, made.tokens, made.stopwords = c.lengths, c.link_lengths, c.tokens, c.stopwords
+    made.is_heading, made.is_h1, made.is_paragraph, made.is_cell = c.is_heading, c.is_h1, c.is_paragraph, c.is_cell
+    made.ranks, made.is_link, made.is_prose, made.is_offer = c.ranks, c.is_link, c.is_prose, c.is_offer
+    made.reasons, made.sums, made.marks, made.places = c.reasons, c.sums, c.marks, c.places
+    made.held, made.stops = p.columns.held, p.columns.stops
+    return made
+
+
+# What a site repeats, and what of a page is not of it.
+
+# The kinds of an own part, as page/fingerprint/own_part.py has them.
+cdef enum:
+    OWN_UNKNOWN = 0
+    OWN_WHOLE = 1
+    OWN_PART = 2
+    OWN_DOUBTFUL = 3
+
+
+cdef bytes packed(int kind, const own_part *own):
+    """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py writes it."""
+    cdef unsigned char data[7 + 8 + 112]
+    cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
+    cdef int i
+    data[0], data[1], data[2] = kind, tokens >> 8, tokens & 0xFF
+    while own.whole >> exponent >= 32:
+        exponent += 1
+    data[3] = own.whole if own.whole < 16 else min(16 * (exponent + 1) + (own.whole >> exponent & 15), <uint32_t>255)
+    data[4], data[5], data[6] = own.words >> 8, own.words & 0xFF, own.text
+    if kind != OWN_PART:
+        return PyBytes_FromStringAndSize(<const char *>data, 7)
+    for i in range(8):
+        data[7 + i] = own.value >> (56 - 8 * i) & 0xFF
+    memcpy(data + 15, own.sketch, SKETCH_MINHASH)
+    return PyBytes_FromStringAndSize(<const char *>data, sizeof(data))
+
+
+cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash):
+    """Return the keys of the pieces of a page, and its own part without an identity; None: not covered."""
+    cdef fold_settings by = settings_of(settings, False)
+    cdef own_part own
+    cdef bytes flags = None
+    cdef const uint8_t *read_flags = NULL
+    if not raise_for(page_cut(p), rules):
+        return None
+    pieces = PyBytes_FromStringAndSize(<const char *>page_piece_keys(p), 8 * page_pieces(p))
+    is_known = site.is_known
+    if is_known:
+        flags = site.flags(pieces)
+    raise_for(page_weigh_own(p, NULL, &own), rules)
+    own.text = text_hash & 0xFF
+    if flags is not None:
+        if <size_t>len(flags) != page_pieces(p):
+            raise ValueError("flags() must return a byte for each piece")
+        read_flags = <const uint8_t *><const char *>flags
+        raise_for(page_weigh_own(p, read_flags, &own), rules)
+        own.text = text_hash & 0xFF
+    if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
+        return pieces, packed(OWN_DOUBTFUL if is_known else OWN_UNKNOWN, &own)
+    if own.tokens == own.whole:
+        return pieces, packed(OWN_WHOLE, &own)
+    if not raise_for(page_own_part(p, read_flags, &by, &own), rules):
+        return None
+    return pieces, packed(OWN_PART, &own)
+
+
+cdef struct noted_piece:
+    uint64_t key, subjects
+
+
+cdef inline int count_bits(uint64_t bits) noexcept nogil:
+    bits -= (bits >> 1) & <uint64_t>0x5555555555555555
+    bits = (bits & <uint64_t>0x3333333333333333) + ((bits >> 2) & <uint64_t>0x3333333333333333)
+    bits = (bits + (bits >> 4)) & <uint64_t>0x0F0F0F0F0F0F0F0F
+    return <int>((bits * <uint64_t>0x0101010101010101) >> 56)
+
+
+cdef inline uint64_t load_key(const unsigned char *at) noexcept nogil:
+    cdef uint64_t key = 0
+    cdef int i
+    for i in range(7, -1, -1):
+        key = key << 8 | at[i]
+    return key
+
+
+cdef enum:
+    SITE = 1
+    DOUBTFUL = 2
+    BUCKET = 8
+    FIRST_BUCKETS = 16
+    MOST_BUCKETS = 512
+    FILLED = 6
+
+
+cdef class PieceTable:
+    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on; the twin of site/table.py.
+
+    A bucket is filled from its front; a free place has no subjects.
+    """
+
+    cdef noted_piece *pieces
+    cdef size_t buckets, size
+    cdef int least[2]
+
+    def __cinit__(self, int least, int least_short):
+        self.least[0], self.least[1] = least, least_short
+        self.buckets = FIRST_BUCKETS
+        self.pieces = <noted_piece *>calloc(BUCKET * self.buckets, sizeof(noted_piece))
+        if self.pieces == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.pieces)
+
+    def __len__(self):
+        return self.size
+
+    def flags(self, bytes keys not None):
+        cdef const unsigned char *at = <const unsigned char *><const char *>keys
+        cdef Py_ssize_t i, n = len(keys) // 8
+        cdef bytes flags = PyBytes_FromStringAndSize(NULL, n)
+        cdef char *to = <char *>flags
+        cdef bint any_is = False
+        cdef noted_piece *found
+        for i in range(n):
+            found = self._find(load_key(at + 8 * i))
+            to[i] = 0 if found == NULL else self._flag(found)
+            any_is = any_is or to[i]
+        return flags if any_is else None
+
+    def learn(self, bytes keys not None, int subject):
+        cdef const unsigned char *at = <const unsigned char *><const char *>keys
+        cdef Py_ssize_t i
+        for i in range(len(keys) // 8):
+            self._note(load_key(at + 8 * i), <uint64_t>1 << subject)
+
+    def load(self, bytes data not None):
+        cdef const unsigned char *at = <const unsigned char *><const char *>data
+        cdef Py_ssize_t i, n = len(data) // 16
+        cdef uint64_t subjects
+        while <size_t>n > FILLED * self.buckets and self.buckets < MOST_BUCKETS:
+            self._grow()
+        for i in range(n - 1, -1, -1):
+            subjects = load_key(at + 16 * i + 8)
+            if subjects:
+                self._note(load_key(at + 16 * i), subjects)
+
+    def to_bytes(self):
+        return b"".join([key.to_bytes(8, "little") + subjects.to_bytes(8, "little") for key, subjects in self._all()])
+
+    def known(self):
+        return [
+            (key, subjects.bit_count()) for key, subjects in self._all() if subjects.bit_count() >= self.least[key & 1]
+        ]
+
+    cdef list _all(self):
+        cdef size_t i
+        return [
+            (self.pieces[i].key, self.pieces[i].subjects)
+            for i in range(BUCKET * self.buckets)
+            if self.pieces[i].subjects
+        ]
+
+    cdef noted_piece *_bucket(self, uint64_t key) noexcept:
+        return self.pieces + BUCKET * ((key >> 1) & (self.buckets - 1))
+
+    cdef char _flag(self, const noted_piece *piece) noexcept:
+        cdef int least = self.least[piece.key & 1], count = count_bits(piece.subjects)
+        return SITE if count >= least else DOUBTFUL if 2 * count >= least else 0
+
+    cdef noted_piece *_find(self, uint64_t key) noexcept:
+        cdef noted_piece *bucket = self._bucket(key)
+        cdef int i
+        for i in range(BUCKET):
+            if bucket[i].subjects == 0:
+                break
+            if bucket[i].key == key:
+                return &bucket[i]
+        return NULL
+
+    cdef int _note(self, uint64_t key, uint64_t subjects) except -1:
+        cdef noted_piece *bucket = self._bucket(key)
+        cdef noted_piece *found = self._find(key)
+        cdef int i, bits, place = BUCKET - 1, fewest = 65
+        if found != NULL:
+            found.subjects |= subjects
+            return 0
+        if bucket[BUCKET - 1].subjects != 0:
+            # The oldest stands last.
+            for i in range(BUCKET - 1, -1, -1):
+                bits = count_bits(bucket[i].subjects)
+                if bits < fewest:
+                    fewest, place = bits, i
+            if fewest >= self.least[0]:
+                return 0
+        else:
+            self.size += 1
+        for i in range(place, 0, -1):
+            bucket[i] = bucket[i - 1]
+        bucket[0].key, bucket[0].subjects = key, subjects
+        if self.size > FILLED * self.buckets and self.buckets < MOST_BUCKETS:
+            self._grow()
+        return 0
+
+    cdef int _grow(self) except -1:
+        cdef noted_piece *former = self.pieces
+        cdef noted_piece *bucket
+        cdef size_t i, n = BUCKET * self.buckets
+        cdef int k
+        cdef noted_piece *wider = <noted_piece *>calloc(2 * n, sizeof(noted_piece))
+        if wider == NULL:
+            raise MemoryError
+        self.pieces, self.buckets = wider, 2 * self.buckets
+        for i in range(n):
+            if former[i].subjects == 0:
+                continue
+            bucket = self._bucket(former[i].key)
+            k = 0
+            while bucket[k].subjects != 0:
+                k += 1
+            bucket[k] = former[i]
+        free(former)
+        return 0
 
 
 cdef class Reader:

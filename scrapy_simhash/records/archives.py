@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from io import BufferedIOBase
 from typing import BinaryIO, NamedTuple, cast
 
-from scrapy_simhash.records.mirror import below
+from scrapy_simhash.records.folder import below
 from scrapy_simhash.records.record import Broken
 from scrapy_simhash.records.source import BrokenStream, Origin, Source, guarded
 

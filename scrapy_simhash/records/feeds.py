@@ -1,17 +1,16 @@
-"""Feeds, as Scrapy writes them and others do: JSON Lines, one JSON array, CSV. Memory for one record at a time."""
+"""Feeds, as Scrapy writes them and others do: JSON Lines, one JSON array, CSV."""
 
 from __future__ import annotations
 
 import csv
 import json
-from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedIOBase
 from typing import Any, NamedTuple
 
 from scrapy_simhash.records.fields import Fields
-from scrapy_simhash.records.json_values import JsonValues, TooLarge
 from scrapy_simhash.records.record import Broken, PassedOver, Record
 from scrapy_simhash.records.source import LIMIT, TOO_LARGE, BrokenStream, Source
 
@@ -20,6 +19,14 @@ DELIMITERS = ",\t;"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: Bytes of a line that has no end after which the rest of a file is not looked at.
 HOPELESS = 16
+#: Bytes of the largest array that is read.
+ARRAY_LIMIT = HOPELESS * LIMIT
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODE = json.JSONDecoder().raw_decode
+
+
+class TooLarge(Exception):
+    """A line that is larger than what is kept in memory."""
 
 
 class Row(NamedTuple):
@@ -53,32 +60,49 @@ def json_lines(source: Source, fields: Fields) -> Iterator[Record | Broken | Pas
 
 
 def json_array(source: Source, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
-    """Yield the records of a feed that is one array of objects."""
-    values = JsonValues(_text_reader(source.stream), LIMIT)
+    """Yield the records of a feed that is one array of objects. All of its text is in memory, unlike JSON Lines."""
+    data = source.stream.read(ARRAY_LIMIT + 1)
     place = f"{source.name}:1"
+    if len(data) > ARRAY_LIMIT:
+        yield Broken(place, f"an array larger than {ARRAY_LIMIT >> 20} MB: write it as JSON Lines")
+        return
     try:
-        mark = values.mark()  # the bracket by which it was told
-        mark = values.mark() if values.next() == "]" else ","
-        while mark == ",":
-            values.next()
-            place = f"{source.name}:{values.line}"
-            yield _record(fields, place, values.value())
-            mark = values.mark()
-        place = f"{source.name}:{values.line}"
-        if mark != "]":
-            yield Broken(
-                place, "a comma or the end of the array should be here, the rest is not read", is_rest=True
-            )
-        # As where one crawl after another appended to a file.
-        elif values.next():
-            place = f"{source.name}:{values.line}"
-            yield Broken(place, "there is more after the end of the array, which is not read", is_rest=True)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         yield Broken(place, "not valid UTF-8, the rest is not read", is_rest=True)
-    except TooLarge:
-        yield Broken(place, f"{TOO_LARGE}, the rest is not read", is_rest=True)
-    except (ValueError, RecursionError):
-        yield Broken(place, "not JSON from here on, the rest is not read", is_rest=True)
+        return
+    at = _behind_space(text, text.index("[") + 1)
+    line = 1 + text.count("\n", 0, at)
+    mark = "]" if text[at : at + 1] == "]" else ","
+    while mark == ",":
+        place = f"{source.name}:{line}"
+        try:
+            value, end = _DECODE(text, at)
+        except (ValueError, RecursionError):
+            yield Broken(place, "not JSON from here on, the rest is not read", is_rest=True)
+            return
+        yield _record(fields, place, value) if end - at <= LIMIT else Broken(place, TOO_LARGE)
+        end = _behind_space(text, end)
+        mark = text[end : end + 1]
+        line, at = line + text.count("\n", at, end), end
+        if mark == ",":
+            at = _behind_space(text, end + 1)
+            line += text.count("\n", end, at)
+    end = _behind_space(text, at + 1)
+    if mark != "]":
+        yield Broken(
+            f"{source.name}:{line}", "a comma or the end of the array should be here, the rest is not read",
+            is_rest=True,
+        )
+    # As where one crawl after another appended to a file.
+    elif end < len(text):
+        line += text.count("\n", at, end)
+        yield Broken(f"{source.name}:{line}", "there is more after the end of the array, which is not read", is_rest=True)
+
+
+def _behind_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def csv_rows(source: Source, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
@@ -143,21 +167,6 @@ def _lines(stream: BufferedIOBase) -> Iterator[bytes | None]:
         else:
             yield line
         line = stream.readline(LIMIT + 1)
-
-
-def _text_reader(stream: BufferedIOBase) -> Callable[[int], str]:
-    """Return a function that reads so many characters at most; "" is the end."""
-    decoder = getincrementaldecoder("utf-8-sig")()
-
-    def read(size: int) -> str:
-        while True:
-            # No more than is there: what follows may be damaged.
-            piece = stream.read1(size)
-            text = decoder.decode(piece, not piece)
-            if text or not piece:
-                return text
-
-    return read
 
 
 class _TextLines:

@@ -1,4 +1,4 @@
-"""Scrapy's HTTP cache, as a folder or a dbm: its pages in the order in which they were fetched.
+"""Scrapy's HTTP cache, a folder: its pages in the order in which they were fetched.
 
 Scrapy keeps them pickled. A pickle from elsewhere can run any code when it is read in the usual way; here it can hold
 nothing but plain values.
@@ -6,16 +6,15 @@ nothing but plain values.
 
 from __future__ import annotations
 
-import dbm
 import gzip
 import io
 import os
 import pickle
 import re
 import zlib
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from scrapy_simhash.records.http import Answer, headers_of, page_of
 from scrapy_simhash.records.record import Broken, PassedOver, Record
@@ -85,72 +84,6 @@ def _entries(folder: str) -> Iterator[Path]:
             yield from (entry for entry in sorted(group.iterdir()) if _HEX.fullmatch(entry.name))
 
 
-#: Endings that modules of dbm add to a name.
-_MAIN_FILES = (".db", ".dat", ".pag")
-
-
-def dbm_name(path: str) -> str | None:
-    """Return the name by which the dbm module opens the file at *path*, None if it is no database of it.
-
-    Some of its databases are several files, of which one stands for all.
-    """
-    names = (path, *(path.removesuffix(ending) for ending in _MAIN_FILES))
-    return next((name for name in names if dbm.whichdb(name)), None)
-
-
-def dbm_file(name: str) -> str | None:
-    """Return the file by which the database *name* is told, where none is called so; None if there is none."""
-    files = (name + ending for ending in _MAIN_FILES if Path(name + ending).is_file())
-    return next((file for file in files if dbm.whichdb(name)), None)
-
-
-def is_part_of_dbm(path: str) -> bool:
-    """Tell whether *path* is a file that another one stands for, see dbm_name()."""
-    stem = path.removesuffix(".dir").removesuffix(".bak")
-    return stem != path and bool(dbm.whichdb(stem))
-
-
-def dbm_pages(name: str, shown: str) -> Iterator[Record | Broken | PassedOver]:
-    """Yield the pages of the cache of a spider that is a dbm. Some 200 bytes of memory for each, for the order."""
-    try:
-        opened = dbm.open(name, "r")  # noqa: SIM115
-    except _FAULTS as error:
-        yield Broken(shown, f"cannot be opened: {error}", is_rest=True)
-        return
-    with opened:
-        database = cast("MutableMapping[bytes, bytes]", opened)
-        entries: list[tuple[float, bytes]] = []
-        # Not all of the modules can be iterated.
-        for key in list(database.keys()):
-            if key.endswith(b"_time"):
-                try:
-                    entries.append((float(database[key]), key[: -len(b"_time")]))
-                except _FAULTS as error:
-                    yield Broken(f"{shown}:{_shown(key)}", f"the entry of the cache is damaged: {error}")
-        entries.sort()
-        for time, key in entries:
-            place = f"{shown}:{_shown(key)}"
-            try:
-                data = _plain(database[key + b"_data"])
-                headers = _headers(data["headers"])
-                answer = Answer(str(data["url"]), int(data["status"]), headers, bytes(data["body"]))
-            except _FAULTS as error:
-                yield Broken(place, f"the entry of the cache is damaged: {error}")
-                continue
-            yield _page(place, answer, data, time, _shown(key))
-
-
-#: One for each of the modules behind dbm.
-_FAULTS: tuple[type[Exception], ...] = (
-    *cast("tuple[type[Exception], ...]", dbm.error),
-    *(KeyError, ValueError, TypeError, AttributeError),
-)
-
-
-def _shown(key: bytes) -> str:
-    return ascii(key.decode("latin-1"))[1:-1]
-
-
 def _page(
     place: str, answer: Answer, data: Mapping[str, Any], time: float, key: str
 ) -> Record | Broken | PassedOver:
@@ -159,14 +92,6 @@ def _page(
     if any(flag in _INCOMPLETE for flag in data.get("flags") or ()):
         return PassedOver(place, "truncated")
     return page_of(place, answer, int(time), CacheEntry(key))
-
-
-def _headers(given: Mapping[bytes, Any]) -> dict[str, str]:
-    found = {}
-    for name, values in given.items():
-        value = values[-1] if isinstance(values, list | tuple) else values
-        found[name.decode("latin-1").lower()] = value.decode("latin-1")
-    return found
 
 
 class _Unreadable(ValueError):

@@ -9,7 +9,7 @@ from scrapy_simhash.records.feeds import BYTE_ORDER_MARK
 
 #: What can be read, for a message.
 KINDS = (
-    "folders, HTML, JSON Lines, JSON arrays, CSV, Parquet, WARC, WET, Scrapy's HTTP cache (folder or dbm), zip, tar,"
+    "folders, HTML, JSON Lines, JSON arrays, CSV, Parquet, WARC, WET, Scrapy's HTTP cache (a folder), zip, tar,"
     " and these compressed by gzip, zstd, bz2 or xz"
 )
 

@@ -19,18 +19,12 @@ from scrapy_simhash.records.archives import tar_members, zip_members
 from scrapy_simhash.records.compression import decompressed
 from scrapy_simhash.records.feeds import csv_rows, json_array, json_lines
 from scrapy_simhash.records.fields import NAMES_FOUND, Fields
-from scrapy_simhash.records.folder import Walk
-from scrapy_simhash.records.html_file import html_file
+from scrapy_simhash.records.folder import Walk, below, html_file
 from scrapy_simhash.records.http_cache import (
     cached_pages,
-    dbm_file,
-    dbm_name,
-    dbm_pages,
     is_cache,
-    is_part_of_dbm,
 )
 from scrapy_simhash.records.kinds import KINDS, kind_of
-from scrapy_simhash.records.mirror import below
 from scrapy_simhash.records.parquet import parquet_rows
 from scrapy_simhash.records.record import NOT_HTML, Broken, PassedOver, Record
 from scrapy_simhash.records.source import BUFFER, BrokenStream, Origin, Source, source_of
@@ -205,14 +199,10 @@ class Records(Iterator["Record | Broken"]):
             yield from self._unknown(source, kind, is_member)
 
     def _unknown(self, source: Source, kind: str | None, is_member: bool) -> _Found:
-        database = dbm_name(source.path) if source.path else None
-        if database is not None:
-            yield from dbm_pages(database, source.name)
-        elif kind in _ARCHIVES:
+        if kind in _ARCHIVES:
             yield PassedOver(source.name, "an archive in an archive")
         elif is_member:
-            is_part = source.path is not None and is_part_of_dbm(source.path)
-            if source.head and not is_part:
+            if source.head:
                 yield PassedOver(source.name, NOT_HTML)
         elif source.head:
             raise KindError(f"{source.name}: unknown kind of file; pages are read from {KINDS}")
@@ -252,8 +242,6 @@ def _expanded(given: Input) -> Iterable[str | BinaryIO]:
         return [sys.stdin.buffer]
     if os.path.lexists(name):
         return [name]
-    if database := dbm_file(name):
-        return [database]
     # Of pathlib only a folder has a glob.
     found = sorted(glob(name, recursive=True), key=os.fsencode)  # noqa: PTH207
     if not found:

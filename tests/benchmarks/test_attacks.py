@@ -12,12 +12,6 @@ from benchmarks.lib.readers import readers
 ONLY = ["--only", "comments", "Link headers", "www", "--scale", "0.01", "--repeats", "1"]
 
 
-def test_the_table_has_a_row_for_each_attack(capsys: pytest.CaptureFixture[str]) -> None:
-    assert attacks.main(ONLY) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert sorted(line.split("  ")[0] for line in lines[4:]) == ["Link headers", "comments", "www"]
-
-
 def test_programs_get_the_times_of_each_way_for_each_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert attacks.main([*ONLY, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["attacks"]["comments"]

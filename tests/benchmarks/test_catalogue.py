@@ -20,13 +20,6 @@ def test_no_product_is_merged_and_copies_are_found(kind: str, capsys: pytest.Cap
         assert 0 < one["mean_ms"] < one["longest_ms"]
 
 
-def test_the_table_has_a_row_for_each_size(capsys: pytest.CaptureFixture[str]) -> None:
-    assert catalogue.main(["--sizes", "20", "40", "--stores", "memory"]) == 0
-    *_, first, last = capsys.readouterr().out.splitlines()
-    assert first.split()[:2] == ["memory", "20"]
-    assert last.split()[0] == "40"
-
-
 def test_the_catalogue_is_the_same_in_every_run() -> None:
     pages = list(catalogue.pages(40))
     assert pages == list(catalogue.pages(40))

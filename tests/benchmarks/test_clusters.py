@@ -1,7 +1,5 @@
 """The program, run for real on a tiny pack."""
 
-import json
-
 import pytest
 
 from benchmarks import clusters
@@ -68,16 +66,6 @@ def test_a_crawl_tells_clusters_and_originals(pack: Pack) -> None:
     html = clusters.read_pages(pack)
     crawl = clusters.crawl(["d1", "d3", "d2"], lambda id: f"https://a.example/{id}", html, Config())
     assert crawl == Crawl({"d1": 0, "d3": 1, "d2": 0}, {"d2": "d1"})
-
-
-def test_the_program_prints_tables_or_json(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--orders", "1", "--show", "1", "-s", "SIMHASH_RULE=classic"]
-    assert clusters.main(arguments) == 0
-    printed = capsys.readouterr().out
-    assert f"PACK {pack.name}: 5 pages, 1 without a fingerprint" in printed
-    assert "near pairs in two clusters, first order\n  bakers d3 d4" in printed
-    clusters.main([*arguments, "--json"])
-    assert json.loads(capsys.readouterr().out)["packs"][0]["name"] == pack.name
 
 
 @pytest.mark.usefixtures("no_pack")

@@ -61,14 +61,6 @@ def test_pure_is_measured_without_the_kernel_in_a_process_of_its_own(
     assert one["found"] == 1
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_the_tables_name_every_run(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = run(capsys, "--only", "lean", "pairs", "recall").splitlines()
-    assert [line for line in lines if line.startswith("PAIRS at 1,000: 10 planted, 10 found in ")]
-    assert [line.split() for line in lines if line.startswith("20x32")] == [["20x32", "1.000", "1.000"]]
-    assert [line.split()[:3] for line in lines if line.startswith("lean")] == [["lean", "1,000", "4x16"]]
-
-
 def test_what_is_wanted_is_reached_or_not() -> None:
     results = [
         {"run": "auto", "size": 100_000, "batch": 0.35, "single": 0.7},

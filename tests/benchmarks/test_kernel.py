@@ -9,7 +9,6 @@ import pytest
 from benchmarks import kernel
 from benchmarks.lib import kernel_peers
 from benchmarks.lib.kernel_tables import WAYS
-from benchmarks.lib.pack import Pack
 from benchmarks.lib.readers import NATIVE, PURE, readers
 from benchmarks.lib.texts import CHARACTERS, WORDS, cut, text_sets
 from scrapy_simhash import PageFingerprinter
@@ -68,15 +67,6 @@ def test_every_figure_is_there_for_every_kernel(capsys: pytest.CaptureFixture[st
     assert {"Russian, 1,000 words, drawn", "Thai, 2,000 characters, drawn"} < {
         one["name"] for one in result["texts"]
     }
-
-
-@pytest.mark.usefixtures("no_memory")
-def test_the_table_says_what_is_wanted(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(capsys, "--pages", "4")
-    assert "MEMORY: this system does not tell" in out
-    assert "from evaluation packs (" in out
-    assert [line for line in out.splitlines() if line.startswith("pure: to fingerprint") and "<= 1" in line]
-    assert [line for line in out.splitlines() if line.startswith("wanted of native") and "<= 40.0" in line]
 
 
 @pytest.mark.usefixtures("no_pack", "no_memory")

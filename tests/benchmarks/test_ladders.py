@@ -1,6 +1,5 @@
 """The program, run for real on few pages."""
 
-import json
 from typing import Any
 
 import pytest
@@ -41,16 +40,3 @@ def test_a_broken_demand_is_said(result: dict[str, Any]) -> None:
     merged = {"kind": "translation", "pairs": 2, "merged": 1, "merged_at_3_bits": 0}
     wrong = {"edits": {"rungs": [], "kinds": []}, "templates": [], "variants": [merged]}
     assert ladders.broken(wrong) == ["translation: 1 pairs merged"]
-
-
-def test_the_program_prints_what_it_measured(
-    result: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ladders, "measure_edits", lambda variants: result["edits"])
-    monkeypatch.setattr(ladders, "measure_templates", lambda pages: result["templates"])
-    status = ladders.main(["--json"])
-    shown = json.loads(capsys.readouterr().out)
-    assert status == bool(shown["broken"])
-    assert shown["variants"] == result["variants"]
-    ladders.main([])
-    assert "20 % of the words" in capsys.readouterr().out

@@ -42,15 +42,6 @@ def test_the_pages_are_the_same_in_every_run(pack: Pack) -> None:
     assert len(pages_of(pack, 99)) == sum(doc.kind == "page" for doc in pack.docs.values())
 
 
-def test_the_program_prints_a_row_for_each_source(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    assert learning.main(["--pages", "20", "--repeats", "1"]) == 0
-    printed = capsys.readouterr().out
-    assert pack.name in printed
-    assert "generated sites" in printed
-    learning.main(["--pages", "20", "--repeats", "1", "--json"])
-    assert set(json.loads(capsys.readouterr().out)["sources"]) == {pack.name, "generated sites"}
-
-
 @pytest.mark.usefixtures("no_pack")
 def test_without_a_pack_generated_sites_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     learning.main(["--pages", "20", "--repeats", "1", "--json"])

@@ -28,14 +28,6 @@ def test_the_arrows_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_the_table_has_a_row_for_each_arrow(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = run(capsys, "--pages", "3").splitlines()
-    assert any(line.startswith(f"3 pages of evaluation packs ({pack.name}): median ") for line in lines)
-    names = [line.split("  ")[0] for line in lines]
-    start = names.index("parse (Scrapy's own)")
-    assert names[start + 1 : start + 7] == [*page.FINGERPRINT, "index find_or_add"]
-
-
 @pytest.mark.usefixtures("no_pack")
 def test_without_a_pack_the_sample_is_of_the_example_site_and_always_the_same() -> None:
     assert sample.sample([], 7) == sample.sample([], 7)

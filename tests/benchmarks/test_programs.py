@@ -14,7 +14,6 @@ PROGRAMS = [
     "index",
     "hamming",
     "hints",
-    "plans",
     "pairs",
     "kernel",
     "page",

@@ -86,13 +86,6 @@ def test_many_processes_find_what_one_finds(pack: Pack) -> None:
     assert quality.measure_pack(pack, [3], jobs=2) == quality.measure_pack(pack, [3], jobs=1)
 
 
-def test_the_table_holds_the_same_figures(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = run(capsys, "--jobs", "1", "--k", "3").splitlines()
-    row = next(line for line in lines if line.startswith("all pairs"))
-    assert row.split() == "all pairs 2 1 1.000 / 0.500 1.000 / 0.500".split()
-    assert "  0 bits, 1.00 alike  d3  d5" in lines
-
-
 def test_a_scorer_of_another_opinion_is_not_passed_over(pack: Pack) -> None:
     (pack.folder / "pack.py").write_text("def score(fps, k): return {'unlisted_within_k': []}", "utf-8")
     with pytest.raises(RuntimeError, match="other unlisted pairs"):

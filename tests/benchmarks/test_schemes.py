@@ -32,13 +32,6 @@ def test_every_scheme_is_measured_on_every_pack(pack: Pack, capsys: pytest.Captu
     assert {one["unlisted"] for name, one in figures.items() if "," not in name} == {1}
 
 
-def test_the_table_has_a_row_for_each_scheme(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    own = "tests.schemes.own.BY_LINKS"
-    said = run(capsys, "--only", "moz", own, "--k", "3")
-    assert [line.split()[0] for line in said.splitlines()[-3:]] == ["precision", "moz", own]
-    assert "1.000 / 0.500" in said
-
-
 def test_without_a_pack_it_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from lxml import html
 from lxml.html import HtmlElement
 
-from benchmarks import ROOT, shared_text
+from benchmarks import ROOT
 from benchmarks.lib.shared_text import PLANS, Page, Plan, Site, make_site, sites
 from benchmarks.lib.shared_text.entities import ENTITIES, FEW
 from benchmarks.lib.shared_text.sites import REPOSTS
@@ -178,20 +178,3 @@ def test_text_that_is_nearly_all_shared_is_told_by_the_figures() -> None:
     figures = measure_site(make_site(Plan("branches", 500, own=FEW)), Config(rule="classic"), count=1)
     assert figures["kept"] < 0.2
     assert figures["merged"][0]["page"] != figures["merged"][0]["original"]
-
-
-def test_the_program_prints_a_row_for_each_site(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        shared_text,
-        "sites",
-        lambda seed, plans: [make_site(PLANS[0], seed=seed), make_site(PLANS[1], seed=seed)],
-    )
-    shared_text.main(["--seed", "3", "--orders", "1"])
-    printed = capsys.readouterr().out
-    assert all(plan.name in printed for plan in PLANS[:2])
-    shared_text.main(["--seed", "3", "--orders", "1", "--json"])
-    result = json.loads(capsys.readouterr().out)
-    assert [one["site"] for one in result["sites"]] == [plan.name for plan in PLANS[:2]]
-    assert set(result["all"]) == {"default", "classic"}

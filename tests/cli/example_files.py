@@ -37,11 +37,7 @@ REPORT = (
 )
 #: Arguments of a run of each command that reads files, those of its example where that does.
 READING = {
-    name: shlex.split(
-        "plan --pages 10M --sample hashes.txt"
-        if name == "plan"
-        else command_of(name).EXAMPLE.splitlines()[0].removeprefix("$ scrapy-simhash ")
-    )
+    name: shlex.split(command_of(name).EXAMPLE.splitlines()[0].removeprefix("$ scrapy-simhash "))
     for name in COMMANDS
     if name != "completion"
 }

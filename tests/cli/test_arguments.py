@@ -6,8 +6,7 @@ import pytest
 
 from scrapy_simhash.cli.arguments import chosen_plan, parsed_distance
 from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.index.plans.covers import plans_for
-from scrapy_simhash.index.plans.plan import Plan
+from scrapy_simhash.index.plans import Plan, plans_for
 
 
 @pytest.mark.parametrize("text", ["0", "3", "64", "03"])

@@ -25,17 +25,17 @@ import pty
 #: What is typed before the Tab, and what it is completed to. The folder has hashes.txt and news.sqlite.
 CASES: Mapping[str, Sequence[str]] = {
     "": list(COMMANDS),
+    "dedup --keep p": ["preferred"],
     "fi": ["find", "find-all", "find-clusters", "fingerprint"],
     "report --": ["--help", "--html", "--json", "--url"],
     "export --output=ne": ["--output=news.sqlite"],
-    "plan --index n": ["native"],
     "completion ": ["bash", "fish", "zsh"],
     "info ": ["hashes.txt", "news.sqlite"],
     "compare hashes.txt ha": ["hashes.txt"],
     "merge news.sqlite ne": ["news.sqlite"],
     "find --stored ha": ["hashes.txt"],
     # Nobody knows how many.
-    "plan --pages ": [],
+    "find-all --distance ": [],
 }
 PROMPT = "ready> "
 #: Reads the completions, and says where the arguments go that a line has after a Tab.

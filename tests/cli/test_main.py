@@ -173,7 +173,7 @@ def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
     assert done.stderr == b"scrapy-simhash: cannot write /dev/full: No space left on device\n"
     assert done.returncode == 1
     with Path("/dev/full").open("wb") as full:
-        for further in ([*arguments], ["--help"], ["plan", "--pages", "10M"]):
+        for further in ([*arguments], ["--help"], ["completion", "bash"]):
             process = started(*further, stdout=full.fileno())
             _, complained = process.communicate(timeout=60)
             assert complained == b"scrapy-simhash: cannot write standard output: No space left on device\n"
@@ -302,7 +302,7 @@ def test_an_interrupt_while_it_writes_is_quiet(tmp_path: Path) -> None:
 @posix_only
 @pytest.mark.parametrize(
     "arguments",
-    [["find-all"], ["--help"], ["plan", "--pages", "10M"], ["find-all", "--output", "/dev/stdout"]],
+    [["find-all"], ["--help"], ["completion", "bash"], ["find-all", "--output", "/dev/stdout"]],
 )
 def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "hashes.txt").write_bytes(CROWD)

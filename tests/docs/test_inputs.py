@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dbm.dumb
 import json
 import pickle
 import re
@@ -43,15 +42,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for url, page in zip(URLS, PAGES, strict=True):
                 writer.write(Record(url, page, "made:1"))
     make_cache(tmp_path / ".scrapy" / "httpcache" / "news")
-    with dbm.dumb.open(".scrapy/httpcache/news.db") as database:
-        for number, (url, page) in enumerate(zip(URLS, PAGES, strict=True)):
-            data = {
-                "url": url,
-                "status": 200,
-                "headers": {b"Content-Type": [b"text/html"]},
-                "body": page.encode(),
-            }
-            database[f"{number}_data"], database[f"{number}_time"] = pickle.dumps(data), str(number)
     return tmp_path
 
 

@@ -23,9 +23,9 @@ from scrapy_simhash.index import (
     SimhashIndex,
     choose,
 )
-from scrapy_simhash.index.plans.blocks import partition
-from scrapy_simhash.index.plans.growth import FOREVER
-from scrapy_simhash.index.pure.address import ADDRESS_MASK, SCATTER, address_of
+from scrapy_simhash.index.growth import FOREVER
+from scrapy_simhash.index.plans import partition
+from scrapy_simhash.index.pure.tables import ADDRESS_MASK, SCATTER, address_of
 from tests.examples import examples
 from tests.index.cores import CORES, assert_finds_what_linear_scan_finds, every_core, over, probing
 from tests.index.values import (

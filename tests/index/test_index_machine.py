@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, SimhashIndex
-from scrapy_simhash.index.plans.growth import FOREVER
-from scrapy_simhash.index.plans.probing_plan import ProbingPlan
+from scrapy_simhash.index.growth import FOREVER
+from scrapy_simhash.index.probing_plan import ProbingPlan
 from tests.examples import examples
 from tests.index.cores import CORES, over, probing
 

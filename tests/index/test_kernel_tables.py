@@ -15,7 +15,7 @@ import pytest
 from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Match, Plan, SimhashIndex
 from scrapy_simhash.index.base import Door
-from scrapy_simhash.index.plans.growth import FOREVER, as_probing
+from scrapy_simhash.index.growth import FOREVER, as_probing
 from tests.index.cores import over, probing
 
 pytestmark = pytest.mark.skipif(

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from scrapy_simhash import kernel
 from scrapy_simhash.index import Plan
 from scrapy_simhash.index.pairs import PURE_CANDIDATE, pairs, plan_for
-from scrapy_simhash.index.plans.blocks import partition
-from scrapy_simhash.index.plans.covers import plans_for, scan
-from scrapy_simhash.index.pure.address import SCATTER
+from scrapy_simhash.index.plans import partition, plans_for, scan
+from scrapy_simhash.index.pure.tables import SCATTER
 from tests.index.values import ALL_ONES, bit, fingerprints, flipped
 
 Pairs = list[tuple[int, int, int]]

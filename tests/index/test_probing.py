@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.index import Match, ProbingIndex, ProbingPlan
-from scrapy_simhash.index.plans.blocks import partition
+from scrapy_simhash.index.plans import partition
 from tests.index.cores import assert_finds_what_linear_scan_finds, every_core, probing, probing_over
 from tests.index.values import (
     ALL_ONES,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from scrapy_simhash.index.progress import INTERVAL, paced
+from scrapy_simhash.index.values import INTERVAL, paced
 
 
 def test_it_is_told_at_most_once_in_an_interval() -> None:

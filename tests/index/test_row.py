@@ -5,8 +5,8 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from scrapy_simhash.index import row
-from scrapy_simhash.index.row import row_of
+from scrapy_simhash.index import values as row
+from scrapy_simhash.index.values import row_of
 
 
 class Number:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans.blocks import key_mask, partition
+from scrapy_simhash.index.plans import key_mask, partition
 
 ALL_ONES = 2**64 - 1
 

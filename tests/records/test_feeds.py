@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.records import Broken, Fields, Record, json_values, read
+from scrapy_simhash.records import Broken, Fields, Record, feeds, read
 from scrapy_simhash.records import feeds as feeds_module
 from tests.examples import examples
 
@@ -67,12 +67,8 @@ def test_a_line_that_is_too_long_is_broken_and_the_next_is_read(monkeypatch: pyt
 # --- JSON.
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 16])
 @pytest.mark.parametrize("indent", [None, 0, 4])
-def test_an_array_is_records_however_it_is_laid_out_and_wherever_reading_breaks_it(
-    chunk: int, indent: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(json_values, "CHUNK", chunk)
+def test_an_array_is_records_however_it_is_laid_out(indent: int | None) -> None:
     short = [{**page, "html": page["html"][:50]} for page in PAGES]
     for text in (json.dumps(short, indent=indent), f"\ufeff [ {', '.join(map(json.dumps, short))}\r\n]\n "):
         assert values(text) == short
@@ -87,9 +83,7 @@ JSON_VALUES = (
 @given(st.lists(st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3), max_size=4), st.booleans())
 def test_an_array_is_what_json_says_it_is(rows: list[dict[str, Any]], is_ascii: bool) -> None:
     rows = [{**row, "url": "https://example.com/", "html": "<p>"} for row in rows]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_values, "CHUNK", 5)
-        assert values(json.dumps(rows, ensure_ascii=is_ascii, indent=1)) == rows
+    assert values(json.dumps(rows, ensure_ascii=is_ascii, indent=1)) == rows
 
 
 def test_what_scrapy_writes_for_no_items_is_an_empty_array() -> None:
@@ -101,16 +95,10 @@ def test_a_record_of_an_array_knows_the_line_where_it_begins() -> None:
     assert [record.place for record in found(f"[\n{one},\n\n{one}]")] == ["<stream>:2", "<stream>:5"]
 
 
-def test_a_wrong_array_is_broken_where_it_is_wrong_and_not_read_to_its_end() -> None:
-    class Endless(BytesIO):
-        def read1(self, size: int | None = -1) -> bytes:
-            assert self.tell() <= 1 << 20, "it reads on"
-            return super().read1(size)
-
-    stream = Endless(b'[{"a": 1}, {"b": oops' + b"s" * (1 << 22))
-    assert list(read([stream])) == [
-        Broken("<stream>:1", "not JSON from here on, the rest is not read", is_rest=True)
-    ]
+def test_an_array_that_is_too_large_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "ARRAY_LIMIT", 1 << 20)
+    text = json.dumps([{"url": "https://a.example/", "html": "a" * (1 << 20)}])
+    assert broken(text) == ["1: an array larger than 1 MB: write it as JSON Lines"]
 
 
 # --- CSV.
@@ -216,7 +204,7 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
     (f"[{LINE}\n", ["2: a comma or the end of the array should be here, the rest is not read"]),
     (f"[{LINE}]\n[{LINE}]", ["2: there is more after the end of the array, which is not read"]),
     ("[{" + '"a": [' * 100_000, ["1: not JSON from here on, the rest is not read"]),
-    (f"[{LINE},".encode() + b"\xff", ["1: not valid UTF-8, the rest is not read"]),
+    (f"[{LINE},".encode() + b"\xff", ["1: not valid UTF-8"]),
     ('url,html\nhttps://a.example/,"b', ["2: not CSV: unexpected end of data"]),
     ('url,html\nhttps://a.example/,"b"c\n', ["2: not CSV: ',' expected after '\"'"]),
     ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
@@ -233,7 +221,7 @@ def test_what_is_wrong_is_broken_by_its_line(text: str | bytes, reasons: list[st
     assert broken(text) == reasons
 
 
-@pytest.mark.parametrize("start", [f"{LINE}\n", f"[{LINE},", f"url,html\n{PAGES[0]['url']},a\n"])
+@pytest.mark.parametrize("start", [f"{LINE}\n", f"url,html\n{PAGES[0]['url']},a\n"])
 def test_what_cannot_be_read_on_is_broken_and_what_came_before_it_is_not(start: str) -> None:
     class Failing(RawIOBase):
         content = start.encode().ljust(1_000)

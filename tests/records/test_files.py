@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from scrapy_simhash.exceptions import FileError, KindError
-from scrapy_simhash.records import Broken, Record, extras, html_file, read
+from scrapy_simhash.records import Broken, Record, extras, folder, read
 from scrapy_simhash.records.compression import CODECS, Codec
 from scrapy_simhash.records.kinds import kind_of
 from tests.records.pages import FERRY, PILOT, found, pages, passed_over, reasons
@@ -71,7 +71,7 @@ def test_an_input_of_no_known_kind_is_refused_with_all_kinds(tmp_path: Path) -> 
         found(path)
     assert str(caught.value) == (
         f"{path}: unknown kind of file; pages are read from folders, HTML, JSON Lines, JSON arrays, CSV, Parquet,"
-        " WARC, WET, Scrapy's HTTP cache (folder or dbm), zip, tar, and these compressed by gzip, zstd, bz2 or xz"
+        " WARC, WET, Scrapy's HTTP cache (a folder), zip, tar, and these compressed by gzip, zstd, bz2 or xz"
     )
 
 
@@ -350,7 +350,7 @@ def test_a_member_without_a_name_is_none(tmp_path: Path) -> None:
 def test_a_page_that_is_too_large_or_becomes_so_is_not_read_to_its_end(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(html_file, "LIMIT", 100_000)
+    monkeypatch.setattr(folder, "LIMIT", 100_000)
     page = b"<p>" + b"x" * 3_000_000
     path = tmp_path / name
     if name.startswith("page.html"):

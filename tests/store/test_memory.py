@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
-from scrapy_simhash.index.plans import growth
+from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex, growth
 from scrapy_simhash.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
 from tests.examples import examples

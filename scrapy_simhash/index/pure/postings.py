@@ -11,14 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import SupportsIndex
 
-from scrapy_simhash.index._arguments import MAX_KEY, checked_key, checked_value
-from scrapy_simhash.index.match import Match, cut, nearest_first
-from scrapy_simhash.index.plans.growth import Step
-from scrapy_simhash.index.plans.plan import Plan
-from scrapy_simhash.index.pure.plan_tables import PlanTables
-from scrapy_simhash.index.pure.probe_tables import ProbeTables
-from scrapy_simhash.index.pure.table import LEAF_SIZE
-from scrapy_simhash.index.pure.tables import Tables
+from scrapy_simhash.index.growth import Step
+from scrapy_simhash.index.plans import Plan
+from scrapy_simhash.index.pure.cells import ProbeTables
+from scrapy_simhash.index.pure.tables import LEAF_SIZE, PlanTables, Tables
+from scrapy_simhash.index.values import MAX_KEY, Match, checked_key, checked_value, cut, nearest_first
 
 #: From so many new fingerprints on, tables are told of all at once.
 BATCH = 64

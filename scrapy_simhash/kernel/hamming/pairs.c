@@ -7,7 +7,7 @@
 #include "scan.h"
 #include "x86.h"
 
-/* As index/pure/address.py scatters keys: 2^64 divided by the golden ratio. */
+/* As index/pure/tables.py scatters keys: 2^64 divided by the golden ratio. */
 #define SCATTER 0x9e3779b97f4a7c15u
 
 enum {

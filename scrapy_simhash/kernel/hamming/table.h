@@ -29,7 +29,7 @@
 #define SEGMENT_BITS 6
 #define SEGMENTS (1 << SEGMENT_BITS)
 
-/* 2^64 divided by the golden ratio, as in index/pure/address.py. */
+/* 2^64 divided by the golden ratio, as in index/pure/tables.py. */
 #define SCATTER 0x9E3779B97F4A7C15u
 
 typedef struct {

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.failing import failing
-from scrapy_simhash.records.html_file import PageFile
+from scrapy_simhash.records.folder import PageFile
 from scrapy_simhash.records.record import Record
 from scrapy_simhash.records.writing.writer import Marks, Values, bytes_of
 

@@ -13,7 +13,7 @@ from scrapy_simhash.exceptions import FileError, KindError
 from scrapy_simhash.failing import failing
 from scrapy_simhash.records.compression import codec_of
 from scrapy_simhash.records.feeds import Row
-from scrapy_simhash.records.html_file import PageFile
+from scrapy_simhash.records.folder import PageFile
 from scrapy_simhash.records.http_cache import CacheEntry
 from scrapy_simhash.records.parquet import TableRow
 from scrapy_simhash.records.record import Record

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans.blocks import key_mask, partition
-from scrapy_simhash.index.pure.address import ADDRESS_MASK, SLOT_LIMIT, Lanes, address_of
+from scrapy_simhash.index.plans import key_mask, partition
+from scrapy_simhash.index.pure.tables import ADDRESS_MASK, SLOT_LIMIT, Lanes, address_of
 from tests.index.values import ALL_ONES, fingerprints, key_masks
 
 

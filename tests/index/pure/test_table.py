@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.pure.address import ADDRESS_BITS, SLOT_BITS
-from scrapy_simhash.index.pure.table import CELLS_PER_LEAF, GUARD, Table
+from scrapy_simhash.index.pure.tables import ADDRESS_BITS, CELLS_PER_LEAF, GUARD, SLOT_BITS, Table
 
 #: A few addresses, some equal, some with nothing above the lowest bits, so that leaves split unevenly or not.
 addresses = st.integers(0, 2**ADDRESS_BITS - 1) | st.integers(0, 3) | st.just(2**ADDRESS_BITS - 1)

@@ -1,0 +1,29 @@
+"""The other ways to search that the source documents describe, each short and exact.
+
+A way holds a set of distinct fingerprints and finds those within a distance of a query. No crawl uses them: they are
+here to be read, compared with ``SimhashIndex`` by tests, and measured beside it by ``python -m benchmarks.methods``.
+"""
+
+from benchmarks.methods.flips import ExpandedSet, FlipProbing, probes
+from benchmarks.methods.frozen import FrozenTables
+from benchmarks.methods.shards import ShardedTables
+from benchmarks.methods.sorted_tables import Permutation, SortedRuns, SortedTables, by_guessing, by_halving
+from benchmarks.methods.trie import SortedTrie
+from benchmarks.methods.way import Found, Way, effective_bits
+
+__all__ = [
+    "ExpandedSet",
+    "FlipProbing",
+    "Found",
+    "FrozenTables",
+    "Permutation",
+    "ShardedTables",
+    "SortedRuns",
+    "SortedTables",
+    "SortedTrie",
+    "Way",
+    "by_guessing",
+    "by_halving",
+    "effective_bits",
+    "probes",
+]

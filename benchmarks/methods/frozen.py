@@ -1,0 +1,126 @@
+"""Sorted tables compressed: the gaps between neighbours, each in as few bits as can be.
+
+Neighbours in a long sorted list share their leading bits. A gap is written as its bit length, in Huffman's code, and
+the bits behind its leading one, as they are::
+
+    predecessor   0110 1110 0010 1010
+    number        0110 1110 1001 0101
+    XOR           0000 0000 1011 1111        length 8, then  011 1111        as in the paper
+    difference    0000 0000 0110 1011        length 7, then   10 1011        nearly two bits shorter
+
+A block begins with its first number in full, so that the blocks can be halved. Source: Manku, Jain, Das Sarma, WWW
+2007, section 3.2; Huffman 1952; for the canonical code Schwartz and Kallick 1964.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+
+from benchmarks.methods.sorted_tables import Permutation, permutations
+from benchmarks.methods.way import Way
+from scrapy_simhash.index import Plan
+
+#: How a gap is taken from a number and its predecessor, and how it is applied to the latter again.
+GAPS = {"difference": (operator.sub, operator.add), "xor": (operator.xor, operator.xor)}
+#: Numbers in a block.
+BLOCK = 64
+
+
+def code_of(counts: Mapping[int, int]) -> dict[int, str]:
+    """Return Huffman's word for each symbol by its count: the frequent ones are short, none begins another one.
+
+    >>> code_of({0: 5, 1: 1, 2: 2, 3: 3})
+    {0: '0', 3: '10', 1: '110', 2: '111'}
+    """
+    lengths = dict.fromkeys(counts, 0) if len(counts) > 1 else dict.fromkeys(counts, 1)
+    # The second number decides between equal counts, so that the answer is always the same.
+    heap = [(count, symbol, [symbol]) for symbol, count in counts.items()]
+    heapify(heap)
+    while len(heap) > 1:
+        rarest, _, below = heappop(heap)
+        next_rarest, order, further = heappop(heap)
+        for symbol in below + further:
+            lengths[symbol] += 1
+        heappush(heap, (rarest + next_rarest, order, below + further))
+    words, number, last = {}, 0, 0
+    for length, symbol in sorted((length, symbol) for symbol, length in lengths.items()):
+        number <<= length - last
+        words[symbol] = f"{number:0{length}b}"
+        number, last = number + 1, length
+    return words
+
+
+class FrozenTable:
+    """Rising numbers of 64 bits in few: blocks of gaps, searched as they lie there.
+
+    >>> list(FrozenTable([3, 1000, 1001, 5000], "difference").numbers_from(1001))
+    [1001, 5000]
+    """
+
+    def __init__(self, numbers: Sequence[int], gap: str) -> None:
+        take, self._apply = GAPS[gap]
+        blocks = [numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK)]
+        gaps = [[take(number, before) for before, number in pairwise(block)] for block in blocks]
+        words = code_of(Counter(gap.bit_length() for of_block in gaps for gap in of_block))
+        self._lengths = {word: length for length, word in words.items()}
+        self._firsts = [block[0] for block in blocks]
+        self._texts = [
+            "".join(words[gap.bit_length()] + f"{gap:b}"[1:] for gap in of_block) for of_block in gaps
+        ]
+        #: All bits of the firsts and the words.
+        self.bits = sum(64 + len(text) for text in self._texts)
+
+    def numbers_from(self, first: int) -> Iterator[int]:
+        """Yield the numbers from *first* on, rising; half a block is read on average before the first one comes."""
+        for block in range(max(bisect_left(self._firsts, first) - 1, 0), len(self._firsts)):
+            yield from (number for number in self._numbers(block) if number >= first)
+
+    def _numbers(self, block: int) -> Iterator[int]:
+        number, text, here = self._firsts[block], self._texts[block], 0
+        yield number
+        while here < len(text):
+            end = here + 1
+            while text[here:end] not in self._lengths:
+                end += 1
+            here, length = end, self._lengths[text[here:end]]
+            end = here + length - 1
+            number = self._apply(number, int("1" + text[here:end], 2))
+            here = end
+            yield number
+
+
+class FrozenTables(Way):
+    """A frozen table for each of *plan*, for a set that does not change; *gap* is ``difference`` or ``xor``.
+
+    >>> way = FrozenTables(Plan.classic(max_distance=3, blocks=6), [0b0000, 0b0111, 0b1111])
+    >>> way.find(0b0000)
+    [Found(value=0, distance=0), Found(value=7, distance=3)]
+    """
+
+    def __init__(self, plan: Plan, values: Iterable[int], gap: str = "difference") -> None:
+        self.max_distance = plan.max_distance
+        distinct = set(values)
+        self._tables: list[tuple[Permutation, FrozenTable]] = [
+            (order, FrozenTable(sorted(map(order.permute, distinct)), gap)) for order in permutations(plan)
+        ]
+        #: The mean bits a fingerprint takes in a table.
+        self.bits = sum(table.bits for _, table in self._tables) / max(len(distinct), 1) / len(self._tables)
+
+    def add_many(self, values: Iterable[int]) -> None:
+        """Refuse: what is frozen is made anew."""
+        raise TypeError("frozen tables cannot grow: make new ones")
+
+    def candidates(self, value: int) -> Iterator[int]:
+        """Yield what some table has under the key of *value*."""
+        for order, table in self._tables:
+            rest = 64 - order.key_bits
+            first = order.permute(value) >> rest << rest
+            for number in table.numbers_from(first):
+                if number >= first + (1 << rest):
+                    break
+                yield order.unpermute(number)

@@ -1,0 +1,70 @@
+"""Each table cut into ranges, its shards, which may stand on machines of their own.
+
+With 256 shards the first byte of the permuted fingerprint is the number of its shard::
+
+    table of A C F   | 00 ... | 01 ... | 02 ... |  ......  | ff ... |
+                                   ^
+    permuted query            0x 01 9c ...               one shard of each table is asked, for its key begins with
+                                                         that byte; of a key of only 6 bits, four neighbours are
+
+Source: Manku, Jain, Das Sarma, WWW 2007, section 3; 256 shards by the first byte: the README of simhash-cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from benchmarks.methods.sorted_tables import SortedTable, permutations
+from benchmarks.methods.way import Way
+from scrapy_simhash.index import Plan
+
+
+class Address(NamedTuple):
+    """Which shard of which table; the numbers of both begin with 0."""
+
+    table: int
+    shard: int
+
+
+class ShardedTables(Way):
+    """Sorted tables in 2**``shard_bits`` shards each, which are made when they are needed.
+
+    >>> way = ShardedTables(Plan.classic(max_distance=3, blocks=6), shard_bits=8)
+    >>> way.add_many([0b0000, 0b0111, 0b1111])
+    >>> way.find(0b0000)
+    [Found(value=0, distance=0), Found(value=7, distance=3)]
+    >>> len(way.asked(0b0000))
+    20
+    """
+
+    def __init__(self, plan: Plan, shard_bits: int) -> None:
+        self.max_distance = plan.max_distance
+        self._shift = 64 - shard_bits
+        self._permutations = permutations(plan)
+        self.shards: dict[Address, SortedTable] = {}
+
+    def add_many(self, values: Iterable[int]) -> None:
+        """Add *values*, to one shard of each table; each shard is told once."""
+        dealt: dict[Address, list[int]] = {}
+        for value in values:
+            for table, order in enumerate(self._permutations):
+                dealt.setdefault(Address(table, order.permute(value) >> self._shift), []).append(value)
+        for address, batch in dealt.items():
+            order = self._permutations[address.table]
+            self.shards.setdefault(address, SortedTable(order)).add_many(batch)
+
+    def asked(self, value: int) -> list[Address]:
+        """Return the shards to ask for *value*: one of each table, or the neighbours that share a short key."""
+        asked = []
+        for table, order in enumerate(self._permutations):
+            spread = max(64 - self._shift - order.key_bits, 0)
+            first = order.permute(value) >> self._shift >> spread << spread
+            asked += [Address(table, shard) for shard in range(first, first + (1 << spread))]
+        return asked
+
+    def candidates(self, value: int) -> Iterator[int]:
+        """Yield what the shards find."""
+        for address in self.asked(value):
+            if address in self.shards:
+                yield from self.shards[address].candidates(value)
