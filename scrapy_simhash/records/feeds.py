@@ -91,13 +91,15 @@ def json_array(source: Source, fields: Fields) -> Iterator[Record | Broken | Pas
     end = _behind_space(text, at + 1)
     if mark != "]":
         yield Broken(
-            f"{source.name}:{line}", "a comma or the end of the array should be here, the rest is not read",
+            f"{source.name}:{line}",
+            "a comma or the end of the array should be here, the rest is not read",
             is_rest=True,
         )
     # As where one crawl after another appended to a file.
     elif end < len(text):
         line += text.count("\n", at, end)
-        yield Broken(f"{source.name}:{line}", "there is more after the end of the array, which is not read", is_rest=True)
+        place = f"{source.name}:{line}"
+        yield Broken(place, "there is more after the end of the array, which is not read", is_rest=True)
 
 
 def _behind_space(text: str, at: int) -> int:
