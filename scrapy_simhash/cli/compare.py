@@ -23,8 +23,9 @@ from scrapy_simhash.fingerprinter import PageFingerprinter
 
 EXAMPLE = """\
 $ scrapy-simhash compare page.html other.html
-near-duplicates: distance 4, similarity 0.96, the same subject
-rule: simhash distance <= 8 or same subject, similarity >= 0.80
+near-duplicates: distance 4, similarity 0.96, titles: equal; decided by all
+text, which needs 0.8
+...
 they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
 ...
 """

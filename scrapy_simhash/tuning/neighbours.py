@@ -25,7 +25,7 @@ class Neighbours:
     """Knows the pages of a sample; told of the pages of a store, finds for each what a crawl compared it with.
 
     That is, of a page that repeats another one, that other one; of any other page, the most alike of the earlier
-    originals that a crawl finds for it: within reach of the rule, or with the same subject.
+    originals that a crawl finds for it: within reach of the rule, or with the same title.
     """
 
     def __init__(self, rule: Rule, sample: Iterable[Page]) -> None:

@@ -277,7 +277,7 @@ def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, capsys
             "is_near_duplicate",
             "distance",
             "similarity",
-            "is_same_subject",
+            "titles",
             "changed_by",
         ):
             assert found[figure] == expected[figure], figure

@@ -152,10 +152,10 @@ def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("default", "simhash distance <= 8 or same subject, similarity >= 0.80, scope"),
+        ("default", "simhash distance <= 8 or equal titles, similarity >= 0.80 (0.70: equal titles"),
         ("classic", "simhash distance <= 3, scope"),
-        ("strict", "simhash distance <= 8 or same subject, similarity >= 0.99, scope"),
-        ("narrow", "simhash distance <= 3 or same subject, similarity >= 0.80, scope"),
+        ("strict", "simhash distance <= 8 or equal titles, similarity >= 0.99 (0.985: equal titles"),
+        ("narrow", "simhash distance <= 3 or equal titles, similarity >= 0.80 (0.70: equal titles"),
     ],
 )
 def test_the_log_says_the_rule_and_how_alike_the_first_copy_is(

@@ -4,7 +4,7 @@ Distance says how likely two pages are alike; a sketch estimates *how* alike, an
 same thing::
 
     112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: what share of them two pages have in common
-     16 bytes   8 numbers of 16 bits the subject's words: whether two pages name the same subject
+     16 bytes   8 numbers of 16 bits   the title key: which words two titles have that the other lacks
 
 Every shingle falls into one bin, and the least of a bin stands for it. A bin holds 0 when it is empty, else one of
 three marks of its shingle.
