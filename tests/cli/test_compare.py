@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import combinations
 from pathlib import Path
+from random import Random
 from threading import Thread
 from typing import Any
 
 import pytest
 from lxml.html import document_fromstring
+from scrapy import Request
+from scrapy.utils.request import fingerprint
 
-from scrapy_simhash import Config, PageFingerprinter
+from benchmarks.lib.shared_text.titles import TitlePlan, make_title_site
+from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter, Status
 from scrapy_simhash.cli.alignment import aligned
 from scrapy_simhash.cli.comparison_text import LEFT_OUT, PLAIN, RED
 from scrapy_simhash.cli.main import main
+from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.text.main_text import REASONS
+from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.example_files import FERRY, PILOT, html
 
 Capture = pytest.CaptureFixture[str]
@@ -293,3 +300,36 @@ def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, capsys
 def test_only_one_page_can_be_standard_input(capsys: Capture) -> None:
     assert main(["compare", "-", "-"]) == 2
     assert capsys.readouterr().err == "scrapy-simhash: only one of the pages can be standard input\n"
+
+
+# --- One account of a decision: what a crawl has said of two pages, the command says too.
+
+
+def test_of_all_pairs_of_a_crawl_the_command_says_what_the_crawl_has_said(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    site = make_title_site(TitlePlan("jobs", 120, 20, tag="(m/f/d)"))
+    pages = Random(0).sample(site.pages, 70)
+    file = tmp_path / "pages.sqlite"
+    config = Config()
+    store = SqliteStore(file, header_for(config))
+    store.explains = True
+    detector = NearDuplicateDetector(config, store)
+    verdicts = {
+        page.url: detector.check(page.html, page.url, key=fingerprint(Request(page.url))) for page in pages
+    }
+    detector.flush()
+    store.close()
+    new = [url for url, verdict in verdicts.items() if verdict.status is Status.NEW]
+    copies = {url: verdict for url, verdict in verdicts.items() if verdict.duplicate_of is not None}
+    assert len(copies) >= 5
+    pairs = [(url, str(verdict.duplicate_of)) for url, verdict in copies.items()]
+    pairs += Random(1).sample(list(combinations(new, 2)), 60)
+    for a, b in pairs:
+        found = facts(capsys, a, b, "--store", str(file))
+        assert found["is_near_duplicate"] is (a in copies), (a, b)
+        if a in copies:
+            assert (found["decided_by"], found["required"]) == (
+                copies[a].decided_by,
+                round(copies[a].required or 0, 3),
+            )

@@ -57,7 +57,16 @@ PAGES: Sequence[Told] = (
     (PILOT, Verdict(Status.NEW, cluster=1, rank=0), {}),
     (
         f"{SITE}/print/night-pilot",
-        copy(PILOT, 1, rank=1, is_exact=True, hints=("canonical",), threshold=1.0, decided_by="all text", required=0.7),
+        copy(
+            PILOT,
+            1,
+            rank=1,
+            is_exact=True,
+            hints=("canonical",),
+            threshold=1.0,
+            decided_by="all text",
+            required=0.7,
+        ),
         DROPPED,
     ),
     (f"{SITE}/boats?page=2", copy(LIST, 0, rank=1, distance=3, similarity=0.87), MARKED),
