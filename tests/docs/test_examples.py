@@ -12,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -130,10 +131,12 @@ def try_part(block: Block, command: str) -> None:
             assert set(re.findall(r"[\w-]+", what)) <= set(re.findall(r"(?m)^([\w-]+) =", extras[1]))
         case "python", ["-c", code]:
             subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
-        case "python", ["-m", "pytest", path]:
-            assert (ROOT / path).exists()
+        case "python", ["-m", "pytest", *paths]:
+            assert all((ROOT / path).exists() for path in paths)
         case "python", ["-m", module, *options]:
-            assert {option for option in options if option.startswith("-")} <= options_of("-m", module)
+            verbs = list(takewhile(lambda option: not option.startswith("-"), options))[:1]
+            known = options_of("-m", module, *(verbs if module == "tests.fixtures" else []))
+            assert {option for option in options if option.startswith("-")} <= known
         case "python", [script] if any(made.caption == script for made in blocks(block.page, "python")):
             pass  # the page shows it
         case "spark-submit", words:
