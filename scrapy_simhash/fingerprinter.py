@@ -13,6 +13,7 @@ from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,
     PART,
+    TEXT_MASK,
     UNKNOWN,
     WHOLE,
     Fingerprint,
@@ -241,7 +242,7 @@ class PageFingerprinter:
             identity=about.identity,
             words=words_number(document),
             whole=sum(len(piece.tokens) for piece in parts),
-            text=(reading.text_hash or 0) & 0xFF,
+            text=(reading.text_hash or 0) & TEXT_MASK,
         )
         return reading._replace(fingerprint=replace(fingerprint, own=own.to_bytes()), pieces=keys)
 

@@ -103,6 +103,10 @@ def decide(pair: Measured) -> None:
         if pair.similarity >= 0:
             return
         # Under the template of a site that is known, it may be a copy all the same.
+    if pair.keys == EQUAL_KEY and pair.has_same_words and pair.estimate >= pair.min_similarity:
+        # Posted again with other numbers and dates: in a short text they may outweigh the words.
+        pair.least = pair.min_similarity
+        return
     if one == PART or other == PART:
         _decide_by_own_parts(pair, is_equal, fewer)
 

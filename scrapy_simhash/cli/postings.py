@@ -327,7 +327,7 @@ def _sketch(value: Any) -> bytes:
 def _own(value: Any) -> bytes:
     if not is_own_part(own := _base64(value)):
         raise ValueError(
-            "is not an own part: 7 bytes in base64 that begin with 0, 1 or 3, or 127 that begin with 2; 9 more with"
+            "is not an own part: 11 bytes in base64 that begin with 0, 1 or 3, or 131 that begin with 2; 9 more with"
             " structured data, if 4 is added to the first"
         )
     return own

@@ -114,7 +114,7 @@ cdef extern from "page.h" nogil:
     ctypedef struct own_part:
         uint32_t tokens, whole, doubtful
         uint16_t words
-        uint8_t text
+        uint64_t text
         uint64_t value
         uint8_t sketch[128]
     int SKETCH_MINHASH, SKETCH_BYTES, WEIGHTS_KNOWN, ZONES, SCRIPTS, MOST_LANGUAGES, MOST_SENTENCE_MARKS, MOST_CURRENCIES, MOST_WORDS

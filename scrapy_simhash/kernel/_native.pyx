@@ -256,19 +256,21 @@ cdef enum:
 
 cdef bytes packed(int kind, const own_part *own):
     """Return an own part of a *kind*, without an identity, as page/fingerprint/own_part.py writes it."""
-    cdef unsigned char data[7 + 8 + 112]
+    cdef unsigned char data[11 + 8 + 112]
     cdef uint32_t tokens = min(own.tokens, <uint32_t>0xFFFF), exponent = 0
     cdef int i
     data[0], data[1], data[2] = kind, tokens >> 8, tokens & 0xFF
     while own.whole >> exponent >= 32:
         exponent += 1
     data[3] = own.whole if own.whole < 16 else min(16 * (exponent + 1) + (own.whole >> exponent & 15), <uint32_t>255)
-    data[4], data[5], data[6] = own.words >> 8, own.words & 0xFF, own.text
+    data[4], data[5] = own.words >> 8, own.words & 0xFF
+    for i in range(5):
+        data[6 + i] = own.text >> (32 - 8 * i) & 0xFF
     if kind != OWN_PART:
-        return PyBytes_FromStringAndSize(<const char *>data, 7)
+        return PyBytes_FromStringAndSize(<const char *>data, 11)
     for i in range(8):
-        data[7 + i] = own.value >> (56 - 8 * i) & 0xFF
-    memcpy(data + 15, own.sketch, SKETCH_MINHASH)
+        data[11 + i] = own.value >> (56 - 8 * i) & 0xFF
+    memcpy(data + 19, own.sketch, SKETCH_MINHASH)
     return PyBytes_FromStringAndSize(<const char *>data, sizeof(data))
 
 
@@ -285,13 +287,13 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash)
     if is_known:
         flags = site.flags(pieces)
     raise_for(page_weigh_own(p, NULL, &own), rules)
-    own.text = text_hash & 0xFF
+    own.text = text_hash
     if flags is not None:
         if <size_t>len(flags) != page_pieces(p):
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
-        own.text = text_hash & 0xFF
+        own.text = text_hash
     if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
         return pieces, packed(OWN_DOUBTFUL if is_known else OWN_UNKNOWN, &own)
     if own.tokens == own.whole:
@@ -422,6 +424,9 @@ cdef class PieceTable:
         if found != NULL:
             found.subjects |= subjects
             return 0
+        while bucket[BUCKET - 1].subjects != 0 and self.buckets < MOST_BUCKETS:
+            self._grow()
+            bucket = self._bucket(key)
         if bucket[BUCKET - 1].subjects != 0:
             # The oldest stands last.
             for i in range(BUCKET - 1, -1, -1):

@@ -28,7 +28,7 @@ _MASK = 2**64 - 1
 OF_SITE = 1
 #: A page has no own part yet when more than one in so many of its tokens may be the site's.
 DOUBTFUL_SHARE = 5
-#: A word with a number so many words before it, and one behind it, is part of a date.
+#: Words between the day and the year of a date, at most.
 DATE_REACH = 3
 #: Why paragraphs are left out of the main text whose words count all the same.
 WORDED = (None, "edge")
@@ -72,23 +72,37 @@ def words_number(document: Document) -> int:
     What stands before and behind the main text counts too: how much of it is left out may depend on a number in it.
 
     Two postings of one page differ in counters and dates, two pages with one title in a name: equal numbers say that
-    no word differs. A word belongs to a date if a number stands before and behind it, at most three words away, or if
-    a year follows it. O(tokens).
+    no word differs. The words of a date are the up to three between a day and a year, and the one before a day that a
+    year follows. O(tokens).
     """
     total = 0
     for tokens in (part.tokens for part in document.paragraphs if part.boilerplate in WORDED):
         decimal = [token.isdecimal() for token in tokens]
         for i, token in enumerate(tokens):
-            is_inside = any(decimal[max(0, i - DATE_REACH) : i]) and any(decimal[i + 1 : i + 1 + DATE_REACH])
-            is_before_year = i + 1 < len(tokens) and decimal[i + 1] and is_year(tokens[i + 1])
-            if not (decimal[i] or is_inside or is_before_year):
+            if not (decimal[i] or _is_in_date(tokens, decimal, i)):
                 total += number(token)
     return (total * SCATTER & _MASK) >> 48
 
 
+def _is_in_date(tokens: Sequence[str], decimal: Sequence[bool], i: int) -> bool:
+    """Tell whether word *i* is one of a date: ``3 May 2026``, ``3 de mayo de 2026``, ``May 3, 2026``."""
+    after = next((k for k in range(i + 1, min(i + 1 + DATE_REACH, len(tokens))) if decimal[k]), None)
+    if after is None:
+        return False
+    if after == i + 1 and is_day(tokens[after]) and after + 1 < len(tokens) and is_year(tokens[after + 1]):
+        return True
+    before = next((k for k in range(i - 1, after - 2 - DATE_REACH, -1) if k >= 0 and decimal[k]), None)
+    return before is not None and is_day(tokens[before]) and is_year(tokens[after])
+
+
 def is_year(number: str) -> bool:
-    """Tell whether a decimal token is a year: from 1900 to 2099."""
-    return len(number) == 4 and number.startswith(("19", "20"))
+    """Tell whether a token is a year: from 1900 to 2099."""
+    return len(number) == 4 and number.startswith(("19", "20")) and number.isdecimal()
+
+
+def is_day(number: str) -> bool:
+    """Tell whether a token is the day of a month: one or two ASCII digits, up to 39."""
+    return len(number) == 1 or (len(number) == 2 and number[0] in "0123")
 
 
 def _cut(zone: Zone, tokens: Sequence[str]) -> list[Piece]:

@@ -1,7 +1,8 @@
 """PieceTable: on how many pages of different subject a piece of text stood, in bounded memory.
 
-The definition in pure Python; the kernel has its twin. Eight pieces share a bucket. When a ninth comes, the piece
-with the fewest subjects goes, of several the one that came first; none goes that is known to be the site's.
+The definition in pure Python; the kernel has its twin. Eight pieces share a bucket. When a ninth comes, the table
+grows; when it cannot, the piece with the fewest subjects goes, of several the one that came first; none goes that is
+known to be the site's.
 """
 
 from __future__ import annotations
@@ -90,6 +91,9 @@ class PieceTable:
             if known == key:
                 bucket[place] = key, former | subjects
                 return
+        while len(bucket) == BUCKET and len(self._buckets) < MOST_BUCKETS:
+            self._grow()
+            bucket = self._bucket(key)
         if len(bucket) == BUCKET:
             # The oldest stands last.
             place = min(reversed(range(BUCKET)), key=lambda place: bucket[place][1].bit_count())

@@ -157,18 +157,18 @@ WRONG_POSTINGS = [
     (changed(POSTING, "value", "0" * 17), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
     (changed(POSTING, "value", "٠" * 16), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
     *(
-        (changed(SKETCHED, "own", value), "has a wrong value in 'own': it is not an own part: 7 bytes")
+        (changed(SKETCHED, "own", value), "has a wrong value in 'own': it is not an own part: 11 bytes")
         for value in (
             None,
             "",
             "AAA",
             "AgAA",
             "BAAA",
-            b64encode(bytes(127)).decode(),
+            b64encode(bytes(131)).decode(),
             b64encode(b"\2").decode(),
         )
     ),
-    (changed(POSTING, "own", "AAAAAAAAAA=="), "has 'own' without 'sketch'"),
+    (changed(POSTING, "own", "AAAAAAAAAAAAAAA="), "has 'own' without 'sketch'"),
     (changed(POSTING, "sketch", "AAAA"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
     (changed(POSTING, "sketch", "é"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
     (changed(POSTING, "sketch", None), "has a wrong value in 'sketch': it is not 128 bytes in base64"),

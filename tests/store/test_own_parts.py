@@ -274,7 +274,7 @@ def test_own_parts_are_found_when_a_file_is_opened_again(shelf: Shelf, in_order:
 
 def test_own_parts_of_contents_are_kept_as_bytes() -> None:
     parts = OwnParts()
-    given = [b"", bytes(7), b"\1" + b"\xff" * 6, own(1), b"\2" + bytes(126), bytes(6) + b"\1", own(2)]
+    given = [b"", bytes(11), b"\1" + b"\xff" * 10, own(1), b"\2" + bytes(130), bytes(10) + b"\1", own(2)]
     given += [
         OwnPart(WHOLE, 9, identity=KIEL).to_bytes(),
         OwnPart.from_bytes(own(3))._replace(identity=KIEL).to_bytes(),

@@ -58,16 +58,20 @@ static void sketch_shingle(uint64_t least[SKETCH_BINS], uint64_t hash)
     *bin = rank < *bin ? rank : *bin;
 }
 
-/* The least distinct numbers of a title key's words, in order. */
-enum { MOST_KEY_WORDS = 64 };
+/* A title key as sketch.py makes it: the least distinct numbers of its words in order, and 32 bits for the whole. */
+enum { KEY_WORDS = 6, KEY_WHOLE = 26, KEY_MOST = (1 << (32 - KEY_WHOLE)) - 1 };
 typedef struct {
-    uint16_t numbers[MOST_KEY_WORDS + 1];
-    size_t n;
-} key_words;
+    uint16_t numbers[KEY_WORDS + 1];
+    size_t n, count;
+    uint64_t whole;
+} title_key;
 
-static void take_key_word(key_words *key, uint64_t hash)
+static void take_key_word(const page *p, title_key *key, uint64_t hash)
 {
-    uint16_t number = (uint16_t)(hash >> 49);
+    key->whole = (key->whole ^ hash) * p->rules->occurrence_scatter;
+    key->whole ^= key->whole >> 32;
+    key->count++;
+    uint16_t number = (uint16_t)(hash >> 48);
     number = number == 0 ? 1 : number;
     size_t at = key->n;
     while (at > 0 && key->numbers[at - 1] > number)
@@ -76,36 +80,30 @@ static void take_key_word(key_words *key, uint64_t hash)
         return;
     memmove(key->numbers + at + 1, key->numbers + at, (key->n - at) * sizeof *key->numbers);
     key->numbers[at] = number;
-    key->n += key->n < MOST_KEY_WORDS;
+    key->n += key->n < KEY_WORDS;
 }
 
 static void sketch_key(page *p, uint8_t *to)
 {
-    key_words key = {.n = 0};
+    title_key key = {.n = 0};
     for (uint32_t i = 0; i < p->subject.n; i++)
-        take_key_word(&key, p->tokens.at[p->run.at[p->subject.run + i]].hash);
+        take_key_word(p, &key, p->tokens.at[p->run.at[p->subject.run + i]].hash);
     for (size_t i = 0; p->makes_offer && i < p->blocks.n; i++) {
         const block *b = &p->blocks.at[i];
         if (b->zone == ZONE_OFFER)
-            take_key_word(&key, b->tokens == 0 ? xxh3("", 0) : hash_joined(p, p->run.at + b->run, b->tokens));
-    }
-    if (key.n > SKETCH_SUBJECT) {
-        /* The last one stands for all that have no place, as in sketch.py. */
-        enum { MANY = 1 << 15, MOST_MORE = 31, REST_BITS = 10 };
-        size_t more = key.n - SKETCH_SUBJECT - 1;
-        uint16_t rest = 0;
-        for (size_t i = SKETCH_SUBJECT - 1; i < key.n; i++)
-            rest ^= key.numbers[i];
-        more = more < MOST_MORE ? more : MOST_MORE;
-        key.numbers[SKETCH_SUBJECT - 1] =
-            (uint16_t)(MANY | more << REST_BITS | (rest & ((1 << REST_BITS) - 1)));
-        key.n = SKETCH_SUBJECT;
+            take_key_word(p, &key, b->tokens == 0 ? xxh3("", 0) : hash_joined(p, p->run.at + b->run, b->tokens));
     }
     memset(to, 0, 2 * SKETCH_SUBJECT);
-    for (size_t i = 0; i < key.n && i < SKETCH_SUBJECT; i++) {
+    if (key.count == 0)
+        return;
+    for (size_t i = 0; i < key.n; i++) {
         to[2 * i] = (uint8_t)(key.numbers[i] >> 8);
         to[2 * i + 1] = (uint8_t)key.numbers[i];
     }
+    uint32_t count = key.count < KEY_MOST ? (uint32_t)key.count : KEY_MOST;
+    uint32_t last = count << KEY_WHOLE | (uint32_t)(key.whole >> (64 - KEY_WHOLE));
+    for (int i = 0; i < 4; i++)
+        to[2 * KEY_WORDS + i] = (uint8_t)(last >> (24 - 8 * i));
 }
 
 void sketch(page *p, uint8_t to[SKETCH_BYTES])

@@ -34,27 +34,44 @@ static bool is_year(const page *p, uint32_t number)
 {
     const token *t = &p->tokens.at[number];
     const char *text = token_text(p, t);
-    return t->n == 4 && ((text[0] == '1' && text[1] == '9') || (text[0] == '2' && text[1] == '0'));
+    return p->facts.at[number].is_decimal && t->n == 4 &&
+           ((text[0] == '1' && text[1] == '9') || (text[0] == '2' && text[1] == '0'));
+}
+
+/* Of a decimal token. */
+static bool is_day(const page *p, uint32_t number)
+{
+    const token_facts *facts = &p->facts.at[number];
+    char first = token_text(p, &p->tokens.at[number])[0];
+    return facts->length == 1 || (facts->length == 2 && first >= '0' && first <= '3');
+}
+
+/* _is_in_date() of page/pieces.py. */
+static bool is_in_date(const page *p, const uint32_t *run, uint32_t n, uint32_t i)
+{
+    enum { DATE_REACH = 3 };
+    uint32_t after = i + 1, before = i;
+    while (after < n && after <= i + DATE_REACH && !p->facts.at[run[after]].is_decimal)
+        after++;
+    if (after >= n || after > i + DATE_REACH)
+        return false;
+    if (after == i + 1 && is_day(p, run[after]) && after + 1 < n && is_year(p, run[after + 1]))
+        return true;
+    while (before > 0 && after - before <= DATE_REACH) {
+        before--;
+        if (p->facts.at[run[before]].is_decimal)
+            return is_day(p, run[before]) && is_year(p, run[after]);
+    }
+    return false;
 }
 
 /* words_number() of page/pieces.py for one paragraph, as a sum. */
 static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
 {
-    enum { DATE_REACH = 3 };
     uint64_t sum = 0;
-    uint32_t last = UINT32_MAX, next = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (p->facts.at[run[i]].is_decimal) {
-            last = i;
-            continue;
-        }
-        if (next <= i)
-            for (next = i + 1; next < n && !p->facts.at[run[next]].is_decimal;)
-                next++;
-        bool is_inside = last != UINT32_MAX && i - last <= DATE_REACH && next < n && next - i <= DATE_REACH;
-        if (!is_inside && !(next == i + 1 && next < n && is_year(p, run[next])))
+    for (uint32_t i = 0; i < n; i++)
+        if (!p->facts.at[run[i]].is_decimal && !is_in_date(p, run, n, i))
             sum += p->tokens.at[run[i]].hash;
-    }
     return sum;
 }
 

@@ -254,7 +254,7 @@ typedef struct {
 typedef struct {
     uint32_t tokens, whole, doubtful;
     uint16_t words; /* of all the main text: its words without numbers and dates */
-    uint8_t text;   /* of the hash of title and main text */
+    uint64_t text;  /* the hash of title and main text */
     uint64_t value; /* 0 where it is too short for a fingerprint */
     uint8_t sketch[SKETCH_BYTES];
 } own_part;

@@ -150,7 +150,13 @@ static bool choose_held(page *p, heading whole)
 static bool choose_own(page *p)
 {
     uint64_t highest = 0;
+    size_t last = p->blocks.n;
+    while (last > 0 && !is_main(&p->blocks.at[last - 1]))
+        last--;
     for (size_t i = 0; i < p->headings.n; i++) {
+        /* What stands behind the text is no heading of it. */
+        if (p->headings.at[i].block + 1 >= last)
+            break;
         const block *b = &p->blocks.at[p->headings.at[i].block];
         uint64_t level = level_of(p, b);
         if (p->rules->unnamed_reasons >> b->reason & 1 || (highest != 0 && level >= highest) ||

@@ -4,7 +4,7 @@
 
 #include "scan.h"
 
-enum { VALUE = 8, MINHASH = 112, WORDS = 8, SKETCH = MINHASH + 2 * WORDS, HEAD = 7, MARKS = 3 };
+enum { VALUE = 8, MINHASH = 112, WORDS = 8, SKETCH = MINHASH + 2 * WORDS, HEAD = 11, MARKS = 3 };
 enum { PART = HEAD + VALUE + MINHASH, FAR = 65 };
 /* The first byte of an own part: its kind, and whether there is an identity at the end. */
 enum { KIND = 3, WITH_IDENTITY = 4, IDENTITY = 9, KIND_AND_HOST = 3 };
@@ -84,30 +84,26 @@ static double similarity(const uint8_t *a, const uint8_t *b)
 }
 
 /* compare_keys() of sketch.py, with its answers. */
-enum { NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY, MANY = 1 << 15, MOST_MORE = 31, REST_BITS = 10 };
+enum { NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY, KEY_WORDS = 6, KEY_WHOLE = 26 };
 
 typedef struct {
-    uint16_t numbers[WORDS];
+    uint16_t numbers[KEY_WORDS];
     int n, kept;
 } title_key;
 
 static void read_key(title_key *key, const uint8_t *at)
 {
     key->kept = 0;
-    for (int i = 0; i < WORDS; i++)
+    for (int i = 0; i < KEY_WORDS; i++)
         if ((key->numbers[i] = (uint16_t)number(at + 2 * i, 2)) != 0)
             key->kept = i + 1;
-    key->n = key->kept;
-    if (key->numbers[WORDS - 1] & MANY) {
-        key->kept = WORDS - 1;
-        key->n = (key->numbers[WORDS - 1] >> REST_BITS & MOST_MORE) + WORDS + 1;
-    }
+    key->n = (int)(number(at + 2 * KEY_WORDS, 4) >> KEY_WHOLE);
 }
 
 /* Whether one of its words is surely not in the other key. Both are in order. */
 static bool has_another(const title_key *key, const title_key *other)
 {
-    uint16_t last = other->n > WORDS ? other->numbers[other->kept - 1] : MANY;
+    uint16_t last = other->n > other->kept ? other->numbers[other->kept - 1] : UINT16_MAX;
     for (int i = 0, j = 0; i < key->kept && key->numbers[i] <= last; i++) {
         while (j < other->kept && other->numbers[j] < key->numbers[i])
             j++;
@@ -119,10 +115,9 @@ static bool has_another(const title_key *key, const title_key *other)
 
 static int compare_keys(const uint8_t *a, const uint8_t *b)
 {
-    bool is_equal = memcmp(a, b, 2 * WORDS) == 0;
     if ((a[0] | a[1]) == 0 || (b[0] | b[1]) == 0)
         return NO_KEY;
-    if (is_equal)
+    if (memcmp(a, b, 2 * WORDS) == 0)
         return EQUAL_KEY;
     title_key one, other;
     read_key(&one, a);
@@ -179,7 +174,7 @@ void pair_measure(measured *self, const Print *one, const Print *other)
     self->whole = lengthened(one->own[3]);
     self->its_whole = lengthened(other->own[3]);
     self->has_same_words = memcmp(one->own + 4, other->own + 4, 2) == 0;
-    self->has_same_text = self->has_same_text && one->own[6] == other->own[6];
+    self->has_same_text = self->has_same_text && memcmp(one->own + 6, other->own + 6, 5) == 0;
     self->own_distance = FAR;
     self->own_estimate = NOTHING;
     if (!has_part)

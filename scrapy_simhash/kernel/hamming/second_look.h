@@ -4,7 +4,7 @@
  *
  *     8 bytes    value
  *     128        sketch, or nothing: 112 of minhash, 8 words of the subject
- *     7 or 127   own part, or nothing: kind, tokens, all tokens, words, text; value and minhash where it is a PART
+ *     11 or 131  own part, or nothing: kind, tokens, all tokens, words, text; value and minhash where it is a PART
  *     9          identity, or nothing: kind, host and three parts of what structured data names
  */
 #ifndef SIMHASH_SECOND_LOOK_H

@@ -9,7 +9,7 @@ from lxml import etree
 
 from scrapy_simhash.page.compiled.definition import LANGUAGES, ZONES, definition
 from scrapy_simhash.page.features import with_offer
-from scrapy_simhash.page.fingerprint import OwnPart
+from scrapy_simhash.page.fingerprint import TEXT_MASK, OwnPart
 from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS
 from scrapy_simhash.page.language.detect import WRITTEN_IN_HAN
 from scrapy_simhash.page.structured import NO_FACTS, facts
@@ -88,7 +88,7 @@ class CompiledReader:
             text_hash = with_offer(text_hash, about.offer)
             if own and about != NO_FACTS:
                 part = OwnPart.from_bytes(own)
-                own = part._replace(identity=about.identity, text=(text_hash or 0) & 0xFF).to_bytes()
+                own = part._replace(identity=about.identity, text=(text_hash or 0) & TEXT_MASK).to_bytes()
         return Read(value, features, sketch, text_hash, pieces, own, may_name_canonical)
 
     def read_texts(self, texts: list[str], language: str | None, settings: FoldSettings) -> list[Read | None]:

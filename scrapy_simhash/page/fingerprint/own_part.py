@@ -7,7 +7,7 @@ known about the site when the page came. As bytes::
     2 bytes    tokens, at most 65535
     1 byte     tokens of the main text: below 16 as they are, else 4 bits of exponent, and the 4 after the first one
     2 bytes    words
-    1 byte     text
+    5 bytes    text
     8 bytes    value                     these two for ``PART`` only
     112 bytes  minhash, as in a sketch
     9 bytes    identity                  if the page's structured data names one
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES
 from scrapy_simhash.page.fingerprint.sketch import MINHASH_BYTES
 
-_HEAD = Struct(">BHBHB")
+_HEAD = Struct(">BHBH5s")
 _VALUE = Struct(">Q")
 _MOST_TOKENS = 0xFFFF
 _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
@@ -36,6 +36,8 @@ WHOLE = 1
 PART = 2
 #: The site is known, but much of this page may turn out to be its text: ``tokens`` are those of the main text.
 DOUBTFUL = 3
+#: What of the hash of title and main text is kept.
+TEXT_MASK = 2**40 - 1
 _KIND = 3
 _WITH_IDENTITY = 4
 
@@ -60,12 +62,18 @@ class OwnPart(NamedTuple):
     whole: int = 0
     """Tokens of the main text with those that are the site's: up to a sixteenth more than are kept as bytes."""
     text: int = 0
-    """8 bits of the hash of title and main text."""
+    """The low 40 bits of the hash of title and main text."""
 
     def to_bytes(self) -> bytes:
-        """Return 7 bytes, or 127 for a ``PART``; 9 more with an identity."""
+        """Return 11 bytes, or 131 for a ``PART``; 9 more with an identity."""
         kind = self.kind | _WITH_IDENTITY if self.identity else self.kind
-        data = _HEAD.pack(kind, min(self.tokens, _MOST_TOKENS), _shortened(self.whole), self.words, self.text)
+        data = _HEAD.pack(
+            kind,
+            min(self.tokens, _MOST_TOKENS),
+            _shortened(self.whole),
+            self.words,
+            self.text.to_bytes(5, "big"),
+        )
         if self.kind == PART:
             data += _VALUE.pack(self.value) + self.minhash
         return data + self.identity
@@ -74,7 +82,7 @@ class OwnPart(NamedTuple):
     def from_bytes(cls, data: bytes) -> OwnPart:
         """Return what to_bytes() wrote, by its length as `Fingerprint` checked it."""
         kind, tokens, whole, words, text = _HEAD.unpack_from(data)
-        whole = _lengthened(whole)
+        whole, text = _lengthened(whole), int.from_bytes(text, "big")
         if kind & _KIND != PART:
             return cls(kind & _KIND, tokens, identity=data[_HEAD.size :], words=words, whole=whole, text=text)
         (value,) = _VALUE.unpack_from(data, _HEAD.size)

@@ -4,7 +4,7 @@ Distance says how likely two pages are alike; a sketch estimates *how* alike, an
 same thing::
 
     112 bytes   448 bins of 2 bits   a b-bit minhash of all shingles: what share of them two pages have in common
-     16 bytes   8 numbers of 16 bits   the title key: which words two titles have that the other lacks
+     16 bytes   the title key: which words two titles have that the other lacks
 
 Every shingle falls into one bin, and the least of a bin stands for it. A bin holds 0 when it is empty, else one of
 three marks of its shingle.
@@ -16,24 +16,26 @@ König 2010).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 from hashlib import sha1
-from operator import xor
 from struct import Struct
 
 from scrapy_simhash.page.fingerprint.hashing import digest
 
 BINS = 448
 MINHASH_BYTES = BINS * 2 // 8
-SUBJECT_WORDS = 8
-SKETCH_BYTES = MINHASH_BYTES + 2 * SUBJECT_WORDS
+KEY_BYTES = 16
+SKETCH_BYTES = MINHASH_BYTES + KEY_BYTES
 
 _MARKS = 3
-#: The highest bit of the last number of a title key of more than eight words; the numbers of words have 15 bits. Then
-#: 5 bits for how many more than nine words there are, and 10 for the others.
-_MANY, _MOST_MORE, _REST_BITS = 1 << 15, 31, 10
-#: Distinct words of a title key that count, the least ones.
-_MOST_WORDS = 64
+#: Words of a title key that are kept.
+_KEY_WORDS = 6
+#: Of the last 32 bits of a title key: those for what the words are in which order. What is left is for how many.
+_WHOLE_BITS = 26
+_MOST_COUNT = (1 << 32 - _WHOLE_BITS) - 1
+#: Mixes the words of a title in their order.
+ORDER = 0x9E3779B97F4A7C15
+_MASK = 2**64 - 1
 #: Mixes the rank of a shingle before it becomes a mark: the least ranks have many leading zeros.
 SCATTER = 0x9E3779B1
 # More than any rank.
@@ -41,7 +43,7 @@ _EMPTY = 1 << 32
 # A lane of 64 bits for each bin, and a 1 at the lowest bit of each.
 _LANES = Struct(f">{BINS}Q")
 _EVERY_LANE = int.from_bytes(_LANES.pack(*[1] * BINS), "big")
-_SUBJECT = Struct(f">{SUBJECT_WORDS}H")
+_KEY = Struct(">6HI")
 _DIGITS = bytes.maketrans(bytes(range(4)), b"0123")
 _EVERY_BIN = int.from_bytes(b"\x55" * MINHASH_BYTES, "big")
 
@@ -104,12 +106,13 @@ NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY = range(4)
 def compare_keys(a: bytes, b: bytes) -> int:
     """Return how the title keys in two sketches compare: `NO_KEY`, `EQUAL_KEY`, `WITHIN` or `OTHER_KEY`.
 
-    Keys of more than eight words are kept in part: where both have as many words, any difference is seen. Where not,
-    one that stands for words of the part that is not kept may be missed, and the answer is `WITHIN`.
+    Keys of as many words that are not equal have different words, or the same in another order: `OTHER_KEY`. Of keys
+    with more than six words only some are kept: where one has more words than the other, and the words that differ
+    are among those that are not, the answer is `WITHIN`.
     """
     one, other = a[MINHASH_BYTES:], b[MINHASH_BYTES:]
-    words, count = _key(one)
-    its_words, its_count = _key(other)
+    words, count = _read_key(one)
+    its_words, its_count = _read_key(other)
     if not count or not its_count:
         return NO_KEY
     if one == other:
@@ -121,18 +124,15 @@ def compare_keys(a: bytes, b: bytes) -> int:
     return WITHIN
 
 
-def _key(words: bytes) -> tuple[tuple[int, ...], int]:
+def _read_key(key: bytes) -> tuple[list[int], int]:
     """Return the numbers that are kept of a title key's words, in order, and how many words it has."""
-    *numbers, last = _SUBJECT.unpack(words)
-    if last & _MANY:
-        return tuple(numbers), (last >> _REST_BITS & _MOST_MORE) + SUBJECT_WORDS + 1
-    kept = tuple(number for number in (*numbers, last) if number)
-    return kept, len(kept)
+    *numbers, last = _KEY.unpack(key)
+    return [number for number in numbers if number], last >> _WHOLE_BITS
 
 
 def _has_another(words: Sequence[int], its_words: Sequence[int], its_count: int) -> bool:
     """Tell whether one of *words* is surely not in a key of *its_count* words, the least of which are *its_words*."""
-    last = its_words[-1] if its_count > SUBJECT_WORDS else _MANY
+    last = its_words[-1] if its_count > len(its_words) else 0xFFFF
     return any(word <= last and word not in its_words for word in words)
 
 
@@ -147,15 +147,21 @@ def subject_number(sketch: bytes) -> int:
     return int.from_bytes(sha1(words, usedforsecurity=False).digest()[:8], "big") if any(words) else 0
 
 
-def _words(subject: Iterable[str]) -> bytes:
-    """Return the words of a title key as eight 16-bit numbers, in order; 0 stands for none.
+def _words(title: Iterable[str]) -> bytes:
+    """Return a title key: the six least 16-bit numbers of its words, in order, 0 for none, and 32 bits for the whole.
 
-    Of more than eight words the seven with the least numbers, and one number for how many there are and for what the
-    others are: so no word changes unseen.
+    6 of these say how many words there are, and 26 which they are in which order: no word changes unseen.
     """
-    numbers = sorted({int.from_bytes(digest(word)[:2], "big") >> 1 or 1 for word in subject})
-    if len(numbers) > SUBJECT_WORDS:
-        more = min(len(numbers) - SUBJECT_WORDS - 1, _MOST_MORE)
-        rest = reduce(xor, numbers[SUBJECT_WORDS - 1 : _MOST_WORDS]) & ((1 << _REST_BITS) - 1)
-        numbers[SUBJECT_WORDS - 1 :] = [_MANY | more << _REST_BITS | rest]
-    return b"".join(number.to_bytes(2, "big") for number in numbers).ljust(2 * SUBJECT_WORDS, b"\0")
+    least: set[int] = set()
+    count = whole = 0
+    for word in title:
+        number = int.from_bytes(digest(word), "big")
+        least.add(number >> 48 or 1)
+        whole = ((whole ^ number) * ORDER) & _MASK
+        whole ^= whole >> 32
+        count += 1
+    if not count:
+        return bytes(KEY_BYTES)
+    kept = sorted(least)[:_KEY_WORDS]
+    kept += [0] * (_KEY_WORDS - len(kept))
+    return _KEY.pack(*kept, min(count, _MOST_COUNT) << _WHOLE_BITS | whole >> 64 - _WHOLE_BITS)

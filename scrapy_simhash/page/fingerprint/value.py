@@ -34,7 +34,7 @@ class Fingerprint:
     sketch: bytes = field(default=b"", compare=False, repr=False)
     """128 bytes for a second look, see :mod:`scrapy_simhash.page.fingerprint.sketch`; empty for none."""
     own: bytes = field(default=b"", compare=False, repr=False)
-    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 7 to 136
+    """The page without the text of its site, see :mod:`scrapy_simhash.page.fingerprint.own_part`: 11 to 140
     bytes; empty when nothing was learned."""
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the tokens of the subject; empty for a page with neither title nor heading.
 
     The part of *title* that is also a heading; else the longest heading of two words or more that the title
-    holds; else the first of the highest headings of the main text; else the title. Numbering in front
+    holds; else the first of the highest headings before the end of the main text; else the title. Numbering in front
     (``4.2.``, ``D.5``) is left out. On a page that makes an offer, the name and the prices, each as one: a size
     larger is another thing. O(characters of title and headings).
     """
@@ -39,8 +39,10 @@ def subject(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
 def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     """Return the subject of a page that makes no offer."""
     whole = _unnumbered(tokenize(normalize(title)))
-    headings = [(part, _unnumbered(part.tokens)) for part in paragraphs if _tag(part) in _TAGS]
-    names = {tokens for _, tokens in headings if tokens}
+    headings = [
+        (i, part, _unnumbered(part.tokens)) for i, part in enumerate(paragraphs) if _tag(part) in _TAGS
+    ]
+    names = {tokens for *_, tokens in headings if tokens}
     for segment in (title, *_SEPARATOR.split(title)):
         tokens = _unnumbered(tokenize(normalize(segment)))
         if tokens in names:
@@ -49,10 +51,12 @@ def _named(title: str, paragraphs: Sequence[Paragraph]) -> tuple[str, ...]:
     held = [tokens for tokens in names if len(tokens) > 1 and said.issuperset(tokens)]
     if held:
         return max(held, key=lambda tokens: (len(tokens), tokens))
+    # What stands behind the text is no heading of it: "Related", "See also".
+    last = max((i for i, part in enumerate(paragraphs) if part.boilerplate is None), default=-1)
     own = [
         (_tag(part), tokens)
-        for part, tokens in headings
-        if tokens and part.boilerplate not in UNNAMED and part.link_density < LINKED
+        for i, part, tokens in headings
+        if i < last and tokens and part.boilerplate not in UNNAMED and part.link_density < LINKED
     ]
     if own:
         return min(own, key=lambda heading: heading[0])[1]

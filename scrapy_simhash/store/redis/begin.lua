@@ -26,7 +26,7 @@ local SKETCH, MINHASH = 128, 112
 -- A profile of a site is kept after its version.
 local VERSION_END = 8
 -- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
-local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 127, 7, 8, 15
+local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 131, 11, 12, 19
 -- The first byte of an own part: its kind below this, which is added if there is an identity at the end.
 local WITH_IDENTITY, IDENTITY_LENGTH = 4, 9
 local NO_VALUE = ('\0'):rep(8)

@@ -114,7 +114,8 @@ def test_two_pages_without_a_shingle_have_nothing_in_common() -> None:
     ("a", "b", "expected"),
     [
         ("numpy maximum", "numpy maximum", EQUAL_KEY),
-        ("numpy maximum", "maximum numpy", EQUAL_KEY),
+        ("from porto to ghent", "from ghent to porto", OTHER_KEY),
+        ("7 10 2025", "10 7 2025", OTHER_KEY),
         ("numpy maximum", "numpy minimum", OTHER_KEY),
         ("the array interface", "the array interface protocol", WITHIN),
         ("array", "matrix", OTHER_KEY),
@@ -140,12 +141,14 @@ def test_title_keys_contradict_each_other_when_each_has_a_word_of_its_own(
     st.sets(st.integers(0, 60), min_size=1, max_size=50), st.sets(st.integers(0, 60), min_size=1, max_size=50)
 )
 def test_long_title_keys_compare_as_sets_of_words_do(one: set[int], other: set[int]) -> None:
-    found = compare_keys(*(sketch([1], [f"word{number}" for number in words]) for words in (one, other)))
+    found = compare_keys(
+        *(sketch([1], [f"word{number}" for number in sorted(words)]) for words in (one, other))
+    )
     if one == other:
         assert found == EQUAL_KEY
     elif one < other or other < one:
         assert found == WITHIN
-    elif max(len(one), len(other)) <= 8 or len(one) == len(other):
+    elif max(len(one), len(other)) <= 6 or len(one) == len(other):
         assert found == OTHER_KEY
     else:
         # A word that is not kept may be missed.
