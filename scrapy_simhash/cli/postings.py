@@ -26,7 +26,6 @@ from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.indexes import BLOCKS
-from scrapy_simhash.store.parts import Part, packed
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
@@ -49,7 +48,6 @@ _KNOWN = frozenset(
         "text_hash",
         "seen",
         "delivered",
-        "parts",
         "duplicate_of",
     )
 )
@@ -92,11 +90,6 @@ def posting_line(posting: Posting, duplicate_of: str | None = None) -> str:
     line["seen"] = written(posting.seen)
     if not posting.is_delivered:
         line["delivered"] = False
-    if posting.parts:
-        line["parts"] = {
-            part.name: {"version": part.version, "data": b64encode(part.data).decode("ascii")}
-            for part in posting.parts
-        }
     if duplicate_of is not None:
         line["duplicate_of"] = duplicate_of
     return f"{json.dumps(line)}\n"
@@ -123,15 +116,15 @@ def parsed_header(text: str) -> Header:
         line = {}
     if line.get("format") != FORMAT:
         raise ValueError(f'is not the first line of an export, which begins with {{"format": "{FORMAT}"')
-    version = line.get("version")
-    if version != VERSION:
-        raise ValueError(
-            f"has export version {version!r}, this release reads version {VERSION}: install a newer release"
-        )
-    scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
-    for name, known in (("width", Header.width), ("own_parts", Header.own_parts)):
+    for name, known in (("version", VERSION), ("width", Header.width), ("own_parts", Header.own_parts)):
         if (found := _field(line, name, _number)) != known:
-            raise ValueError(f"has {name} {found}, this release reads {known}: install a newer release")
+            what = (
+                "install a newer release"
+                if found > known
+                else "an older release wrote it; crawl the pages again"
+            )
+            raise ValueError(f"has {name} {found}, this release reads {known}: {what}")
+    scheme, settings = _field(line, "scheme", _text), _field(line, "settings", _mapping)
     try:
         header = Header.of(Config.from_settings({**settings, **blocks_for(settings)}), scheme)
     except SettingError as error:
@@ -182,7 +175,6 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
         _field(line, "text_hash", _value, None),
         _field(line, "seen", _seen),
         _field(line, "delivered", _truth, True),
-        _field(line, "parts", _parts, ()),
     )
 
 
@@ -301,21 +293,6 @@ def _number(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError("is not a whole number")
     return value
-
-
-def _parts(value: Any) -> tuple[Part, ...]:
-    parts = tuple(_part(name, part) for name, part in _mapping(value).items())
-    packed(parts)
-    return parts
-
-
-def _part(name: str, value: Any) -> Part:
-    part = _mapping(value)
-    try:
-        data = b64decode(_text(part.get("data")), validate=True)
-    except ValueError:
-        raise ValueError(f"is no part {name!r}: its data is not base64") from None
-    return Part(name, _field(part, "version", _number), data)
 
 
 def _sketch(value: Any) -> bytes:

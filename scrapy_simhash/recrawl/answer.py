@@ -38,11 +38,6 @@ class Answer(NamedTuple):
     modified: bytes = b""
     """``Last-Modified`` as the server wrote it."""
 
-    @property
-    def has_validators(self) -> bool:
-        """Whether the server can be asked whether the page has changed."""
-        return bool(self.etag or self.modified)
-
     def with_validators(self, etag: bytes, modified: bytes) -> Answer:
         """Return it with other validators; those that cannot be sent back are left out."""
         return self._replace(etag=_sound(etag), modified=_sound(modified))

@@ -19,7 +19,6 @@ from scrapy_simhash.store.base import (
 )
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.memory import MemoryStore
-from scrapy_simhash.store.parts import Part
 
 __all__ = [
     "Answered",
@@ -33,7 +32,6 @@ __all__ = [
     "ListsPages",
     "MemoryStore",
     "Page",
-    "Part",
     "Posting",
     "Run",
     "SharesSites",

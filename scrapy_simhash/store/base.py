@@ -19,7 +19,6 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.parts import Part
 from scrapy_simhash.verdict import NearMiss
 
 
@@ -44,8 +43,6 @@ class Posting(NamedTuple):
     is_delivered: bool = True
     """False for a page of which nobody knows whether its items were kept, as after a kill: it is never *settled*.
     To say so of a page after its claim, see :meth:`Store.unsettle`."""
-    parts: tuple[Part, ...] = ()
-    """What features keep of the page beside its text. A page has those of its latest visit, and no others."""
 
 
 class Visit(NamedTuple):

@@ -31,8 +31,9 @@ class Header:
     scope: str = Config.scope
     width: int = 64
     """Bits of a fingerprint. This release knows 64."""
-    own_parts: int = 0
-    """Version of the own parts, see :mod:`scrapy_simhash.page.fingerprint.own_part`. This release knows 0."""
+    own_parts: int = 1
+    """Version of the own parts, see :mod:`scrapy_simhash.page.fingerprint.own_part`, of the subject in the sketch,
+    and of ``Posting.text_hash``. This release knows 1."""
 
     @classmethod
     def of(cls, config: Config, scheme: str) -> Header:
@@ -59,7 +60,7 @@ class Header:
         for name, known in (("width", cls.width), ("own_parts", cls.own_parts)):
             if int(str(values[name])) != known:
                 raise ValueError(
-                    f"its {name} is {values[name]}, and this release reads only {known}: a newer release wrote it"
+                    f"its {name} is {values[name]}, and this release reads only {known}: another release wrote it"
                 )
         typed = {name: type(getattr(Config, name))(values[name]) for name in (*own, *_SHARED)}
         rule = kind(**{name: typed.pop(name) for name in own})

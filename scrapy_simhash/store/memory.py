@@ -16,7 +16,6 @@ from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.keys import Keys
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.own_parts import OwnParts
-from scrapy_simhash.store.parts import Part
 from scrapy_simhash.store.urls import Urls
 
 
@@ -94,7 +93,6 @@ class MemoryStore(LocalStore):
         self._short_contents: dict[tuple[str, int], int] = {}
         self._removed: set[int] = set()
         #: By page, of those that have any.
-        self._parts: dict[int, tuple[Part, ...]] = {}
 
     def __str__(self) -> str:
         """Return where it is."""
@@ -169,7 +167,7 @@ class MemoryStore(LocalStore):
 
     def _write(self, entry: Entry) -> None:
         number, posting, former, content, is_new_content, has_own_sketch, _, rank, joins, _ = entry
-        key, url, scope_name, fingerprint, is_short, text_hash, seen, _, parts = posting
+        key, url, scope_name, fingerprint, is_short, text_hash, seen, _ = posting
         row = (fingerprint.value, text_hash or 0, text_hash is not None, seen)
         if former is not None:
             self._keep_head(number, row, content)
@@ -185,10 +183,6 @@ class MemoryStore(LocalStore):
         if has_own_sketch:
             # A page that changes again and again takes no more room each time.
             slot = self._keep(fingerprint, _AS_CONTENT if former is None else self._pages[number][5])
-        if parts:
-            self._parts[number] = parts
-        elif self._parts:
-            self._parts.pop(number, None)
         if joins is not None:
             self._joined[joins] = rank
         if former is None:
@@ -205,7 +199,6 @@ class MemoryStore(LocalStore):
         key, number = page.posting.key, page.number
         self._keys.remove(key)
         self._removed.add(number)
-        self._parts.pop(number, None)
         contents = [
             content for content in range(self._contents.count) if self._contents[content][0] == number
         ]
@@ -228,7 +221,6 @@ class MemoryStore(LocalStore):
             text_hash if has_hash else None,
             seen,
             is_delivered=False,
-            parts=self._parts.get(number, ()),
         )
         is_original = cluster == number or cluster in self._removed
         return Page(number, posting, content, cluster, None if is_original else self._urls[cluster])

@@ -22,7 +22,7 @@ from scrapy_simhash.cli.postings import (
 )
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, SKETCH_BYTES, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.rule import ClassicRule, SimilarityRule
-from scrapy_simhash.store import Header, Part, Posting
+from scrapy_simhash.store import Header, Posting
 from tests.store.cases import whole
 
 
@@ -61,7 +61,6 @@ ANY_POSTING = st.builds(
     st.none() | ANY_VALUE,
     st.integers(-(2**63), 2**63 - 1) | st.integers(0, 2**32),
     st.booleans(),
-    st.sampled_from([(), (Part("links", 1, b"/a"), Part("own", 65_535, b""))]),
 )
 
 
@@ -93,7 +92,7 @@ def test_a_header_comes_back_as_it_was(header: Header) -> None:
 
 def test_lines_are_as_they_are_documented() -> None:
     assert header_line(Header("web-2")) == (
-        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, "own_parts": 0,'
+        '{"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, "own_parts": 1,'
         ' "settings": {"SIMHASH_RULE": "similarity", "SIMHASH_CANDIDATE_DISTANCE": 8, "SIMHASH_MIN_SIMILARITY": 0.8,'
         ' "SIMHASH_SHINGLE_SIZE": 2, "SIMHASH_MIN_SHINGLES": 12, "SIMHASH_MASK_DIGITS": false,'
         ' "SIMHASH_SCOPE": "crawl"}}\n'
@@ -105,13 +104,12 @@ def test_lines_are_as_they_are_documented() -> None:
     )
     most = Posting(
         *(b"a", "u", "s", Fingerprint(1, sketch=b"\xff" * SKETCH_BYTES), True, 2, 1_790_000_000, False),
-        (Part("links", 3, b"/a"),),
     )
     sketch = b64encode(most.fingerprint.sketch).decode()
     assert posting_line(most, "v") == (
         f'{{"key": "61", "url": "u", "scope": "s", "value": "0000000000000001", "sketch": "{sketch}",'
         ' "short": true, "text_hash": "0000000000000002", "seen": "2026-09-21T14:13:20Z", "delivered": false,'
-        ' "parts": {"links": {"version": 3, "data": "L2E="}}, "duplicate_of": "v"}\n'
+        ' "duplicate_of": "v"}\n'
     )
 
 
@@ -183,16 +181,6 @@ WRONG_POSTINGS = [
     ),
     (changed(POSTING, "seen", 2**63), "has a wrong value in 'seen': it is not within the years 1 to 9999"),
     (changed(POSTING, "seen", True), "has a wrong value in 'seen': it is not a number of seconds or a date"),
-    (changed(POSTING, "parts", []), "has a wrong value in 'parts': it is not an object"),
-    (
-        changed(POSTING, "parts", {"a": {"version": 1, "data": "!"}}),
-        "has a wrong value in 'parts': it is no part 'a'",
-    ),
-    (changed(POSTING, "parts", {"a": {"data": ""}}), "has a wrong value in 'parts': it has no 'version'"),
-    (
-        changed(POSTING, "parts", {"a": {"version": 70_000, "data": ""}}),
-        "has a wrong value in 'parts': it a part must have",
-    ),
     (changed(POSTING, "delivered", "no"), "has a wrong value in 'delivered': it is neither true nor false"),
 ]
 
@@ -212,10 +200,18 @@ WRONG_HEADERS = [
     ("", "is not the first line of an export"),
     ("url,html", "is not the first line of an export"),
     (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
-    (changed(HEADER, "version", 1), "has export version 1, this release reads ve"),
-    (changed(HEADER, "version", MISSING), "has export version None"),
+    (
+        changed(HEADER, "version", 1),
+        "has version 1, this release reads 2: an older release wrote it; crawl the pages again",
+    ),
+    (changed(HEADER, "version", 3), "has version 3, this release reads 2: install a newer release"),
+    (changed(HEADER, "version", MISSING), "has no 'version'"),
     (changed(HEADER, "width", 128), "has width 128, this release reads 64: install a newer release"),
-    (changed(HEADER, "own_parts", 1), "has own_parts 1, this release reads 0: install a newer release"),
+    (changed(HEADER, "own_parts", 2), "has own_parts 2, this release reads 1: install a newer release"),
+    (
+        changed(HEADER, "own_parts", 0),
+        "has own_parts 0, this release reads 1: an older release wrote it; crawl the pages again",
+    ),
     (changed(HEADER, "width", "64"), "has a wrong value in 'width': it is not a whole number"),
     (changed(HEADER, "scheme", 1), "has a wrong value in 'scheme': it is not a string"),
     (changed(HEADER, "settings", []), "has a wrong value in 'settings': it is not an object"),

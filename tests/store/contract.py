@@ -11,7 +11,7 @@ import pytest
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.rule import ClassicRule, SimilarityRule
-from scrapy_simhash.store import Claim, Header, Page, Part, Posting, Store, Visit
+from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit
 from tests.store.cases import (
     CLASSIC,
     FAR,
@@ -418,20 +418,6 @@ class StoreContract(ABC):
         a, b, c, d, a_again, d_again = visits
         kept = [whole(p._replace(is_delivered=True)) for p in careful]
         assert kept == [whole(visit) for visit in (a, a_again, b, c, d, d_again)]
-
-    def test_the_parts_of_a_page_are_those_of_its_latest_visit(self, store: Store) -> None:
-        parts = (Part("links", 1, b"/a /b"), Part("own", 7, bytes(300)))
-        for key in "ab":
-            store.claim(posting(key, 5)._replace(parts=parts))
-        assert store.claim(posting("c", 5)).original == url("a"), "what comes after the parts is found"
-        assert [page and page.posting.parts for page in map(store.get, (b"a", b"b", b"c"))] == [
-            parts,
-            parts,
-            (),
-        ]
-        store.claim(posting("a", 7)._replace(parts=parts[:1]))
-        store.claim(posting("b", 5))
-        assert {p.key: p.parts for p in store} == {b"a": parts[:1], b"b": (), b"c": ()}
 
     def test_a_store_says_what_it_compares_by(self) -> None:
         wanted = header(SimilarityRule(8, 0.9))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store import Part, Posting
+from scrapy_simhash.store import Posting
 from tests.store.cases import content, own_part, posting
 
 FAR = content(0xFFFF_0000_FFFF_0000, text="far")
@@ -21,7 +21,7 @@ def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
 #: short pages have nothing to do with them.
 PAGES = (
     page("a", with_own(0, own=1 << 60)),
-    page("b", with_own(1, own=1 << 60 | 1, edited=9))._replace(parts=(Part("links", 1, b"/a"),)),
+    page("b", with_own(1, own=1 << 60 | 1, edited=9)),
     page("c", content(0xF0F0, text="before")),
     page("c", FAR),
     page("d", FAR),

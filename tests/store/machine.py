@@ -14,13 +14,10 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.identity import JOB, identity_of
 from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
-from scrapy_simhash.store import Header, Part, Store
+from scrapy_simhash.store import Header, Store
 from tests.store.cases import content, header, own_part, posting, whole
 from tests.store.naive import NaiveStore
 
-PARTS = st.sampled_from(
-    [(), (), (Part("links", 1, b"/a /b"),), (Part("own", 2, b""), Part("x", 65_535, bytes(300)))]
-)
 #: Own parts of few texts, near each other and far, and near the values of pages.
 OWN_PARTS = st.sampled_from(
     [
@@ -69,10 +66,9 @@ class StoreMachine(RuleBasedStateMachine):
         text_hash: int | None = None,
         is_delivered: bool = True,
         is_short: bool = False,
-        parts: tuple[Part, ...] = (),
     ) -> Fingerprint:
         self.clock += 1
-        visit = posting(key, what, scope, is_short, text_hash, self.clock, is_delivered)._replace(parts=parts)
+        visit = posting(key, what, scope, is_short, text_hash, self.clock, is_delivered)
         expected = self.naive.claim(visit)
         assert self.store.claim(visit) == expected
         return what
@@ -85,7 +81,6 @@ class StoreMachine(RuleBasedStateMachine):
         has_sketch=st.booleans(),
         text_hash=st.sampled_from([None, 0, 2**64 - 1]),
         is_delivered=st.booleans(),
-        parts=PARTS,
     )
     def visit_with_any_content(
         self,
@@ -95,10 +90,9 @@ class StoreMachine(RuleBasedStateMachine):
         has_sketch: bool,
         text_hash: int | None,
         is_delivered: bool,
-        parts: tuple[Part, ...],
     ) -> Fingerprint:
         what = content(value) if has_sketch else Fingerprint(value)
-        return self.claim(key, scope, what, text_hash, is_delivered, parts=parts)
+        return self.claim(key, scope, what, text_hash, is_delivered)
 
     @rule(
         target=seen,
@@ -109,7 +103,6 @@ class StoreMachine(RuleBasedStateMachine):
         edited=st.sampled_from([None, 0, 10, 30, 60, 90, 150]),
         subject=st.sampled_from(["night pilots", "night pilots", "day pilots", ""]),
         text_hash=st.sampled_from([None, 0, 0, 2**64 - 1]),
-        parts=PARTS,
     )
     def visit_with_content_like_another(
         self,
@@ -120,11 +113,10 @@ class StoreMachine(RuleBasedStateMachine):
         edited: int | None,
         subject: str,
         text_hash: int | None,
-        parts: tuple[Part, ...],
     ) -> Fingerprint:
         value = like.value ^ sum(1 << bit for bit in bits)
         what = Fingerprint(value) if edited is None else content(value, edited, subject)
-        return self.claim(key, scope, what, text_hash, parts=parts)
+        return self.claim(key, scope, what, text_hash)
 
     @rule(
         target=seen,

@@ -181,7 +181,7 @@ class NaiveStore:
                 )
                 if owner == number and not is_latest:
                     # Of an earlier content its URL is not kept, but the page's of today.
-                    found.append(_kept(first, settled)._replace(url=latest.url, parts=()))
+                    found.append(_kept(first, settled)._replace(url=latest.url))
             found.append(self.latest(number))
         return found
 

@@ -2,8 +2,8 @@
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, SITES, HOSTS, ANSWERS = unpack(KEYS)
 
--- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch, its own part
--- and its parts after their length, if it has any, and its URL.
+-- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own
+-- part, if it has any, and its URL.
 local PAGE, PAGE_HEAD = '>I8I8I8I4Bc24', 53
 -- Ranks: that of the page in the cluster of another one, 0 in its own; how many have joined its own.
 local RANKS = '>I4I4'
@@ -20,7 +20,7 @@ local RUN, RUN_HEAD = '>c8i8i8', 24
 -- A stamp is 24 bytes: value, time, hash of the text. Nothing in here looks into it but for these parts.
 local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 
-local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS, HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS = 1, 2, 4, 8, 16, 32
 local HAS_OWN_PART = 128
 local SKETCH, MINHASH = 128, 112
 -- A profile of a site is kept after its version.
@@ -67,11 +67,6 @@ local function url_begin(page)
   local _, _, _, _, flags = struct.unpack(PAGE, page)
   local rest = PAGE_HEAD + 1 + (has(flags, HAS_RANKS) and 8 or 0)
   rest = after_sketch(page, flags, rest)
-  if has(flags, HAS_PARTS) then
-    if rest + 3 > #page then return nil end
-    local length, after = struct.unpack('>I4', page, rest)
-    rest = after + length
-  end
   return rest <= #page + 1 and rest or nil
 end
 

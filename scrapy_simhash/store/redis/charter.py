@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis.errors import meaning
-from scrapy_simhash.store.redis.layout import names_of
+from scrapy_simhash.store.redis.layout import ANEW, names_of
 from scrapy_simhash.store.redis.nodes import Command
 
 #: Commands, each about a shard, to their replies, an exception in place of one that failed.
 AskAll = Callable[[Sequence[tuple[int, Command]]], Awaitable[list[Any]]]
+Found = TypeVar("Found")
 #: How many shards a store has if nobody says so.
 SHARDS = 1024
 _ID_BYTES = 4
@@ -53,7 +54,9 @@ async def agree(wanted: Wanted, tag_of: Callable[[int], str], ask_all: AskAll) -
 
     kept = await ask("GET", key)
     if kept and wanted.is_reset:
-        unlink = [(n, ("UNLINK", *names_of(tag_of(n)))) for n in range(_read(kept, place).shards)]
+        # Of an earlier release only the number of shards must be readable.
+        shards = _of(kept, place, lambda about: int(about["shards"]))
+        unlink = [(n, ("UNLINK", *names_of(tag_of(n)))) for n in range(shards)]
         for reply in await ask_all(unlink):
             said(reply, place, "UNLINK")
         await ask("DEL", key)
@@ -66,7 +69,7 @@ async def agree(wanted: Wanted, tag_of: Callable[[int], str], ask_all: AskAll) -
             # Who comes first decides, and all others find that.
             await ask("SET", key, kept, "NX")
             kept = await ask("GET", key) or kept
-    charter = _read(kept, place)
+    charter = _of(kept, place, _charter)
     if wanted.header is not None:
         charter.header.check(wanted.header, place)
     if wanted.shards not in (None, charter.shards):
@@ -89,11 +92,13 @@ def _written(charter: Charter) -> bytes:
     return json.dumps(about, sort_keys=True).encode()
 
 
-def _read(record: bytes, place: str) -> Charter:
+def _charter(about: Mapping[str, Any]) -> Charter:
+    return Charter(Header.from_dict(about["header"]), int(about["shards"]), str(about["id"]))
+
+
+def _of(record: bytes, place: str, read: Callable[[Mapping[str, Any]], Found]) -> Found:
+    """Return what *read* finds in the record of a charter. Raises StoreDamaged if it is not there."""
     try:
-        about = json.loads(record)
-        return Charter(Header.from_dict(about["header"]), int(about["shards"]), str(about["id"]))
+        return read(json.loads(record))
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise StoreDamaged(
-            f"{place} has a header that cannot be read: {error}. Nothing was changed"
-        ) from error
+        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {ANEW}") from error

@@ -5,8 +5,8 @@
 -- page repeats. If another near one came meanwhile, nothing is stored, and the caller begins again with the news.
 local id, known, mark, run, token, expiry, reach, is_look, is_short, delivered, live, found_by =
   struct.unpack('>c8I8c4I4c8I4BBBBI4c25', ARGV[1])
-local key, flags, stamp, scope, sketch, own_part, url, kin, parts =
-  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local key, flags, stamp, scope, sketch, own_part, url, kin =
+  ARGV[2], ARGV[3]:byte(), ARGV[3]:sub(2), ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 -- Contents whose page is damaged: nobody repeats them.
 local spoiled = {}
 -- A page is searched for by all of its values. If it is new it is found by those that `found_by` begins with.
@@ -235,9 +235,8 @@ if is_look == 0 then
   if rank + joined > 0 then
     page_flags, ranks = page_flags + HAS_RANKS, struct.pack(RANKS, rank, joined)
   end
-  if #parts > 0 then page_flags, parts = page_flags + HAS_PARTS, struct.pack('>I4', #parts) .. parts end
   redis.call('HSET', PAGES, key,
-    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. its_own .. parts .. url)
+    struct.pack(PAGE, number, content, own, its_run, page_flags, stamp) .. ranks .. its_own .. url)
   if joins and original then redis.call('HSET', PAGES, joins, joined_by(original, rank)) end
   if live > 0 then
     local _, _, heartbeat = struct.unpack(RUN, own_run)

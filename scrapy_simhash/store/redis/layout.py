@@ -15,17 +15,18 @@ from typing import NamedTuple
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, own_part_length
 from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
-from scrapy_simhash.store.parts import Part, unpacked
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 5
+VERSION = 6
+#: What to do about a store that this release cannot read.
+ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or set SIMHASH_REDIS_PREFIX to another prefix"
 #: In the order in which the scripts take them.
 KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "hosts", "answers")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _DIFFERS, _HAS_RANKS, _HAS_PARTS = 1, 2, 4, 8, 16, 32, 64
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _DIFFERS, _HAS_RANKS = 1, 2, 4, 8, 16, 32
 _HAS_OWN_PART = 128
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
@@ -64,7 +65,6 @@ class PageRecord(NamedTuple):
     seen: int
     fingerprint: Fingerprint | None
     """None when sketch and own part are those of its content."""
-    parts: tuple[Part, ...]
     url: str
 
 
@@ -152,15 +152,10 @@ def _page(record: bytes) -> PageRecord:
     value, text_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
     fingerprint, end = _read_fingerprint(value, flags, record, start)
-    parts: tuple[Part, ...] = ()
-    if flags & _HAS_PARTS:
-        start = end + _LENGTH_BYTES
-        end = start + int.from_bytes(record[end:start], "big")
-        parts = unpacked(record[start:end])
     if end > len(record):
         raise ValueError("it ends too soon")
     its = fingerprint if flags & _DIFFERS else None
-    return PageRecord(number, content, own, run, value, text_hash, seen, its, parts, decoded(record[end:]))
+    return PageRecord(number, content, own, run, value, text_hash, seen, its, decoded(record[end:]))
 
 
 def read_content(record: bytes) -> ContentRecord:
@@ -223,8 +218,14 @@ def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_sett
     if fingerprint is None:
         fingerprint = replace(content.fingerprint, value=page.value)
     return Posting(
-        *(key, page.url, content.scope, fingerprint, content.is_short, page.text_hash, page.seen, is_settled),
-        page.parts,
+        key,
+        page.url,
+        content.scope,
+        fingerprint,
+        content.is_short,
+        page.text_hash,
+        page.seen,
+        is_settled,
     )
 
 

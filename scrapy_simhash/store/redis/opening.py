@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis.errors import NO_CLUSTER
-from scrapy_simhash.store.redis.layout import ID_BYTES, VERSION
+from scrapy_simhash.store.redis.layout import ANEW, ID_BYTES, VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -135,12 +135,8 @@ def _read_header(version: bytes, text: bytes, place: str) -> Header:
         if number != VERSION:
             raise StoreDamaged(
                 f"{place} was written by another release of scrapy-simhash: its layout has version {number}, this"
-                f" release reads version {VERSION}. Nothing was changed. Use that release (it can export"
-                " the pages for"
-                " this one), or set SIMHASH_REDIS_PREFIX to another prefix"
+                f" release reads version {VERSION}. {ANEW}"
             )
         return Header.from_dict(json.loads(text))
     except (AttributeError, RecursionError, TypeError, ValueError) as error:
-        raise StoreDamaged(
-            f"{place} has a header that cannot be read: {error}. Nothing was changed"
-        ) from error
+        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {ANEW}") from error

@@ -18,7 +18,6 @@ from scrapy_simhash.store.base import Claim, Page, Posting, Run
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
-from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.answers import KeepsAnswers
 from scrapy_simhash.store.redis.audit import audit
@@ -300,7 +299,7 @@ class RedisStore(KeepsAnswers):
         fingerprint = posting.fingerprint
         key = layout.checked("key", posting.key)
         scope = layout.checked("scope", layout.encoded(posting.scope))
-        stamp, url, parts = layout.stamp_of(posting), layout.encoded(posting.url), packed(posting.parts)
+        stamp, url = layout.stamp_of(posting), layout.encoded(posting.url)
         losses = 0
         latest: Replica | None = None
         while losses < _LOSSES:
@@ -329,7 +328,7 @@ class RedisStore(KeepsAnswers):
                 layout.packed_values(fingerprint, found_by),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
-            about = key, stamp, scope, fingerprint.sketch, fingerprint.own, url, known, parts
+            about = key, stamp, scope, fingerprint.sketch, fingerprint.own, url, known
             reply = await self._link.ask("claim", head, *about)
             if reply[:1] == _STORED:
                 claim, is_new = self._claimed(reply, posting, replica, first, kin)

@@ -14,7 +14,6 @@ from typing import Any
 from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part
 from scrapy_simhash.store.base import Page, Posting
 from scrapy_simhash.store.damage import shown
-from scrapy_simhash.store.parts import unpacked
 
 _UNSIGNED = 2**64 - 1
 
@@ -23,7 +22,7 @@ _PAGES = """SELECT pages.number, pages.content, contents.page, originals.url, pa
     EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND runs.ended IS NOT NULL),
     scopes.scope, contents.is_short, pages.value, coalesce(pages.sketch, sketches.sketch),
     CASE WHEN pages.sketch IS NULL THEN sketches.own ELSE pages.own END, pages.text_hash,
-    pages.seen, pages.parts"""
+    pages.seen"""
 _FROM = """FROM pages
 LEFT JOIN contents ON contents.number = pages.content
 LEFT JOIN scopes ON scopes.number = contents.scope
@@ -34,7 +33,7 @@ _FIRST = """firsts.number, first_scopes.scope, firsts.is_short, firsts.value, fi
 _FIRSTS = """LEFT JOIN scopes AS first_scopes ON first_scopes.number = firsts.scope
 LEFT JOIN sketches AS first_sketches ON first_sketches.content = firsts.number"""
 #: Where the columns of an earlier content begin.
-_FIRST_AT = 15
+_FIRST_AT = 14
 
 #: A row for page_of().
 ONE_PAGE = f"{_PAGES} {_FROM} WHERE pages.key = ?"
@@ -109,8 +108,6 @@ def page_of(row: Sequence[Any]) -> Page:
         raise RowDamaged(f"{about}: its content {shown(content)} is missing")
     with _damaged(about):
         posting = _posting(key, told(url), is_settled, row[7:14])
-        if row[14] is not None:
-            posting = posting._replace(parts=unpacked(row[14]))
         if not type(content) is type(cluster) is int:
             raise TypeError
     return Page(number, posting, content, cluster, _told(original))

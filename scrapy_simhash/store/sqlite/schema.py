@@ -12,8 +12,8 @@ from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
-#: Of the tables: raise it with every change of them. A file of another version is left to the release that wrote it.
-VERSION = 5
+#: Of the tables: raise it with every change of them. A file of another version is refused.
+VERSION = 6
 
 TABLES = (
     """CREATE TABLE header (
@@ -42,7 +42,6 @@ TABLES = (
     rank INTEGER NOT NULL,
     joined INTEGER NOT NULL,
     sketch BLOB,
-    parts BLOB,
     own BLOB
 )""",
     """CREATE TABLE contents (
@@ -140,9 +139,8 @@ def check(connection: sqlite3.Connection, place: str) -> None:
         age = "a newer" if version > VERSION else "an older"
         raise StoreDamaged(
             f"{place} was written by {age} release of scrapy-simhash: its tables have version {version}, "
-            f"this release reads version {VERSION}. Nothing was changed. Use that release (it can export"
-            " the pages for "
-            "this one), or set SIMHASH_DIR to another folder"
+            f"this release reads version {VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, "
+            "or set SIMHASH_DIR to another folder"
         )
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     wanted = {statement.split()[2] for statement in TABLES}

@@ -27,10 +27,10 @@ CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
 SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
 NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
-NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)"
+NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
 CHANGED_PAGE = """UPDATE pages
 SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
-    parts = ?, own = ?
+    own = ?
 WHERE number = ?"""
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"

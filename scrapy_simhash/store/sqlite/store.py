@@ -16,7 +16,6 @@ from scrapy_simhash.store.damage import ContentDamaged, Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
-from scrapy_simhash.store.parts import packed
 from scrapy_simhash.store.sqlite import files, rows, schema, statements
 from scrapy_simhash.store.sqlite.answers import KeepsAnswers
 from scrapy_simhash.store.sqlite.audit import audit
@@ -361,17 +360,14 @@ class SqliteStore(KeepsAnswers, LocalStore):
         sketch, own = (fingerprint.sketch, fingerprint.own or None) if entry.has_own_sketch else (None, None)
         run = self._run if posting.is_delivered else 0
         url = stored(posting.url)
-        parts = packed(posting.parts) or None
         rank = entry.rank
         if entry.former is None:
             self._execute(
-                statements.NEW_PAGE, (number, posting.key, url, *head, run, content, rank, sketch, parts, own)
+                statements.NEW_PAGE, (number, posting.key, url, *head, run, content, rank, sketch, own)
             )
         else:
             its_run = None if entry.keeps_run else run
-            self._execute(
-                statements.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, parts, own, number)
-            )
+            self._execute(statements.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, own, number))
         if entry.joins is not None:
             self._execute(statements.JOINED_CLUSTER, (rank, entry.joins))
         self._commit()

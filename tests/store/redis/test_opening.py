@@ -181,13 +181,13 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
             "another release of scrapy-simhash: its layout has version 1, this",
         ),
         (
-            ["HSET {}:header id 12345678 version 6 header {{}}"],
-            "another release of scrapy-simhash: its layout has version 6, this",
+            ["HSET {}:header id 12345678 version 7 header {{}}"],
+            "another release of scrapy-simhash: its layout has version 7, this",
         ),
-        (["HSET {}:header id 12345678 version 5 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 5 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 6 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 6 header what"], "header that cannot be read"),
         (
-            ['HSET {}:header id 12345678 version 5 header {{"rule":"classic","later":1}}'],
+            ['HSET {}:header id 12345678 version 6 header {{"rule":"classic","later":1}}'],
             "does not know: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
@@ -260,7 +260,9 @@ async def test_a_store_of_another_version_can_be_reset(shared: RedisServer, pref
     async with opened(shared.url, prefix) as store:
         await store.claim(posting("a", content(0)))
     admin(shared.url).hset(f"{prefix}:header", "version", VERSION - 1)
-    with pytest.raises(StoreDamaged, match="set SIMHASH_REDIS_PREFIX to another prefix"):
+    with pytest.raises(
+        StoreDamaged, match=f"has version {VERSION - 1}, .* Set SIMHASH_RESET = True to begin anew"
+    ):
         RedisStore(shared.url, prefix, HEADER).check()
     async with opened(shared.url, prefix, reset=True) as store:
         assert (await store.claim(posting("b", content(0)))).original is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -277,6 +278,20 @@ async def test_a_store_is_emptied_in_all_shards_or_not_opened(shared: RedisServe
         assert len(store) == 0
         claims = await asyncio.gather(*[store.claim(page) for page in pages()])
     assert {claim.former for claim in claims} == {None}
+
+
+@waits
+async def test_a_store_of_an_earlier_release_can_be_reset(shared: RedisServer, prefix: str) -> None:
+    client, key = admin(two_of(shared).named[0].url), f"{{{prefix}:0}}:shards"
+    client.set(key, json.dumps({"header": HEADER.to_dict() | {"own_parts": 0}, "shards": SHARDS, "id": "1"}))
+    async with sharded(two_of(shared), prefix) as store:
+        with pytest.raises(
+            StoreDamaged, match=r"its own_parts is 0, .* Set SIMHASH_RESET = True to begin anew"
+        ):
+            store.check()
+    async with sharded(two_of(shared), prefix, reset=True) as store:
+        store.check()
+        assert json.loads(client.get(key) or b"")["header"] == HEADER.to_dict()
 
 
 @pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", b'{"header": {}, "shards": 3, "id": ""}'])

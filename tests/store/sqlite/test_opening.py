@@ -320,7 +320,7 @@ def of_another_program(path: Path) -> None:
 def test_other_tables_are_another_version() -> None:
     # A file with the same version and other tables would be taken for a damaged one.
     tables = hashlib.sha256(repr(schema.TABLES).encode()).hexdigest()[:16]
-    assert (schema.VERSION, tables) == (5, "c3db2f250bf15926")
+    assert (schema.VERSION, tables) == (6, "d4c71aa47574c191")
 
 
 DAMAGE = "is damaged, or is not a store: "
@@ -331,7 +331,8 @@ OURS = {
     ),
     "of an older release": (
         changed(f"PRAGMA user_version = {schema.VERSION - 1}"),
-        f"an older release of scrapy-simhash: its tables have version {schema.VERSION - 1}, this release",
+        f"an older release of scrapy-simhash: its tables have version {schema.VERSION - 1}, this release reads "
+        f"version {schema.VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, or set SIMHASH_DIR",
     ),
     "a text": (a_text, f"{DAMAGE}file is not a database"),
     "an empty file": (Path.touch, "is an empty file, not a store"),
