@@ -21,7 +21,7 @@ KERNEL := setup.py $(addprefix scrapy_simhash/,second_look.py page/text/main_tex
 	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
 READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/schemes tests/test_golden.py \
-	tests/test_fingerprinter.py tests/crawls/test_magazine.py tests/crawls/test_annex.py
+	tests/test_fingerprinter.py tests/crawls/test_magazine.py
 # As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
 # order is that of tests/conftest.py: recorded pages, then long files.
 PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder --durations 20 --durations-min 2

@@ -75,5 +75,5 @@ def test_every_other_file_is_collected_without_optional_packages() -> None:
     assert code == 0, output
     collected = {line.partition("::")[0] for line in output.splitlines() if "::" in line}
     tests = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
-    assert tests & collected > {"tests/crawls/test_annex.py", "tests/store/redis/test_connection.py"}
+    assert tests & collected > {"tests/crawls/test_magazine.py", "tests/store/redis/test_connection.py"}
     assert collected.isdisjoint(NEED_THEM)

@@ -59,15 +59,15 @@ def read_record(path: Path) -> Record:
     return Record(path.stem, headers, blocks)
 
 
-def read_records(folder: str, content: Path = CONTENT) -> list[Record]:
-    """Read every file of a folder of *content*, sorted by file name."""
-    return [read_record(path) for path in sorted((content / folder).glob("*.txt"))]
+def read_records(folder: str) -> list[Record]:
+    """Read every file of a folder of `content/`, sorted by file name."""
+    return [read_record(path) for path in sorted((CONTENT / folder).glob("*.txt"))]
 
 
-def read_pairs(name: str, separator: str, content: Path = CONTENT) -> list[tuple[str, str]]:
-    """Read a file of *content* made of `left <separator> right` lines; blank lines and `#` lines are skipped."""
+def read_pairs(name: str, separator: str) -> list[tuple[str, str]]:
+    """Read a file of `content/` made of `left <separator> right` lines; blank lines and `#` lines are skipped."""
     pairs = []
-    for line in (content / name).read_text(encoding="utf-8").splitlines():
+    for line in (CONTENT / name).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             left, found, right = line.partition(separator)
             if not found:

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from magazine.page import MAIN_HOST, PARTNER_HOST, Address, Page
+from magazine.page import MAIN_HOST, PARTNER_HOST, Address
 from magazine.site import build_site, find
 
 
@@ -54,22 +54,18 @@ class SiteServer(ThreadingHTTPServer):
 
     def answer(self, address: Address) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers and body for one fetch of *address*, and log it. Safe in threads."""
-        page = self.page(address)
+        page = find(self._site, address)
         with self._lock:
             visit = self._visits[address]
             self._visits[address] += 1
             self.requests.append(Request(address.host, address.target, page.status, visit))
         return page.status, page.headers, page.body(visit)
 
-    def page(self, address: Address) -> Page:
-        """Return the page at *address*, or what the site answers where there is none."""
-        return find(self._site, address)
-
 
 @contextmanager
-def serving(port: int = 0, server_type: type[SiteServer] = SiteServer) -> Iterator[SiteServer]:
+def serving(port: int = 0) -> Iterator[SiteServer]:
     """Serve the site from a thread for as long as the `with` block lasts."""
-    server = server_type(port)
+    server = SiteServer(port)
     # The wait between two looks at the stop flag; the default of half a second is felt in every test.
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from scrapy_simhash.config import PROTECTIONS
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
-from tests.crawls.site import Answer, Route, Site, article, edited, links, serve
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
+from tests.crawls.site import Answer, Route, Routes, Site, article, edited, links, serve
 
 
 class Case(NamedTuple):
@@ -103,11 +104,14 @@ def crawls(site: Site) -> dict[str, Crawl]:
 
 def links_followed(outcome: Crawl, path: str) -> bool:
     """Tell whether the spider went where the page at *path* leads."""
-    name = {"/story/?utm_source=mail": "/mail", "/shop/small/again": "/again", "/tag/winter": "/winter"}.get(
-        path
-    )
+    names = {
+        "/story/?utm_source=mail": "/mail",
+        "/shop/small/again": "/again",
+        "/tag/fog": "/fog",
+        "/tag/winter": "/winter",
+    }
     address, _, number = path.partition("?")
-    start = f"/link/of{name or address}/{number.partition('=')[2]}"
+    start = f"/link/of{names.get(path, address)}/{number.partition('=')[2]}"
     return any(page.path.startswith(start) for page in outcome.pages)
 
 
@@ -146,3 +150,44 @@ def test_nothing_is_left_of_copies_when_protection_is_lifted(crawls: dict[str, C
     outcome = crawls[lifting]
     assert {path for path in CASES if path in outcome.paths_scraped or links_followed(outcome, path)} == set()
     assert {outcome.page(path).marks["done"] for path in CASES} == {"drop_page"}
+
+
+def test_of_pages_that_are_as_they_were_start_pages_and_listings_keep_their_links(
+    site: Site, tmp_path: Path
+) -> None:
+    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path)}
+    arguments = {"urls": site.urls("/", "/boats")}
+    first, second = crawl(
+        Plan("Follower", settings, arguments),
+        Plan("Follower", {**settings, "SIMHASH_REVISIT_ACTION": "drop_page"}, arguments),
+    )
+    assert first.complaints == second.complaints == []
+    found = {path: second.page(path).marks for path in ("/boats", *PATHS)}
+    spared = {"/boats": "start", "/tag/fog": "listing", "/tag/winter": "listing"}
+    assert {path: (marks["done"], marks.get("exemption")) for path, marks in found.items()} == {
+        path: ("drop_items", spared[path]) if path in spared else ("drop_page", None) for path in found
+    }
+    assert {path for path in found if links_followed(second, path)} == set(spared)
+
+
+def test_a_product_at_its_new_address_repeats_that_at_its_old_one_while_a_variant_does_not() -> None:
+    before = markup(4, "/lantern", PRODUCT)
+    after = edited(before)
+    moved = Answer(status=302, headers={"Location": "/goods/lantern"})
+    routes: Routes = {
+        "/first": article(1),
+        "/lantern": lambda visit: moved if visit else before,
+        "/variant": after,
+        "/goods/lantern": after,
+    }
+    with serve(routes) as site:
+        urls = site.urls("/first", "/lantern", "/variant", "/lantern")
+        done = crawl_one(
+            "Visitor", {**IN_ORDER, "SIMHASH_ACTION": "drop_page", "SIMHASH_PROTECT": "product"}, urls=urls
+        )
+    assert done.complaints == []
+    page, variant = done.page("/goods/lantern").marks, done.page("/variant").marks
+    assert page["hints"] == ["redirect"]
+    assert page["duplicate_of"] == variant["duplicate_of"] == urls[1]
+    assert (page["done"], page.get("exemption")) == ("drop_page", None)
+    assert (variant["done"], variant["exemption"]) == ("mark", "product")

@@ -70,8 +70,23 @@ def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> 
     assert not verdict.is_duplicate
     assert not is_done(verdict)
     decision = Policy(Config()).decide(Case(verdict, URL, 0, protections))
-    assert not decision.loses_items
+    assert (decision.loses_items, decision.loses_links) == (False, False)
     assert decision == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "loses_items", "loses_links"),
+    [
+        ("mark", False, False),
+        ("drop_items", True, False),
+        ("drop_links", False, True),
+        ("drop_items,drop_links", True, True),
+        ("drop_page", True, True),
+    ],
+)
+def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links: bool) -> None:
+    decision = decided(Asked(on_copy=RequestedAction(Action.named(words))))
+    assert (decision.loses_items, decision.loses_links) == (loses_items, loses_links)
 
 
 @pytest.mark.parametrize("words", COMBINED)
@@ -197,6 +212,24 @@ def test_items_alone_are_not_what_is_protected_there(depth: int, holding: list[s
         Action.DROP_ITEMS,
         None,
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "depth", "is_asked"),
+    [("drop_items", 2, False), ("drop_links", 2, True), ("drop_page", 0, False), ("drop_page", None, True)],
+)
+def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
+    words: str, depth: int | None, is_asked: bool
+) -> None:
+    asked_about = list[set[str]]()
+
+    def protections(wanted: Collection[str]) -> Collection[str]:
+        asked_about.append(set(wanted))
+        return ()
+
+    Policy(Config()).decide(Case(COPY, URL, depth, protections, RequestedAction(Action.named(words))))
+    whole = {"pagination", "language", "product"}
+    assert asked_about == [whole | {"listing"} if is_asked else whole]
 
 
 def test_what_the_request_asks_for_knows_no_exceptions() -> None:
