@@ -113,7 +113,11 @@ def own_part(shared: int = 1000, value: int = 8, tokens: int = 200) -> bytes:
 
 
 def page(own: bytes, value: int = 0, shared: int = 1000, subject: str = SAME) -> Fingerprint:
-    part = OwnPart.from_bytes(own)._replace(words=1 + shared) if own and not OwnPart.from_bytes(own).words else None
+    part = (
+        OwnPart.from_bytes(own)._replace(words=1 + shared)
+        if own and not OwnPart.from_bytes(own).words
+        else None
+    )
     return replace(fingerprint(value, shared, subject), own=part.to_bytes() if part else own)
 
 

@@ -43,7 +43,8 @@ class NaiveTable:
             place = self.pieces.index((key, known[key]))
             self.pieces[place] = key, known[key] | 1 << subject
             return
-        of_bucket = [one for one in self.pieces if self.bucket(one[0]) == self.bucket(key)]
+        while len(of_bucket := self.of_bucket(key)) == table.BUCKET and self.buckets < table.MOST_BUCKETS:
+            self.buckets *= 2
         if len(of_bucket) == table.BUCKET:
             fewest = min(subjects.bit_count() for _, subjects in of_bucket)
             if fewest >= LEAST:
@@ -53,6 +54,9 @@ class NaiveTable:
         self.pieces.insert(0, (key, 1 << subject))
         if len(self.pieces) > 6 * self.buckets and self.buckets < table.MOST_BUCKETS:
             self.buckets *= 2
+
+    def of_bucket(self, key: int) -> list[tuple[int, int]]:
+        return [one for one in self.pieces if self.bucket(one[0]) == self.bucket(key)]
 
     def bucket(self, key: int) -> int:
         return (key >> 1) % self.buckets

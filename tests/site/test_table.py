@@ -12,8 +12,8 @@ from tests.examples import examples
 from tests.site.tables import COMPILED, KINDS, LEAST, LEAST_SHORT, NaiveTable, packed
 
 BOTH = pytest.mark.parametrize("kind", KINDS)
-#: Of one bucket in a table of the first size, and of few more: so that buckets are full.
-_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.FIRST_BUCKETS + number % 2)
+#: Of one bucket in a table of any size: so that buckets are full.
+_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MOST_BUCKETS + number % 2)
 KEYS = _CROWDED | st.integers(0, 400) | st.integers(0, 2**64 - 1)
 #: Some hundreds of keys at once, so that tables grow.
 PAGES = st.lists(KEYS, max_size=30) | st.builds(
@@ -123,9 +123,19 @@ def test_a_piece_is_the_site_s_from_six_subjects_on_and_a_short_one_from_twelve(
 
 
 @BOTH
+def test_a_table_grows_before_it_forgets(kind: Any) -> None:
+    """The text that all pages of a site share is learned although more pieces than eight meet in a bucket."""
+    keys = [(number * 0x9E3779B97F4A7C15) % 2**64 & ~1 for number in range(1, 97)]
+    found = kind(LEAST, LEAST_SHORT)
+    for subject in range(LEAST):
+        found.learn(packed(keys), subject)
+    assert len(found.known()) == len(keys)
+
+
+@BOTH
 def test_a_full_bucket_loses_the_piece_with_the_fewest_subjects_then_the_oldest(kind: Any) -> None:
     found = kind(LEAST, LEAST_SHORT)
-    same_bucket = [2 * table.FIRST_BUCKETS * number for number in range(1, 11)]
+    same_bucket = [2 * table.MOST_BUCKETS * number for number in range(1, 11)]
     for key in same_bucket[:8]:
         found.learn(packed([key]), 0)
     found.learn(packed(same_bucket[:1]), 1)
