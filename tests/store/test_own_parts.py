@@ -34,7 +34,8 @@ KIEL, ULM = (identity_of(JOB, [["nurse"], [], [town]]) for town in ("kiel", "ulm
 def page(template: int, own_bytes: bytes, subject: str = "night pilots") -> Fingerprint:
     """Return a page of another template for each number: far from the others in bits and in shingles."""
     value = int.from_bytes(bytes([template] * 8), "big") * 0x9E3779B97F4A7C15 % 2**64
-    return replace(content(value, text=f"template {template}", subject=subject), own=own_bytes)
+    part = OwnPart.from_bytes(own_bytes)._replace(words=1 + template).to_bytes() if own_bytes else b""
+    return replace(content(value, text=f"template {template}", subject=subject), own=part)
 
 
 def kept(postings: Iterator[Posting] | Store) -> list[tuple[object, ...]]:
