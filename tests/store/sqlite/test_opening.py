@@ -253,6 +253,9 @@ class TestPermissions:
         others.parent.chmod(0o777)
         with as_nobody(), pytest.raises(StoreError, match="cannot write it: attempt to write a readonly"):
             SqliteStore(others)
+        others.parent.chmod(0o700)
+        with as_nobody(), pytest.raises(StoreError, match=r"shop\.sqlite'?: cannot .*[Pp]ermission"):
+            SqliteStore(others)
         assert others.read_bytes() == before
 
     def test_the_log_of_a_crawl_that_was_killed_is_not_passed_over(self, others: Path) -> None:
