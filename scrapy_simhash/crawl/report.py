@@ -208,10 +208,12 @@ def own_path(template: str, crawler: Crawler, setting: str) -> Path:
         for name in ("LOG_FILE", "SIMHASH_REPORT", "SIMHASH_CHANGES")
         if settings[name] and name != setting
     ]
-    # Several may write to a pipe or a terminal.
-    for name, other in others if path.is_file() or not path.exists() else ():
-        with suppress(SettingError):  # the number of a batch, or what is wrong and will be told
-            if path_of(str(other), spider, name).resolve() == path.resolve():
+    for name, other in others:
+        # The number of a batch, or what is wrong and will be told when it is opened.
+        with suppress(OSError, RuntimeError, ValueError):
+            # Several may write to a pipe or a terminal.
+            is_file = path.is_file() or not path.exists()
+            if is_file and path_of(str(other), spider, name).resolve() == path.resolve():
                 break
     else:
         return path

@@ -40,6 +40,12 @@ FIRST_IN = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 ORDERS: tuple[dict[str, Any], ...] = ({}, FIRST_IN, {**FIRST_IN, "DEPTH_PRIORITY": 1}, {"DEPTH_PRIORITY": -1})
+#: What a site that is crawled again says of known pages.
+RECRAWLS: tuple[dict[str, Any], ...] = (
+    *({}, {"SIMHASH_RECRAWL": "always"}, {"SIMHASH_RECRAWL": "auto"}, {"SIMHASH_RECRAWL": "0s"}),
+    *({"SIMHASH_RECRAWL": {"/story/": "always", "": "1d"}}, {"SIMHASH_RECRAWL": "1d"}),
+    *({"SIMHASH_RECRAWL_BUDGET": 5}, {"SIMHASH_RECRAWL": "auto", "SIMHASH_RECRAWL_BUDGET": 3_000}),
+)
 #: Parts of a site.
 MOST_SECTIONS = 3
 #: A page of its own may be found at any of these.
@@ -96,7 +102,7 @@ class MadeUpSite:
             **random.choice(ORDERS),
             "CONCURRENT_REQUESTS": random.choice((1, 8, 16, 32)),
             "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
-            "SIMHASH_URL_RULES": random.choice(("skip", "skip", "skip", "observe")),
+            "SIMHASH_URL_RULES": random.choice(("skip", "skip", "skip", "observe", "off")),
             "SIMHASH_ACTION": random.choice(ACTIONS),
             # Where it fails, it shall not go on for ever.
             "CLOSESPIDER_PAGECOUNT": 3_000,
@@ -128,9 +134,10 @@ class MadeUpSite:
         if not self.is_crawled_again:
             yield Visit(self.settings, self.owed)
             return
-        settings = {**self.settings, "SIMHASH_CONDITIONAL": self.random.random() < 0.5}
+        recrawl = self.random.choice(RECRAWLS)
+        settings = {**self.settings, "SIMHASH_CONDITIONAL": self.random.random() < 0.5, **recrawl}
         yield Visit(settings, self.owed)
-        # What is new or has changed must come, whatever is done about pages that have not.
+        # What is new or has changed must come, whatever is done about pages that have not, if it is due.
         single = [path for paths in self.owed for path in paths if len(paths) == 1 and path in self._linked]
         changed = self.random.sample(single, min(len(single), 10))
         before = self.routes.copy()
@@ -142,7 +149,11 @@ class MadeUpSite:
         self.routes = _Routes(before)
         # The others drop the links of what has not changed, and what is behind them.
         settings = {**settings, "SIMHASH_REVISIT_ACTION": self.random.choice(("mark", "drop_items"))}
-        yield Visit(settings, [frozenset((path,)) for path in (*changed, *new)], changes)
+        due = [path for path in changed if _is_due(path, recrawl)]
+        # Start requests are sent at any time. Those of a sitemap are none.
+        if self.spider != "Mapped" or _is_due("/", recrawl):
+            due += new
+        yield Visit(settings, [frozenset((path,)) for path in due], changes)
 
     def faults(self, folder: Path) -> list[str]:
         """Crawl, and return what did not reach the spider, and what else went wrong."""
@@ -362,6 +373,14 @@ def _page(main: str, *paths: str, footer: str = "") -> str:
 def _sitemap(urls: Sequence[str]) -> str:
     entries = "".join(f"<url><loc>{escape(url)}</loc></url>" for url in urls)
     return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+
+
+def _is_due(path: str, recrawl: dict[str, Any]) -> bool:
+    """Tell whether a page that was read a moment ago is fetched again for certain."""
+    age = recrawl.get("SIMHASH_RECRAWL", "always")
+    if isinstance(age, dict):
+        age = next(each for pattern, each in age.items() if pattern in path)
+    return age != "1d" and recrawl.get("SIMHASH_RECRAWL_BUDGET") != 5
 
 
 def _unended(ended: Crawl) -> list[str]:

@@ -55,15 +55,20 @@ def without_host(uri: str) -> str:
 def resolved(path: str | os.PathLike[str]) -> Path:
     """Return the file itself, links followed, so that its lock is the same under all of its names.
 
-    Raises StoreError for links that lead in a circle.
+    Raises StoreError for links that lead in a circle, and for a name that no file can have.
     """
     circle = f"{path}: cannot open it: it is a symbolic link that leads back to itself"
     try:
         file = Path(path).resolve()
-    except (OSError, RuntimeError) as error:
+        # From Python 3.13 on a circle raises nothing: what is left of it is still a link.
+        is_circle = file.is_symlink()
+    except RuntimeError as error:
         raise StoreError(circle) from error
-    # From Python 3.13 on a circle raises nothing: what is left of it is still a link.
-    if file.is_symlink():
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_DIR to another folder"
+        ) from error
+    if is_circle:
         raise StoreError(circle)
     return file
 

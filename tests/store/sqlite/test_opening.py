@@ -149,6 +149,13 @@ def test_a_link_to_itself_is_told(read_only: bool, path: Path) -> None:
         SqliteStore(path, read_only=read_only)
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("name", ["x" * 300, "null\0byte"])
+def test_a_name_that_no_file_can_have_is_told(read_only: bool, name: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"shop\.sqlite'?: (cannot|no such)"):
+        SqliteStore(tmp_path / name / "shop.sqlite", read_only=read_only)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a privilege is needed to make links")
 def test_a_file_of_two_names_has_one_lock(path: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.sqlite"
@@ -245,6 +252,9 @@ class TestPermissions:
             SqliteStore(others.parent / "new" / "shop.sqlite")
         others.parent.chmod(0o777)
         with as_nobody(), pytest.raises(StoreError, match="cannot write it: attempt to write a readonly"):
+            SqliteStore(others)
+        others.parent.chmod(0o700)
+        with as_nobody(), pytest.raises(StoreError, match=r"shop\.sqlite'?: cannot .*[Pp]ermission"):
             SqliteStore(others)
         assert others.read_bytes() == before
 
