@@ -80,6 +80,8 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
         "preferred": "https://example.com/a",
         "by_learning": None,
         "threshold": None,
+        "decided_by": None,
+        "required": None,
         "near_miss": None,
         "action": "drop_items,drop_links",
         "exemption": "start",
@@ -104,7 +106,7 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
             {"status": "revisit", "reason": "unchanged", "distance": 0, "last_seen": "2026-09-21T14:13:20Z"},
         ),
         (
-            Verdict(Status.NEW, near_miss=NearMiss("https://example.com/a", 5, 0.71249, 0.712)),
+            Verdict(Status.NEW, near_miss=NearMiss("https://example.com/a", 5, 0.71249, 0.712, "title", 0.95)),
             {
                 "status": "new",
                 "near_miss": {
@@ -112,6 +114,8 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
                     "distance": 5,
                     "similarity": 0.712,
                     "threshold": 0.712,
+                    "decided_by": "title",
+                    "required": 0.95,
                 },
             },
         ),
