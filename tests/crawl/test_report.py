@@ -106,7 +106,9 @@ def test_a_line_says_all_that_is_known_of_a_page(tmp_path: Path) -> None:
             {"status": "revisit", "reason": "unchanged", "distance": 0, "last_seen": "2026-09-21T14:13:20Z"},
         ),
         (
-            Verdict(Status.NEW, near_miss=NearMiss("https://example.com/a", 5, 0.71249, 0.712, "title", 0.95)),
+            Verdict(
+                Status.NEW, near_miss=NearMiss("https://example.com/a", 5, 0.71249, 0.712, "title", 0.95)
+            ),
             {
                 "status": "new",
                 "near_miss": {

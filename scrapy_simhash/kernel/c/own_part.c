@@ -46,32 +46,29 @@ static bool is_day(const page *p, uint32_t number)
     return facts->length == 1 || (facts->length == 2 && first >= '0' && first <= '3');
 }
 
-/* _is_in_date() of page/pieces.py. */
-static bool is_in_date(const page *p, const uint32_t *run, uint32_t n, uint32_t i)
-{
-    enum { DATE_REACH = 3 };
-    uint32_t after = i + 1, before = i;
-    while (after < n && after <= i + DATE_REACH && !p->facts.at[run[after]].is_decimal)
-        after++;
-    if (after >= n || after > i + DATE_REACH)
-        return false;
-    if (after == i + 1 && is_day(p, run[after]) && after + 1 < n && is_year(p, run[after + 1]))
-        return true;
-    while (before > 0 && after - before <= DATE_REACH) {
-        before--;
-        if (p->facts.at[run[before]].is_decimal)
-            return is_day(p, run[before]) && is_year(p, run[after]);
-    }
-    return false;
-}
-
-/* words_number() of page/pieces.py for one paragraph, as a sum. */
+/* words_number() of page/pieces.py for one paragraph, as a sum: `last` and `next` are the decimals around a word. */
 static uint64_t sum_of_words(const page *p, const uint32_t *run, uint32_t n)
 {
+    enum { DATE_REACH = 3 };
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (!p->facts.at[run[i]].is_decimal && !is_in_date(p, run, n, i))
+    uint32_t last = UINT32_MAX, next = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (p->facts.at[run[i]].is_decimal) {
+            last = i;
+            continue;
+        }
+        if (next <= i)
+            for (next = i + 1; next < n && !p->facts.at[run[next]].is_decimal;)
+                next++;
+        bool is_in_date = false;
+        if (next < n && next - i <= DATE_REACH) {
+            is_in_date = next == i + 1 && is_day(p, run[next]) && next + 1 < n && is_year(p, run[next + 1]);
+            is_in_date |= last != UINT32_MAX && next - last <= DATE_REACH + 1 && is_day(p, run[last]) &&
+                          is_year(p, run[next]);
+        }
+        if (!is_in_date)
             sum += p->tokens.at[run[i]].hash;
+    }
     return sum;
 }
 
