@@ -450,11 +450,11 @@ def test_a_setting_that_cannot_do_anything_is_warned_of(
     [
         (
             {},
-            "Marking near-duplicates: simhash distance <= 8 or same subject, similarity >= 0.80, scope: crawl, ",
+            "Marking near-duplicates: simhash distance <= 8 or equal titles, similarity >= 0.80 (0.70: ",
         ),
         (
             {"candidate_distance": 8, "min_similarity": "0.9"},
-            ": simhash distance <= 8 or same subject, similarity >= 0.90, scope",
+            ": simhash distance <= 8 or equal titles, similarity >= 0.90 (0.85: ",
         ),
         ({"rule": "classic"}, "Marking near-duplicates: simhash distance <= 3, scope: crawl, "),
         ({"rule": "classic", "max_distance": "2"}, ": simhash distance <= 2, scope: crawl, "),

@@ -39,7 +39,9 @@ def test_a_quarter_of_what_is_missing_may_be_missing_where_subjects_differ(
     def fingerprint(filled: int, subject: int) -> Fingerprint:
         marks = ["01"] * filled + ["00"] * (448 - filled)
         bits = int("".join(marks), 2).to_bytes(112, "big")
-        return Fingerprint(0, sketch=bits + subject.to_bytes(2, "big") + bytes(14))
+        return Fingerprint(
+            0, sketch=bits + subject.to_bytes(2, "big") + bytes(10) + (1 << 26).to_bytes(4, "big")
+        )
 
     rule = SimilarityRule(min_similarity=similar)
     whole = fingerprint(448, 1)

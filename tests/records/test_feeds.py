@@ -204,7 +204,7 @@ WRONG: list[tuple[str | bytes, list[str]]] = [
     (f"[{LINE}\n", ["2: a comma or the end of the array should be here, the rest is not read"]),
     (f"[{LINE}]\n[{LINE}]", ["2: there is more after the end of the array, which is not read"]),
     ("[{" + '"a": [' * 100_000, ["1: not JSON from here on, the rest is not read"]),
-    (f"[{LINE},".encode() + b"\xff", ["1: not valid UTF-8"]),
+    (f"[{LINE},".encode() + b"\xff", ["1: not valid UTF-8, the rest is not read"]),
     ('url,html\nhttps://a.example/,"b', ["2: not CSV: unexpected end of data"]),
     ('url,html\nhttps://a.example/,"b"c\n', ["2: not CSV: ',' expected after '\"'"]),
     ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),

@@ -34,8 +34,11 @@ KIEL, ULM = (identity_of(JOB, [["nurse"], [], [town]]) for town in ("kiel", "ulm
 def page(template: int, own_bytes: bytes, subject: str = "night pilots") -> Fingerprint:
     """Return a page of another template for each number: far from the others in bits and in shingles."""
     value = int.from_bytes(bytes([template] * 8), "big") * 0x9E3779B97F4A7C15 % 2**64
-    part = OwnPart.from_bytes(own_bytes)._replace(words=1 + template).to_bytes() if own_bytes else b""
-    return replace(content(value, text=f"template {template}", subject=subject), own=part)
+    return replace(content(value, text=f"template {template}", subject=subject), own=own_bytes)
+
+
+def with_words(own_bytes: bytes, words: int) -> bytes:
+    return OwnPart.from_bytes(own_bytes)._replace(words=words).to_bytes()
 
 
 def kept(postings: Iterator[Posting] | Store) -> list[tuple[object, ...]]:
@@ -235,7 +238,7 @@ ASKED = [
     posting("x", page(6, own(0xFFFF_0000_FFFE, text="b"))),
     posting("x", page(3, OwnPart(UNKNOWN, 200).to_bytes())),
     posting("x", page(7, own(2**50 - 3, text="c"))),
-    posting("x", page(1, own(2**20 - 1, text="of its own"))),
+    posting("x", page(1, with_words(own(2**20 - 1, text="of its own"), 7))),
 ]
 
 

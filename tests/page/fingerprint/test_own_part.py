@@ -30,6 +30,9 @@ IDENTITIES = st.just(b"") | st.builds(
     st.sampled_from(KINDS),
     st.lists(st.lists(st.text(max_size=5), max_size=2), min_size=3, max_size=3),
 )
+#: Of longer texts the number of tokens is not kept exactly.
+WHOLE_TOKENS = st.integers(0, 31) | st.integers(0, 9).map(lambda exponent: 21 << exponent)
+REST = {"words": st.integers(0, 65_535), "whole": WHOLE_TOKENS, "text": st.integers(0, 2**40 - 1)}
 OWN_PARTS = st.builds(
     OwnPart,
     st.sampled_from((UNKNOWN, WHOLE, DOUBTFUL)),
@@ -37,6 +40,7 @@ OWN_PARTS = st.builds(
     st.just(0),
     st.just(b""),
     IDENTITIES,
+    **REST,
 ) | st.builds(
     OwnPart,
     st.just(PART),
@@ -44,6 +48,7 @@ OWN_PARTS = st.builds(
     st.integers(0, 2**64 - 1),
     st.binary(min_size=MINHASH_BYTES, max_size=MINHASH_BYTES),
     IDENTITIES,
+    **REST,
 )
 
 
