@@ -129,9 +129,7 @@ def fill(file: Path, count: int) -> None:
 def _insert(connection: sqlite3.Connection, chunk: Sequence[tuple[int, Posting]]) -> None:
     heads = [(signed(p.fingerprint.value), signed(p.text_hash or 0), p.seen) for _, p in chunk]
     rows = list(zip(chunk, heads, strict=True))
-    connection.executemany(
-        NEW_PAGE, ((n, p.key, p.url, *head, 1, n, 0, None, None, None) for (n, p), head in rows)
-    )
+    connection.executemany(NEW_PAGE, ((n, p.key, p.url, *head, 1, n, 0, None, None) for (n, p), head in rows))
     connection.executemany(NEW_CONTENT, ((n, n, 0, *head, False, BY_ALL) for (n, _), head in rows))
     connection.executemany(NEW_SKETCH, ((n, p.fingerprint.sketch, None) for n, p in chunk))
 
