@@ -287,13 +287,12 @@ cdef tuple own_part_of(page *p, Rules rules, settings, site, uint64_t text_hash)
     if is_known:
         flags = site.flags(pieces)
     raise_for(page_weigh_own(p, NULL, &own), rules)
-    own.text = text_hash
     if flags is not None:
         if <size_t>len(flags) != page_pieces(p):
             raise ValueError("flags() must return a byte for each piece")
         read_flags = <const uint8_t *><const char *>flags
         raise_for(page_weigh_own(p, read_flags, &own), rules)
-        own.text = text_hash
+    own.text = text_hash
     if not is_known or rules._is_doubtful(own.tokens, own.doubtful):
         return pieces, packed(OWN_DOUBTFUL if is_known else OWN_UNKNOWN, &own)
     if own.tokens == own.whole:

@@ -143,7 +143,8 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
     random = Random(f"{seed} {number} {plan.name}")
     organisation, town = random.choice(_ORGANISATIONS), random.choice(_TOWNS[plan.language])
     host = f"www.{organisation.lower().replace(' ', '-')}-{number}.example"
-    shared = [text.format(org=organisation, hq=town) for text in _shared_sentences(plan, random)]
+    files = (plan.kind, "general") if plan.language == "en" else (plan.language,)
+    shared = [text.format(org=organisation, hq=town) for text in shared_sentences(files, plan.shared, random)]
     their_order = _Order.drawn(plan, len(shared), random)
     all_of_them = entities(plan.kind, plan.language, plan.own, random)
     series = _Series(plan, shared, random) if plan.is_series else None
@@ -260,15 +261,14 @@ class _Order(NamedTuple):
         return [" ".join(group) for group in groups]
 
 
-def _shared_sentences(plan: Plan, random: Random) -> list[str]:
-    """Return sentences with as many words as the plan wants, give or take half a sentence."""
-    files = (plan.kind, "general") if plan.language == "en" else (plan.language,)
+def shared_sentences(files: Sequence[str], most: int, random: Random) -> list[str]:
+    """Return sentences of *files* with some *most* words, give or take half a sentence."""
     bank = [sentence for file in files for sentence in _bank(file)]
     chosen: list[str] = []
     words = 0
     for sentence in random.sample(bank, len(bank)):
         count = len(sentence.split())
-        if abs(words + count - plan.shared) < abs(words - plan.shared):
+        if abs(words + count - most) < abs(words - most):
             chosen.append(sentence)
             words += count
     return chosen

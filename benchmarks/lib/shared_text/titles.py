@@ -15,7 +15,7 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.lib.shared_text.sites import _ORGANISATIONS, _TOWNS, Page, _bank
+from benchmarks.lib.shared_text.sites import _ORGANISATIONS, _TOWNS, Page, shared_sentences
 
 #: A share of the pages is posted again.
 REPOSTED = 1 / 3
@@ -238,15 +238,7 @@ def _prose(plan: TitlePlan, organisation: str, town: str, random: Random) -> lis
         if plan.language == "en"
         else (plan.language,)
     )
-    bank = [sentence for file in files for sentence in _bank(file)]
-    chosen: list[str] = []
-    words = 0
-    for sentence in random.sample(bank, len(bank)):
-        count = len(sentence.split())
-        if abs(words + count - plan.shared) < abs(words - plan.shared):
-            chosen.append(sentence.format(org=organisation, hq=town))
-            words += count
-    return chosen
+    return [text.format(org=organisation, hq=town) for text in shared_sentences(files, plan.shared, random)]
 
 
 def _jobs(plan: TitlePlan, random: Random) -> list[Slots]:

@@ -253,7 +253,7 @@ typedef struct {
 /* What of a page is not its site's, and what of that may be. */
 typedef struct {
     uint32_t tokens, whole, doubtful;
-    uint16_t words; /* of all the main text: its words without numbers and dates */
+    uint16_t words; /* see words_number() of page/pieces.py */
     uint64_t text;  /* the hash of title and main text */
     uint64_t value; /* 0 where it is too short for a fingerprint */
     uint8_t sketch[SKETCH_BYTES];

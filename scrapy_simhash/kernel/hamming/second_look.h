@@ -3,7 +3,7 @@
  * A fingerprint as bytes, numbers big endian; see page/fingerprint/ for what each of it is:
  *
  *     8 bytes    value
- *     128        sketch, or nothing: 112 of minhash, 8 words of the subject
+ *     128        sketch, or nothing: 112 of minhash, 16 of the title key
  *     11 or 131  own part, or nothing: kind, tokens, all tokens, words, text; value and minhash where it is a PART
  *     9          identity, or nothing: kind, host and three parts of what structured data names
  */

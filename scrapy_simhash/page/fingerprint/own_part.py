@@ -34,7 +34,7 @@ UNKNOWN = 0
 WHOLE = 1
 #: Some of the main text is the site's.
 PART = 2
-#: The site is known, but much of this page may turn out to be its text: ``tokens`` are those of the main text.
+#: The site is known, but much of this page may turn out to be its text, and counts in ``tokens`` until then.
 DOUBTFUL = 3
 #: What of the hash of title and main text is kept.
 TEXT_MASK = 2**40 - 1
@@ -57,10 +57,10 @@ class OwnPart(NamedTuple):
     """9 bytes: which thing the page is about, see :mod:`scrapy_simhash.page.fingerprint.identity`; empty if it names
     none."""
     words: int = 0
-    """16 bits for the words of all the main text without numbers and dates, see
+    """16 bits for the words of the article without numbers and dates, 0 to 65535, see
     :func:`~scrapy_simhash.page.pieces.words_number`."""
     whole: int = 0
-    """Tokens of the main text with those that are the site's: up to a sixteenth more than are kept as bytes."""
+    """Tokens of the main text, with those that are the site's; as bytes up to a sixteenth fewer are kept."""
     text: int = 0
     """The low 40 bits of the hash of title and main text."""
 

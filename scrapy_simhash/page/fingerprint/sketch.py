@@ -106,14 +106,14 @@ NO_KEY, EQUAL_KEY, WITHIN, OTHER_KEY = range(4)
 def compare_keys(a: bytes, b: bytes) -> int:
     """Return how the title keys in two sketches compare: `NO_KEY`, `EQUAL_KEY`, `WITHIN` or `OTHER_KEY`.
 
-    Keys of as many words that are not equal have different words, or the same in another order: `OTHER_KEY`. Of keys
-    with more than six words only some are kept: where one has more words than the other, and the words that differ
-    are among those that are not, the answer is `WITHIN`.
+    Keys of as many words that are not equal have different words, or the same in another order: `OTHER_KEY`. Of more
+    than six words only some are kept: where one key has more words than the other, and those that differ are not
+    among them, the answer is `WITHIN`. Symmetric. O(1).
     """
     one, other = a[MINHASH_BYTES:], b[MINHASH_BYTES:]
     words, count = _read_key(one)
     its_words, its_count = _read_key(other)
-    if not count or not its_count:
+    if not words or not its_words:
         return NO_KEY
     if one == other:
         return EQUAL_KEY
