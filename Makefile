@@ -17,10 +17,10 @@ PIP := $(BIN)/python -m pip install -q
 
 # What `build-system.requires` in pyproject.toml says, a test compares them: the kernel is built with these in .venv.
 BUILD_TOOLS := "setuptools>=77" "Cython>=3.1"
-KERNEL := setup.py $(addprefix scrapy_simhash/,second_look.py page/text/main_text.py page/language/choose.py page/features/shingles.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
+KERNEL := setup.py $(addprefix scrapy_simhash/,judge/second_look.py page/text/main_text.py page/language/choose.py page/features/shingles.py) $(wildcard scrapy_simhash/page/compiled/*.pxd \
 	$(addprefix scrapy_simhash/kernel/,*.pyx *.pxd c/* hamming/*))
 # The tests that read pages, for a run without the kernel; the others never meet it.
-READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/schemes tests/test_golden.py \
+READING := tests/fixtures tests/page/text tests/page/features tests/page/fingerprint tests/page/language tests/page/schemes tests/test_golden.py \
 	tests/test_fingerprinter.py tests/crawls/test_magazine.py
 # As many processes as there are cores. A file's tests stay in one process, which makes the file's crawls once. The
 # order is that of tests/conftest.py: recorded pages, then long files.

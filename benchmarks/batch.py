@@ -46,8 +46,8 @@ from benchmarks.lib.report import environment, opening, progress, share, table
 from benchmarks.lib.scores import score
 from benchmarks.lib.shared_text import sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.batch import Options, Run
-from scrapy_simhash.records import Broken, Record, open_writer, read
+from scrapy_simhash.files.batch import Options, Run
+from scrapy_simhash.files.records import Broken, Record, open_writer, read
 
 PAGES = 1_500
 COPIES = 5

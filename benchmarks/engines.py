@@ -42,11 +42,11 @@ from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import environment, opening, progress, table
 from scrapy_simhash import Config, dedup, duckdb, spark
-from scrapy_simhash.engines.run import Result
-from scrapy_simhash.engines.tables import FINGERPRINTS
+from scrapy_simhash.files.engines.run import Result
+from scrapy_simhash.files.engines.tables import FINGERPRINTS
+from scrapy_simhash.judge.rule import DEFAULT_RULE
 from scrapy_simhash.names import META_CLUSTER
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.rule import DEFAULT_RULE
 from scrapy_simhash.store.sqlite.rows import unsigned
 
 PARTS = ("packs", "duckdb", "spark")

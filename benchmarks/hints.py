@@ -42,7 +42,7 @@ from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import environment, progress, share, table
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.hints import HINTS, Hints, evidence, is_listing, is_product, protections, read_hints
+from scrapy_simhash.judge.hints import HINTS, Hints, evidence, is_listing, is_product, protections, read_hints
 from scrapy_simhash.page.text import parse
 
 SEED = 7

@@ -42,7 +42,7 @@ from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import sites
 from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.page.fingerprint import is_part
-from scrapy_simhash.site import SiteProfiles
+from scrapy_simhash.page.site import SiteProfiles
 
 PAGES = 1_500
 REPEATS = 5

@@ -60,7 +60,7 @@ from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.index import ProbingIndex
-from scrapy_simhash.rule import SimilarityRule
+from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import MemoryStore
 
 #: What is timed in the crawl for the stages: the name of the stage, the module or class, and its function.

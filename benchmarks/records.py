@@ -33,7 +33,7 @@ from benchmarks.lib.report import environment, opening, progress, table
 from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.records import Record, open_writer, read
+from scrapy_simhash.files.records import Record, open_writer, read
 
 KINDS = (
     "jsonl",

@@ -40,11 +40,11 @@ from benchmarks.lib.documents import Task, fingerprint_all
 from benchmarks.lib.pack import Pack, absence
 from benchmarks.lib.report import environment, opening, table
 from scrapy_simhash import Config, PageFingerprinter
-from scrapy_simhash.hints import Hints, evidence, read_hints, says_of_urls
+from scrapy_simhash.judge.hints import Hints, evidence, read_hints, says_of_urls
+from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.rule import SimilarityRule
-from scrapy_simhash.tuning import EDGES, TOLD, Interval, Pair, bands_of, estimates, least_for
-from scrapy_simhash.tuning.bands import to_judge
+from scrapy_simhash.view.tuning import EDGES, TOLD, Interval, Pair, bands_of, estimates, least_for
+from scrapy_simhash.view.tuning.bands import to_judge
 
 EACH = 20
 RUNS = 20

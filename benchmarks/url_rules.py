@@ -44,9 +44,9 @@ from scrapy_simhash.crawl.kept_requests import MOST_KEPT
 from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
 from scrapy_simhash.crawl.url_rule_guard import MOST_AT_END, MOST_ENDS
 from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.observers.url_rules import EXPLORED, Look, Origin, UrlRules
+from scrapy_simhash.observers.url_rules.cut_url import cut
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.url_rules import EXPLORED, Look, Origin, UrlRules
-from scrapy_simhash.url_rules.cut_url import cut
 
 #: Parameters that the generators put on links, and that have no effect.
 IDLE = frozenset(("sid", "ts", "utm_source", "utm_medium", "sort"))
@@ -248,7 +248,7 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
 
 def is_wrong(rule: str, server: Server, pages: set[str]) -> bool:
     """Tell whether *rule* makes one URL of two that are different pages."""
-    from scrapy_simhash.url_rules.hypotheses import hypothesis_of
+    from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of
 
     hypothesis, about = hypothesis_of(rule)
     found: dict[str, bytes] = {}

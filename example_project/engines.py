@@ -21,8 +21,8 @@ from pyspark.sql import SparkSession
 from scrapy.utils.project import get_project_settings
 
 from scrapy_simhash import cluster, duckdb, spark
-from scrapy_simhash.engines.run import Result
-from scrapy_simhash.records import Record, read
+from scrapy_simhash.files.engines.run import Result
+from scrapy_simhash.files.records import Record, read
 
 FOLDER = OUT / "engines"
 #: For few pages: to compile a query takes longer than to answer it.

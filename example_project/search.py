@@ -25,7 +25,7 @@ from scrapy.crawler import Crawler, CrawlerRunner
 from scrapy.utils.reactor import install_reactor
 from twisted.internet.defer import Deferred
 
-from scrapy_simhash.changes import Change, PageChange
+from scrapy_simhash.observers.changes import Change, PageChange
 from scrapy_simhash.signals import page_changed
 
 Edition = dict[str, list[str]]

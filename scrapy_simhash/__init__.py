@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scrapy_simhash.batch import cluster, dedup
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.addon import Addon
     from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         StoreMismatch,
         StoreUnavailable,
     )
+    from scrapy_simhash.files.batch import cluster, dedup
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
     from scrapy_simhash.page.fingerprint import Fingerprint
@@ -70,8 +70,8 @@ _HOMES = {
     "StoreUnavailable": "exceptions",
     "UnchangedPageItem": "crawl.drops",
     "Verdict": "verdict",
-    "cluster": "batch",
-    "dedup": "batch",
+    "cluster": "files.batch",
+    "dedup": "files.batch",
     "hamming_distance": "index",
     "to_dicts": "display",
 }

@@ -36,7 +36,7 @@ PREFERENCES = ("https", "canonical", "shorter", "earlier")
 #: The rules for near-duplicates, each with the settings that only it uses.
 CLASSIC = "classic"
 RULES = {"similarity": ("candidate_distance", "min_similarity"), CLASSIC: ("max_distance", "blocks")}
-#: The ways from a page to a fingerprint, the default first; see scrapy_simhash/schemes/.
+#: The ways from a page to a fingerprint, the default first; see scrapy_simhash/page/schemes/.
 SCHEMES = ("web", "classic", "manku", "fnv-words", "slides", "moz")
 #: Settings that only the default scheme uses: the others have such choices in themselves.
 SCHEME_SETTINGS = ("shingle_size", "mask_digits")

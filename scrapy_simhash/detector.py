@@ -16,9 +16,9 @@ from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
 from scrapy_simhash.index import hamming_distance
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.page.site import SiteProfiles, profiles_with
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.site import SiteProfiles, profiles_with
 from scrapy_simhash.store import AsyncStore, Claim, Explains, Header, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.values import require
 from scrapy_simhash.verdict import Reason, Status, Verdict

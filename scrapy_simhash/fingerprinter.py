@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scrapy_simhash.config import SCHEMES, Config
+from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.compiled import FoldSettings, Read, compiled_reader
 from scrapy_simhash.page.features import features, says_something, shingle_counts, whole_text, with_offer
 from scrapy_simhash.page.fingerprint import (
@@ -29,12 +30,11 @@ from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
 from scrapy_simhash.page.structured import NO_FACTS, Facts, facts
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
-from scrapy_simhash.rule import rule_of
 
 if TYPE_CHECKING:
     from lxml import etree
 
-    from scrapy_simhash.schemes import Scheme
+    from scrapy_simhash.page.schemes import Scheme
 
 #: Name of the default way from page to bits. Fingerprints of different schemes must never be compared: any change
 #: that moves a bit of any page's fingerprint is a new scheme.
@@ -74,7 +74,7 @@ class Vote(NamedTuple):
 
 
 class KnownSite(Protocol):
-    """What is known about the site of a page: a :class:`~scrapy_simhash.site.SiteProfile`."""
+    """What is known about the site of a page: a :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     @property
     def is_known(self) -> bool:
@@ -173,8 +173,8 @@ class PageFingerprinter:
     ) -> Reading:
         """Return the fingerprint of a page and the hash of its text; arguments as in extract().
 
-        With a *site*, a :class:`~scrapy_simhash.site.SiteProfile`, the fingerprint also has the page's own part. That
-        does not change its value or its sketch. *url* is that of the page.
+        With a *site*, a :class:`~scrapy_simhash.page.site.SiteProfile`, the fingerprint also has the page's own
+        part. That does not change its value or its sketch. *url* is that of the page.
 
         A pure function of the page and the settings: it may run in any thread, as long as nobody changes the tree
         meanwhile. With the compiled kernel other threads run while it works on a long text.
@@ -296,7 +296,7 @@ class PageFingerprinter:
     def _weights_by(
         self, scheme: Scheme, document: Document, root: etree._Element | None, url: str
     ) -> dict[str | int, int]:
-        from scrapy_simhash.schemes import Page
+        from scrapy_simhash.page.schemes import Page
 
         weights = scheme.weights(Page(document, root, url))
         return weights if len(weights) >= self.config.min_shingles else {}
@@ -348,7 +348,7 @@ def scheme_of(config: Config) -> Scheme | None:
     if config.scheme == SCHEMES[0]:
         return None
     # Imported late: the default scheme needs none of this.
-    from scrapy_simhash.schemes import scheme_named
+    from scrapy_simhash.page.schemes import scheme_named
 
     return scheme_named(config.scheme)
 

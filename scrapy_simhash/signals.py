@@ -8,7 +8,7 @@ from __future__ import annotations
 near_duplicate_found = object()
 
 #: One page comes back under ever more URLs of a host. Sent once per cluster and host, with the arguments
-#: ``flood`` (a :class:`~scrapy_simhash.floods.Flood`) and ``spider``.
+#: ``flood`` (a :class:`~scrapy_simhash.observers.floods.Flood`) and ``spider``.
 flood_found = object()
 
 #: An item repeats another one. Sent once per such item, with the arguments ``item``, ``verdict`` (a
@@ -16,7 +16,7 @@ flood_found = object()
 near_duplicate_item_found = object()
 
 #: The crawl ends, and this cluster had copies in it. Sent once per cluster, with the arguments ``cluster`` (a
-#: :class:`~scrapy_simhash.clusters.Cluster`) and ``spider``.
+#: :class:`~scrapy_simhash.judge.clusters.Cluster`) and ``spider``.
 cluster_closed = object()
 
 #: A request is not sent, since by URL rules its page has been fetched under another URL. Sent once per such request,
@@ -28,5 +28,5 @@ request_skipped = object()
 #: ``budget``) and ``spider``.
 request_not_due = object()
 #: A page is new, has changed or moved, is gone or back. Sent once per line of ``SIMHASH_CHANGES``, with the arguments
-#: ``change`` (a :class:`~scrapy_simhash.changes.PageChange`) and ``spider``.
+#: ``change`` (a :class:`~scrapy_simhash.observers.changes.PageChange`) and ``spider``.
 page_changed = object()

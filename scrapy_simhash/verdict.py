@@ -69,7 +69,7 @@ class NearMiss(NamedTuple):
     """The greatest ``SIMHASH_MIN_SIMILARITY`` by which it would have been a near-duplicate of that page, in steps of
     0.001; 0 if by none."""
     decided_by: str = ""
-    """What kept the two apart, one of ``scrapy_simhash.rule.BASES``."""
+    """What kept the two apart, one of ``scrapy_simhash.judge.rule.BASES``."""
     required: float = 0.0
     """The similarity that it would have had to reach, 0-1."""
 
@@ -86,7 +86,8 @@ class Verdict:
     distance: int | None = None
     """Hamming distance in bits, 0-64: from ``duplicate_of``, or for a revisit from its previous fingerprint."""
     similarity: float | None = None
-    """Estimated share of its shingles that ``duplicate_of`` has too, 0-1; see :class:`scrapy_simhash.rule.Rule`."""
+    """Estimated share of its shingles that ``duplicate_of`` has too, 0-1; see
+    :class:`scrapy_simhash.judge.rule.Rule`."""
     cluster: int | None = None
     """Number of the cluster, counted from 0: that of the first page in it."""
     reason: Reason | None = None
@@ -116,8 +117,8 @@ class Verdict:
     """Of a page that repeats none, the most alike page that it was compared with. None if there was no candidate,
     under the classic rule, and from a store that does not explain."""
     decided_by: str | None = None
-    """What made a page a near-duplicate, one of ``scrapy_simhash.rule.BASES``: ``all text``, ``unique text``, ...
-    None for a new page, and where ``threshold`` is None."""
+    """What made a page a near-duplicate, one of ``scrapy_simhash.judge.rule.BASES``: ``all text``, ``unique text``,
+    ... None for a new page, and where ``threshold`` is None."""
     required: float | None = None
     """The similarity that this had to reach, 0-1: ``SIMHASH_MIN_SIMILARITY``, less for versions of one page on a site
     that is known, more for pages whose titles differ; always relative to the setting."""

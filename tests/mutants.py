@@ -27,10 +27,16 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = "scrapy_simhash"
 #: Of each target its files, and the tests of its own folder.
 TARGETS: dict[str, tuple[list[str], list[str]]] = {
-    "rule": (["rule.py"], ["tests/test_rule.py"]),
-    "second_look": (["second_look.py"], ["tests/test_rule.py", "tests/crawls/test_second_look.py"]),
-    "policy": (["policy"], ["tests/policy"]),
-    "url_rules": (["url_rules/evidence.py", "url_rules/checks.py"], ["tests/url_rules"]),
+    "rule": (["judge/rule.py"], ["tests/judge/test_rule.py"]),
+    "second_look": (
+        ["judge/second_look.py"],
+        ["tests/judge/test_rule.py", "tests/crawls/test_second_look.py"],
+    ),
+    "policy": (["judge/policy"], ["tests/judge/policy"]),
+    "url_rules": (
+        ["observers/url_rules/evidence.py", "observers/url_rules/checks.py"],
+        ["tests/observers/url_rules"],
+    ),
     "index": (
         ["index/pure"],
         ["tests/index/pure", "tests/index/test_index.py", "tests/index/test_probing.py"],

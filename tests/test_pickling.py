@@ -38,12 +38,12 @@ from scrapy_simhash.action import Action
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import SimhashError
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.floods import Flood, Kind
-from scrapy_simhash.hints import read_hints
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, ProbingPlan
+from scrapy_simhash.judge.hints import read_hints
+from scrapy_simhash.judge.policy import Decision
+from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
+from scrapy_simhash.observers.floods import Flood, Kind
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.policy import Decision
-from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.base import Claim
 from scrapy_simhash.store.sqlite import SqliteStore

@@ -90,7 +90,7 @@ def test_imports_run_down_without_a_circle() -> None:
 
 @pytest.mark.parametrize(
     ("room", "others"),
-    [("page", {"lxml", "w3lib", "xxhash", "scrapy_simhash"}), ("index", {"scrapy_simhash"})],
+    [("page", {"lxml", "w3lib", "xxhash", "jieba", "scrapy_simhash"}), ("index", {"scrapy_simhash"})],
 )
 def test_what_reads_and_searches_needs_no_other_packages(room: str, others: set[str]) -> None:
     found = {

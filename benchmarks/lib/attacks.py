@@ -24,15 +24,15 @@ from scrapy_simhash import (
     kernel,
 )
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.floods.kinds import kind_of
-from scrapy_simhash.hints import evidence, protections, read_canonical, read_hints, url_key
-from scrapy_simhash.hints.series import are_pages_of_one_listing
-from scrapy_simhash.items.fields import TooLarge
-from scrapy_simhash.items.fingerprint import ItemFingerprinter
+from scrapy_simhash.crawl.items.fields import TooLarge
+from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter
+from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints, url_key
+from scrapy_simhash.judge.hints.series import are_pages_of_one_listing
+from scrapy_simhash.observers.floods.kinds import kind_of
+from scrapy_simhash.observers.url_rules.cut_url import cut
 from scrapy_simhash.page.compiled import compiled_reader
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import scope_of
-from scrapy_simhash.site import SiteProfile
-from scrapy_simhash.url_rules.cut_url import cut
 from tests.stand_in import stand_in
 
 #: Sizes that are compared, in units of an attack: each is twice the one before.

@@ -10,8 +10,8 @@ from benchmarks.lib.processes import spread
 from benchmarks.lib.report import counted
 from benchmarks.lib.scores import Overlap, overlap
 from scrapy_simhash import Fingerprint, PageFingerprinter, hamming_distance
+from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.rule import SimilarityRule
 
 #: The name of the default rule among those of rules(); the classic ones are named by their distance.
 SIMILARITY = SimilarityRule.name

@@ -15,7 +15,7 @@ from benchmarks.lib.pack import Pair
 from benchmarks.lib.report import share, table
 from benchmarks.lib.scores import Score, compare, mean, score
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.rule import SimilarityRule
+from scrapy_simhash.judge.rule import SimilarityRule
 
 SIMILARITIES = (0.7, 0.75, 0.8, 0.85)
 DISTANCES = (8, 10, 12)

@@ -17,8 +17,8 @@ from benchmarks.lib.pack import Pack, Pair
 from benchmarks.lib.report import share
 from benchmarks.lib.scores import Score, compare, score, within
 from scrapy_simhash import Config, Document, Fingerprint, PageFingerprinter, hamming_distance
+from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.fingerprint import OTHER_KEY, compare_keys, similarity
-from scrapy_simhash.rule import SimilarityRule
 
 DISTANCES = range(17)
 SIMILARITIES = [step / 100 for step in range(50, 101, 2)]

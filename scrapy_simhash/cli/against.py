@@ -6,12 +6,12 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from scrapy_simhash.batch import Judge, Run, Step
 from scrapy_simhash.cli.batches import add_inputs, options_of, reading, through
 from scrapy_simhash.cli.import_ import reading_config
 from scrapy_simhash.cli.output import add_output, opened
 from scrapy_simhash.cli.places import Place, place_of
 from scrapy_simhash.cli.settings import add_settings
+from scrapy_simhash.files.batch import Judge, Run, Step
 from scrapy_simhash.names import FIELD_KEPT
 
 EXAMPLE = """\

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from scrapy_simhash.batch import JournalMismatch, Options, RecordsChanged, Run, Step, WorkerDied
 from scrapy_simhash.cli.failures import Failed, NothingRead, Refused
 from scrapy_simhash.cli.fields import BrokenRecords, add_fields, fields_of
 from scrapy_simhash.cli.input import STDIN
@@ -17,7 +16,8 @@ from scrapy_simhash.cli.progress import Progress
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.records import Broken, Record, Records, read
+from scrapy_simhash.files.batch import JournalMismatch, Options, RecordsChanged, Run, Step, WorkerDied
+from scrapy_simhash.files.records import Broken, Record, Records, read
 
 
 def add_inputs(parser: ArgumentParser) -> None:

@@ -6,9 +6,9 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
-from scrapy_simhash.batch import Run
 from scrapy_simhash.cli.batches import add_inputs, add_reading, config_for, options_of, reading, through
 from scrapy_simhash.cli.output import add_output, opened
+from scrapy_simhash.files.batch import Run
 
 EXAMPLE = """\
 $ scrapy-simhash cluster pages.jsonl

@@ -19,6 +19,7 @@ from scrapy_simhash.cli.site_text import (
 from scrapy_simhash.config import setting_name
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, Vote
 from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.judge.rule import Rule, rule_fields
 from scrapy_simhash.page.features import shingle_counts
 from scrapy_simhash.page.fingerprint import (
     EQUAL_KEY,
@@ -32,10 +33,9 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import Document, parse
-from scrapy_simhash.rule import Rule, rule_fields
 
 if TYPE_CHECKING:
-    from scrapy_simhash.site import SiteProfile
+    from scrapy_simhash.page.site import SiteProfile
 
 #: Shingles that are told of each kind, the heaviest.
 SHOWN_SHINGLES = 20

@@ -9,7 +9,7 @@ from typing import Any
 from scrapy_simhash.cli.alignment import Side
 from scrapy_simhash.cli.comparison_text import LEFT_OUT, changes, verdict
 from scrapy_simhash.cli.site_text import site_rows
-from scrapy_simhash.web import ascii_lines, head, visible
+from scrapy_simhash.view.web import ascii_lines, head, visible
 
 _STYLE = """\
 table { table-layout: fixed; margin: 1rem 0 }

@@ -11,17 +11,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scrapy_simhash.batch import KEEP, Journal, Options, Run
-from scrapy_simhash.batch.marks import MARKS
-from scrapy_simhash.batch.steps import Fate, Step
 from scrapy_simhash.cli.batches import add_inputs, add_reading, config_for, options_of, reading, through
 from scrapy_simhash.cli.cluster import cluster_lines
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.intake import told
 from scrapy_simhash.cli.output import STDOUT, opened
 from scrapy_simhash.cli.progress import say, warn, wipe
+from scrapy_simhash.files.batch import KEEP, Journal, Options, Run
+from scrapy_simhash.files.batch.marks import MARKS
+from scrapy_simhash.files.batch.steps import Fate, Step
+from scrapy_simhash.files.records import Record, open_writer
 from scrapy_simhash.fingerprinter import SCHEME
-from scrapy_simhash.records import Record, open_writer
 
 EXAMPLE = """\
 $ scrapy-simhash dedup pages.jsonl -o unique.jsonl

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scrapy_simhash.overview.words import DONE, EXEMPTIONS, FATES, SKIPPED
+from scrapy_simhash.view.overview.words import DONE, EXEMPTIONS, FATES, SKIPPED
 
 
 def explained(page: Mapping[str, Any], copies: int = 0) -> str:

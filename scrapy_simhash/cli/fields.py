@@ -11,7 +11,7 @@ from scrapy_simhash.cli.output import Output
 from scrapy_simhash.cli.progress import warn
 
 if TYPE_CHECKING:
-    from scrapy_simhash.records import Fields
+    from scrapy_simhash.files.records import Fields
 
 #: Broken records that are shown.
 SHOWN = 10
@@ -38,7 +38,7 @@ def add_fields(parser: _ActionsContainer) -> None:
 def fields_of(options: Namespace) -> Fields:
     """Return the names that were given."""
     # What reads pages takes longer to import than a help takes to read.
-    from scrapy_simhash.records import Fields
+    from scrapy_simhash.files.records import Fields
 
     return Fields(options.url_field, options.html_field, options.text_field, options.time_field)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from scrapy_simhash.batch import Run, Step
 from scrapy_simhash.cli.batches import add_inputs, config_for, options_of, reading, through
 from scrapy_simhash.cli.output import add_output, opened
 from scrapy_simhash.cli.settings import add_settings
+from scrapy_simhash.files.batch import Run, Step
 from scrapy_simhash.fingerprinter import Reading
 
 EXAMPLE = """\

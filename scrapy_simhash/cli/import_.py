@@ -98,7 +98,7 @@ def _take_pages(
     # What reads pages takes half a second to import.
     from scrapy_simhash.cli.pages import Pages
     from scrapy_simhash.detector import header_for
-    from scrapy_simhash.records import read
+    from scrapy_simhash.files.records import read
 
     config = reading_config(place, options)
     with (

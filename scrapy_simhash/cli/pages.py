@@ -14,8 +14,8 @@ from scrapy_simhash.cli.fields import BrokenRecords
 from scrapy_simhash.cli.intake import Intake
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector
+from scrapy_simhash.files.records import Broken, Record, Records
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
-from scrapy_simhash.records import Broken, Record, Records
 
 
 class Pages:

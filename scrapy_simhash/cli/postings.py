@@ -137,7 +137,7 @@ def parsed_header(text: str) -> Header:
 def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
     """Return ``SIMHASH_BLOCKS`` for the *settings* of a header, which has none: any above the distance will do.
 
-    >>> from scrapy_simhash.rule import ClassicRule
+    >>> from scrapy_simhash.judge.rule import ClassicRule
     >>> blocks_for(Header(rule=ClassicRule(9)).settings), blocks_for(Header().settings)
     ({'SIMHASH_BLOCKS': 10}, {})
     """

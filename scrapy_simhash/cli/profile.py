@@ -16,8 +16,8 @@ from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.places import add_place, place_of
 from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of, profiles_in
 from scrapy_simhash.cli.progress import Progress, say
-from scrapy_simhash.site import SiteProfile
-from scrapy_simhash.site.profile import LEAST_SUBJECTS
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.times import written
 
 EXAMPLE = """\

@@ -10,7 +10,7 @@ from scrapy_simhash.cli.explanation import shown
 from scrapy_simhash.cli.failures import Failed, Refused
 from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import Place
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import KeepsSites, Store
 
 #: What a run is called in which a profile was changed.

@@ -17,8 +17,8 @@ from scrapy_simhash.cli.input import STDIN, Input, opened
 from scrapy_simhash.cli.output import check_outputs
 from scrapy_simhash.cli.output import opened as opened_to_write
 from scrapy_simhash.cli.progress import Progress, of, say
-from scrapy_simhash.overview import COUNTED, Overview
-from scrapy_simhash.web import ascii_lines, overview_lines
+from scrapy_simhash.view.overview import COUNTED, Overview
+from scrapy_simhash.view.web import ascii_lines, overview_lines
 
 EXAMPLE = """\
 $ scrapy-simhash report report.jsonl --url https://example.com/print/ferry

@@ -17,10 +17,7 @@ from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.places import Place, add_place, place_of
 from scrapy_simhash.cli.profile_change import keeper
 from scrapy_simhash.cli.progress import Progress, say
-from scrapy_simhash.store import KeepsSites
-from scrapy_simhash.times import parsed as parsed_time
-from scrapy_simhash.times import written
-from scrapy_simhash.url_rules import (
+from scrapy_simhash.observers.url_rules import (
     Evidence,
     HostRules,
     KeptRules,
@@ -34,6 +31,9 @@ from scrapy_simhash.url_rules import (
     site_at,
     site_of,
 )
+from scrapy_simhash.store import KeepsSites
+from scrapy_simhash.times import parsed as parsed_time
+from scrapy_simhash.times import written
 
 EXAMPLE = """\
 $ scrapy-simhash rules news.sqlite

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scrapy_simhash import url_rules
 from scrapy_simhash.cli import profile_file
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.observers import url_rules
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import KeepsSites, Store
 
 #: The name in a line by which it is told from a posting; its value is the host.

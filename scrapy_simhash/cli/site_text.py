@@ -11,7 +11,7 @@ from scrapy_simhash.page.pieces import OF_SITE, pieces
 from scrapy_simhash.page.text import Document
 
 if TYPE_CHECKING:
-    from scrapy_simhash.site import SiteProfile
+    from scrapy_simhash.page.site import SiteProfile
 
 
 class Unknown:

@@ -16,8 +16,8 @@ from scrapy_simhash.cli.places import place_of
 from scrapy_simhash.cli.postings import blocks_for
 from scrapy_simhash.cli.profile_change import keeper, load
 from scrapy_simhash.fingerprinter import Reading
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.text import Document
-from scrapy_simhash.site import SiteProfile
 from scrapy_simhash.store import Store
 
 

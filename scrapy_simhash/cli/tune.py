@@ -18,8 +18,8 @@ from scrapy_simhash.cli.input import STDIN
 from scrapy_simhash.cli.progress import Progress, say, warn
 from scrapy_simhash.cli.tune_sources import Pairs, add_source, pairs_from, source_words
 from scrapy_simhash.config import Config
-from scrapy_simhash.tuning import TOLD, Band, Estimate, Pair, bands_of, estimates, least_for
-from scrapy_simhash.tuning.bands import to_judge
+from scrapy_simhash.view.tuning import TOLD, Band, Estimate, Pair, bands_of, estimates, least_for
+from scrapy_simhash.view.tuning.bands import to_judge
 
 EXAMPLE = """\
 $ scrapy-simhash tune report.jsonl

@@ -17,12 +17,12 @@ from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.cli.report import Lines
 from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
 from scrapy_simhash.config import Config
-from scrapy_simhash.rule import SimilarityRule
-from scrapy_simhash.tuning import Neighbours, Pair, Sample, pairs_of
+from scrapy_simhash.judge.rule import SimilarityRule
+from scrapy_simhash.view.tuning import Neighbours, Pair, Sample, pairs_of
 
 if TYPE_CHECKING:
     from scrapy_simhash.detector import NearDuplicateDetector
-    from scrapy_simhash.records import Record, Records
+    from scrapy_simhash.files.records import Record, Records
     from scrapy_simhash.store import Page
     from scrapy_simhash.verdict import Verdict
 
@@ -165,7 +165,7 @@ def _of_store(place: Place, progress: Progress) -> Pairs:
 
 
 def _of_pages(options: Namespace, progress: Progress) -> Pairs:
-    from scrapy_simhash.records import read
+    from scrapy_simhash.files.records import read
 
     config = config_of(given_settings(options), {}) if options.project is None else options.project.config
     with closing(read([options.source], fields_of(options))) as records:
@@ -176,7 +176,7 @@ def _of_pages(options: Namespace, progress: Progress) -> Pairs:
 def _lines(records: Records, config: Config, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
     """Yield for each page what the report of a crawl tells of it, as far as it tells of pairs."""
     from scrapy_simhash.detector import NearDuplicateDetector
-    from scrapy_simhash.records import Record
+    from scrapy_simhash.files.records import Record
 
     detector, broken = NearDuplicateDetector(config), BrokenRecords()
     for count, record in enumerate(records, 1):
@@ -199,7 +199,7 @@ def _lines(records: Records, config: Config, tell: Callable[[int], None]) -> Ite
 
 def _checked(record: Record, detector: NearDuplicateDetector) -> tuple[Verdict, tuple[str, ...]]:
     """Return the verdict on a page, and what speaks for it beside its text."""
-    from scrapy_simhash.hints import evidence, read_hints
+    from scrapy_simhash.judge.hints import evidence, read_hints
     from scrapy_simhash.page.text import parse
 
     if record.is_text and isinstance(record.page, str):

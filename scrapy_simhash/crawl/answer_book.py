@@ -14,7 +14,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
-    from scrapy_simhash.recrawl import Answer
+    from scrapy_simhash.observers.recrawl import Answer
     from scrapy_simhash.store import Answered, AsyncStore, Store
 
 #: Answers that are put into the store together: a kill loses no more, and their pages are fetched in full again.

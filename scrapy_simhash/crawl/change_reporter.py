@@ -15,7 +15,15 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
-from scrapy_simhash.changes import (
+from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.report import own_path
+from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
+from scrapy_simhash.crawl.summary import counted
+from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.observers.changes import (
     ANSWERED,
     FAILED,
     MISSING,
@@ -27,14 +35,6 @@ from scrapy_simhash.changes import (
     Sighting,
     Source,
 )
-from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.html import language_of, tree_of
-from scrapy_simhash.crawl.report import own_path
-from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
-from scrapy_simhash.crawl.summary import counted
-from scrapy_simhash.crawl.warn_once import WarnOnce
-from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.store import ListsPages
 from scrapy_simhash.verdict import Reason, Status
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
-    from scrapy_simhash.changes.register import FormerPage
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.page_checker import Checked
     from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.observers.changes.register import FormerPage
     from scrapy_simhash.page.text import Document
 
 T = TypeVar("T")

@@ -6,9 +6,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.clusters import ClusterBook
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.signals import cluster_closed
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.crawl.warn_once import WarnOnce
-from scrapy_simhash.hints import Hints, evidence, protections, read_canonical, read_hints
-from scrapy_simhash.policy import Case, Decision, Exemption, Policy, is_done
+from scrapy_simhash.judge.hints import Hints, evidence, protections, read_canonical, read_hints
+from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, is_done
 from scrapy_simhash.signals import near_duplicate_found
 from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict

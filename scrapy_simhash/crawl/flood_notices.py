@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from scrapy_simhash import names
 from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.floods import WALLS, Flood
-from scrapy_simhash.floods.kinds import kind_by_urls, kind_of
+from scrapy_simhash.observers.floods import WALLS, Flood
+from scrapy_simhash.observers.floods.kinds import kind_by_urls, kind_of
 from scrapy_simhash.signals import flood_found
 from scrapy_simhash.verdict import Reason
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.floods import Kind
-    from scrapy_simhash.url_rules import Row
+    from scrapy_simhash.observers.floods import Kind
+    from scrapy_simhash.observers.url_rules import Row
     from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)

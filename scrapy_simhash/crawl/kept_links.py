@@ -8,7 +8,7 @@ from scrapy import Request
 from scrapy.utils.request import request_from_dict
 
 from scrapy_simhash import names
-from scrapy_simhash.recrawl import unpacked
+from scrapy_simhash.observers.recrawl import unpacked
 
 if TYPE_CHECKING:
     from scrapy import Spider

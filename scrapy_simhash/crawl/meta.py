@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.policy import Decision
+from scrapy_simhash.judge.policy import Decision
 from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
+from scrapy_simhash.observers.url_rules import Origin
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
-from scrapy_simhash.url_rules import Origin
 
 if TYPE_CHECKING:
     from scrapy import Request

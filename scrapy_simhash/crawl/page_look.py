@@ -6,16 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from scrapy_simhash.hints import is_listing, is_product, makes_offer
+from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
+from scrapy_simhash.observers.url_rules import FETCHED, MISSING, Look
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.url_rules import FETCHED, MISSING, Look
 from scrapy_simhash.verdict import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.url_rules import Looks
+    from scrapy_simhash.observers.url_rules import Looks
     from scrapy_simhash.verdict import Verdict
 
 #: Clusters of which it is remembered what their pages are; the oldest goes.

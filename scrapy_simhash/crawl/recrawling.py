@@ -38,7 +38,7 @@ from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
+from scrapy_simhash.observers.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
 from scrapy_simhash.store import KeepsAnswers

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.action import Action
     from scrapy_simhash.config import Config
-    from scrapy_simhash.policy import Exemption
+    from scrapy_simhash.judge.policy import Exemption
     from scrapy_simhash.verdict import NearMiss, Verdict
 
 logger = logging.getLogger(__name__)

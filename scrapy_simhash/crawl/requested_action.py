@@ -13,7 +13,7 @@ from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.policy import RequestedAction
+from scrapy_simhash.judge.policy import RequestedAction
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Verdict
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_simhash.url_rules import group_in, rule_of
+from scrapy_simhash.observers.url_rules import group_in, rule_of
 
 if TYPE_CHECKING:
-    from scrapy_simhash.url_rules import HostRules
+    from scrapy_simhash.observers.url_rules import HostRules
 
 
 class RequestSkipped(IgnoreRequest):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
-    from scrapy_simhash.policy import Decision
+    from scrapy_simhash.judge.policy import Decision
 
 _STAT_OF = {
     Status.NEW: names.STAT_NEW,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.policy import Exemption
+from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.verdict import Reason
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy_simhash.detector import is_async
+from scrapy_simhash.observers.recrawl import Trust, Trusts
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.recrawl import Trust, Trusts
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.store import KeepsSites, SharesSites, change_site
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_simhash.recrawl import Answer, Host
+    from scrapy_simhash.observers.recrawl import Answer, Host
     from scrapy_simhash.store import AsyncStore, Store
 
 logger = logging.getLogger(__name__)

@@ -24,8 +24,7 @@ from scrapy_simhash.crawl.skipped import RequestSkipped, closing_line
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.signals import request_skipped
-from scrapy_simhash.url_rules import (
+from scrapy_simhash.observers.url_rules import (
     EXPLORED,
     FETCHED,
     RuleKeeper,
@@ -34,6 +33,7 @@ from scrapy_simhash.url_rules import (
     group_in,
     site_of,
 )
+from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
-    from scrapy_simhash.url_rules import Choice
+    from scrapy_simhash.observers.url_rules import Choice
     from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)

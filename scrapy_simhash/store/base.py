@@ -240,7 +240,7 @@ class Explains(Protocol):
 
 @runtime_checkable
 class KeepsSites(Protocol):
-    """A store that also keeps what was learned about sites: see :class:`~scrapy_simhash.site.SiteProfile`."""
+    """A store that also keeps what was learned about sites: see :class:`~scrapy_simhash.page.site.SiteProfile`."""
 
     def load_site(self, host: str) -> bytes | None:
         """Return the profile of *host*, None if there is none. Raises StoreUnavailable."""

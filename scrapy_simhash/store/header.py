@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from scrapy_simhash.config import PREFIX, SCHEMES, Config, setting_name
 from scrapy_simhash.exceptions import StoreMismatch
-from scrapy_simhash.rule import DEFAULT_RULE, RULES, Rule, rule_fields, rule_of
+from scrapy_simhash.judge.rule import DEFAULT_RULE, RULES, Rule, rule_fields, rule_of
 from scrapy_simhash.values import is_path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex
-from scrapy_simhash.rule import ClassicRule, Rule
+from scrapy_simhash.judge.rule import ClassicRule, Rule
 
 #: Blocks where nobody says how many: ``SIMHASH_BLOCKS``.
 BLOCKS = 6
@@ -15,7 +15,7 @@ def index_for(rule: Rule, blocks: int = BLOCKS) -> HammingIndex:
     Permuted tables of *blocks* for the classic rule, or the best plan where *blocks* are too few for its distance;
     otherwise an index for wide distances.
 
-    >>> from scrapy_simhash.rule import SimilarityRule
+    >>> from scrapy_simhash.judge.rule import SimilarityRule
     >>> index_for(SimilarityRule()), index_for(ClassicRule(9))
     (<ProbingIndex: 0 postings within 8 bits>, <SimhashIndex: 0 postings within 9 bits>)
     """

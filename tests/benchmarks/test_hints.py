@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import hints
 from benchmarks.lib import pack
-from scrapy_simhash.hints import HINTS
+from scrapy_simhash.judge.hints import HINTS
 
 URL = "http://example.com/"
 PAGES = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.commands import COMMANDS, command_of
 from scrapy_simhash.detector import header_for
+from scrapy_simhash.observers.url_rules import Look, RuleKeeper, UrlRules
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.url_rules import Look, RuleKeeper, UrlRules
 
 FERRY = "The last wooden ferry on the river left its berth at noon, and half the town came down to the quay to see"
 PILOT = "Nobody knows the sandbanks as the night pilot does, who has brought four thousand ships past them and never"

@@ -81,7 +81,7 @@ def test_the_verdict_and_its_figures_are_those_of_the_library(
     assert said.startswith("near-duplicates: " if found["is_near_duplicate"] else "not near-duplicates: ")
 
 
-@pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.schemes.own.LONG", 32)])
+@pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.page.schemes.own.LONG", 32)])
 def test_a_differing_bit_is_told_by_the_votes_of_the_scheme(
     scheme: str, digits: int, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -16,11 +16,11 @@ import pytest
 
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.records import Broken, Record, open_writer, read
-from tests.batch.pages import records_of
-from tests.batch.test_run import OTHER, STORY, record
+from scrapy_simhash.files.records import Broken, Record, open_writer, read
 from tests.cli.conftest import Places
 from tests.crawls.harness import ROOT
+from tests.files.batch.pages import records_of
+from tests.files.batch.test_run import OTHER, STORY, record
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -288,7 +288,7 @@ def test_fingerprints_are_those_of_python_and_what_searches_read(
     assert main(["find-clusters", "--input", str(hashes)]) == 0
 
 
-@pytest.mark.parametrize("scheme", ["moz", "tests.schemes.own.LONG"])
+@pytest.mark.parametrize("scheme", ["moz", "tests.page.schemes.own.LONG"])
 def test_fingerprints_are_made_by_any_scheme(
     scheme: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

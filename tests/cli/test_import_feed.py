@@ -18,8 +18,8 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.page.text import plain_text
-from scrapy_simhash.rule import ClassicRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 

@@ -15,7 +15,7 @@ from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.places import place_of
 from scrapy_simhash.cli.site_lines import Site, parsed_site, site_line
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore

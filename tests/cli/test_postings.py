@@ -20,8 +20,8 @@ from scrapy_simhash.cli.postings import (
     parsed_posting,
     posting_line,
 )
+from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, SKETCH_BYTES, UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, Posting
 from tests.store.cases import whole
 

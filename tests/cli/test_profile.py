@@ -15,7 +15,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.pieces import SHORT_TOKENS
-from scrapy_simhash.site.profile import LEAST_SUBJECTS
+from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 

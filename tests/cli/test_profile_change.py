@@ -18,7 +18,7 @@ from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.profile_file import KIND, MOST_BYTES, MOST_PIECES
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 

@@ -20,9 +20,9 @@ from scrapy_simhash.cli.explanation import explained
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.crawl.report import KEYS, Report
-from scrapy_simhash.overview import COUNTED
-from scrapy_simhash.overview.words import DONE, EXEMPTIONS, FATES, SKIPPED
-from scrapy_simhash.policy import Exemption
+from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.view.overview import COUNTED
+from scrapy_simhash.view.overview.words import DONE, EXEMPTIONS, FATES, SKIPPED
 from tests.docs.reader import DOCS, blocks
 
 Capture = pytest.CaptureFixture[str]

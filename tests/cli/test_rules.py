@@ -13,9 +13,7 @@ import pytest
 from scrapy_simhash import Config
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.store.redis import RedisStore
-from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.url_rules import (
+from scrapy_simhash.observers.url_rules import (
     STOPPED_AFTER,
     Evidence,
     KeptRules,
@@ -25,6 +23,8 @@ from scrapy_simhash.url_rules import (
     UrlRules,
     place_of_site,
 )
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.sqlite import SqliteStore
 
 Capture = pytest.CaptureFixture[str]
 HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"

@@ -10,9 +10,9 @@ from scrapy.http import HtmlResponse, Response
 from scrapy_simhash import Config, PageFingerprinter, Verdict
 from scrapy_simhash.crawl import flood_notices as module
 from scrapy_simhash.crawl.flood_notices import FloodNotices
-from scrapy_simhash.floods import Flood
+from scrapy_simhash.observers.floods import Flood
+from scrapy_simhash.observers.url_rules import Row
 from scrapy_simhash.signals import flood_found
-from scrapy_simhash.url_rules import Row
 from scrapy_simhash.verdict import Reason, Status
 from tests.stand_in import simhash_stats, stand_in
 

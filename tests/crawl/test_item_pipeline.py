@@ -21,7 +21,7 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.items.test_fingerprint import item
+from tests.crawl.items.test_fingerprint import item
 from tests.stand_in import simhash_stats, stand_in
 
 FIELDS = ("title", "body")

@@ -12,7 +12,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.requested_action import RequestedActions
-from scrapy_simhash.policy import RequestedAction
+from scrapy_simhash.judge.policy import RequestedAction
 from tests.stand_in import simhash_stats, stand_in
 
 if TYPE_CHECKING:

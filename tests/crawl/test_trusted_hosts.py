@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.exceptions import StoreUnavailable
-from scrapy_simhash.recrawl import Trust
+from scrapy_simhash.observers.recrawl import Trust
 from scrapy_simhash.store import AsyncStore, Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.redis.stores import HEADER, eventually, opened, waits

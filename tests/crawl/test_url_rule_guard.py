@@ -17,7 +17,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.url_rules import FETCHED, Look, Origin
+from scrapy_simhash.observers.url_rules import FETCHED, Look, Origin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.changes import PageChange
+    from scrapy_simhash.observers.changes import PageChange
 
 
 class Reader(Follower):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy_simhash.floods import Flood
+from scrapy_simhash.observers.floods import Flood
 from scrapy_simhash.signals import flood_found
 from tests.crawls.spiders import Follower, path_of
 

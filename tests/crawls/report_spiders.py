@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-    from scrapy_simhash.clusters import Cluster
+    from scrapy_simhash.judge.clusters import Cluster
 
 
 class Clusters(Visitor):

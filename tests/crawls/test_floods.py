@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from benchmarks.lib.serving import in_thread
-from scrapy_simhash.url_rules import SLOWED_AFTER, STOPPED_AFTER
+from scrapy_simhash.observers.url_rules import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
 from tests.crawls.shop_site import prose
 from tests.crawls.site import Answer, Route, Routes, Site, article, links, serve

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.lib.shared_text import Plan, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import IN_ORDER, Crawl, crawl
 from tests.crawls.harness import Plan as CrawlPlan

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import PageFingerprinter, names
 from scrapy_simhash.page.fingerprint import is_part
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
 from tests.crawls.site import serve

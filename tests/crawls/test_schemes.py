@@ -17,7 +17,7 @@ PAGES: Routes = {
 SCHEMES = {
     "moz": "moz-1",
     "fnv-words": "fnv-words-1",
-    "tests.schemes.own.BY_LINKS": "tests.schemes.own.BY_LINKS-3",
+    "tests.page.schemes.own.BY_LINKS": "tests.page.schemes.own.BY_LINKS-3",
 }
 
 

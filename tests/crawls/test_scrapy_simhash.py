@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.cli.commands import CRAWL_COMMANDS
-from scrapy_simhash.rule import ClassicRule, SimilarityRule
+from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
 from tests.crawls.site import article, edited, serve

@@ -21,7 +21,7 @@ from scrapy_simhash import Config, NearDuplicateDetector, SettingError, kernel
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.tuning import EDGES
+from scrapy_simhash.view.tuning import EDGES
 from tests.crawls import harness
 from tests.docs.reader import DOCS, README, ROOT, blocks, words
 from tests.golden.pairs import PAIRS

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.records import Record, open_writer
+from scrapy_simhash.files.records import Record, open_writer
 from tests.crawls.site import article
 from tests.docs.reader import DOCS, blocks
 

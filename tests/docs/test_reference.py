@@ -12,10 +12,10 @@ import pytest
 
 import scrapy_simhash
 from scrapy_simhash import Config, Reason, Status, exceptions, names
-from scrapy_simhash.changes import Change
 from scrapy_simhash.config import PREFIX, setting_names
-from scrapy_simhash.floods import Kind
-from scrapy_simhash.policy import Exemption
+from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.observers.changes import Change
+from scrapy_simhash.observers.floods import Kind
 from tests.docs.reader import DOCS, ROOT, TEXTS, entries, sections
 
 REFERENCE = DOCS / "reference"

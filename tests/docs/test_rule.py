@@ -10,8 +10,8 @@ import pytest
 from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.index import ProbingPlan
 from scrapy_simhash.index.growth import FOREVER, native_steps, pure_steps
+from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
-from scrapy_simhash.rule import SimilarityRule
 from tests.docs.reader import DOCS, README, sections, words
 from tests.docs.test_examples import options_of
 

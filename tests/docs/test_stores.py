@@ -16,7 +16,7 @@ from magazine.server import SiteServer
 from redis import Redis
 
 from scrapy_simhash.crawl.store_outage import StoreOutage
-from scrapy_simhash.site import SiteProfile
+from scrapy_simhash.page.site import SiteProfile
 from tests.docs.reader import DOCS, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked, site
 from tests.store.server import RedisServer

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.batch.test_run import OTHER, STORY, record
 from tests.docs.reader import DOCS, blocks
+from tests.files.batch.test_run import OTHER, STORY, record
 
 RECORDS = [record("a", STORY), record("b", STORY), record("c", OTHER)]
 #: The last row has no page.

@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_simhash import Config, NearDuplicateDetector, StoreDamaged, StoreError, StoreLocked, StoreMismatch
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.policy import Exemption
+from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.docs.reader import DOCS, blocks, entries, words

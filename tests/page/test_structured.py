@@ -20,9 +20,9 @@ from scrapy_simhash.page import structured
 from scrapy_simhash.page.compiled import reader
 from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
 from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, PLACE, PRODUCT
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, facts, text_of
 from scrapy_simhash.page.text import extract, parse
-from scrapy_simhash.site import SiteProfile
 from tests.examples import examples
 
 Thing = dict[str, Any]

@@ -6,8 +6,8 @@ from functools import cache
 from typing import NamedTuple
 
 from scrapy_simhash import Fingerprint
+from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
-from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header, Posting, Store
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours

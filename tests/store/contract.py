@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreMismatch
-from scrapy_simhash.rule import ClassicRule, SimilarityRule
+from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit
 from tests.store.cases import (
     CLASSIC,

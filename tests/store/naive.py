@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store import Claim, Page, Posting, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_TEXT, values_by
 

@@ -14,7 +14,7 @@ from benchmarks import catalogue
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.index import HammingIndex
-from scrapy_simhash.rule import SimilarityRule
+from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import AsyncStore, Store, candidates
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis.line import Line

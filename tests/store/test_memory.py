@@ -4,7 +4,7 @@ import pytest
 from hypothesis import settings
 
 from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex, growth
-from scrapy_simhash.rule import Rule, SimilarityRule
+from scrapy_simhash.judge.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting

@@ -99,7 +99,7 @@ class CompiledReader:
     def links_in_head(
         self, root: etree._Element, word: bytes | None, limit: int
     ) -> list[tuple[str | None, str, str | None, str | None]] | None:
-        """Return what ``links_in_head`` of :mod:`scrapy_simhash.hints.markup` makes of a tree.
+        """Return what ``links_in_head`` of :mod:`scrapy_simhash.judge.hints.markup` makes of a tree.
 
         With a *word* of small ASCII letters: bases, and of the links those only that have it in their ``rel``. Looks
         at *limit* elements.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scrapy_simhash.index import Match
+from scrapy_simhash.judge.rule import Nearest, Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.rule import Nearest, Rule
 from scrapy_simhash.store.base import Posting
 from scrapy_simhash.store.candidates import distance_of
 from scrapy_simhash.store.damage import Damage

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.index import Match
-from scrapy_simhash.rule import Rule
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.store.base import Claim
 from scrapy_simhash.store.redis.comparison import Comparison
 from scrapy_simhash.store.redis.records import Records

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from itertools import count
 
 from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.rule import Rule
 from scrapy_simhash.store.base import Posting
 from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, tell_crowd, with_latest
 from scrapy_simhash.store.indexes import index_for

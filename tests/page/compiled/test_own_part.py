@@ -15,11 +15,11 @@ from benchmarks.lib.shared_text import PLANS, make_site
 from fuzz.compare import FINGERPRINTERS, SETTINGS
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import KnownSite, Reading
+from scrapy_simhash.judge.second_look import SHORT_OWN_PART
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import extract, parse
-from scrapy_simhash.second_look import SHORT_OWN_PART
-from scrapy_simhash.site import SiteProfile
 from tests.examples import examples
 from tests.page.compiled.strategies import HEADERS, PROSE, markup, trees
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.rule import Near, Rule, SimilarityRule
+from scrapy_simhash.judge.rule import Near, Rule, SimilarityRule
 from scrapy_simhash.store import Claim, Posting
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.rule import ClassicRule
+from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
 from scrapy_simhash.store.redis.layout import KEYS, VERSION

@@ -17,10 +17,10 @@ from scrapy_simhash import Config, NearDuplicateDetector, Status
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch, subject_number
-from scrapy_simhash.site import SharedSiteProfiles, SiteProfile, profiles
+from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
 from scrapy_simhash.store import KeepsSites, SharesSites
 from scrapy_simhash.store.redis import RedisStore, sites
-from tests.site.tables import packed
+from tests.page.site.tables import packed
 from tests.store.cases import content, posting
 from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits

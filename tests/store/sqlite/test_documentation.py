@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.rule import ClassicRule
+from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, schema
 from tests.docs.reader import DOCS, Block, blocks, sections, words

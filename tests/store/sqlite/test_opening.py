@@ -16,7 +16,7 @@ from typing import TypeAlias
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreMismatch
-from scrapy_simhash.rule import ClassicRule, Rule, SimilarityRule
+from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.sqlite import SqliteStore, files, schema
 from tests.store.cases import CLASSIC, FAR, SECOND_LOOK, content, header, posting, url, whole

@@ -1,0 +1,237 @@
+"""ItemChecker: an item in, a ruling out: what it repeats, and whether it can be dropped without a loss."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.items.fields import TooLarge
+from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading
+from scrapy_simhash.detector import NearDuplicateDetector, is_async, verdict_of
+from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.store import AsyncStore, Claim, Page, Posting, Store, Visit
+from scrapy_simhash.verdict import Reason, Status, Verdict
+
+
+class Ruling(NamedTuple):
+    """What was concluded about an item."""
+
+    verdict: Verdict
+    is_dispensable: bool = False
+    """Whether what it repeats is safe: delivered in this run, or in one that has ended in order."""
+    key: bytes | None = None
+    """Which item it is; None if there was nothing to check."""
+
+
+class _Case(NamedTuple):
+    """An item while it is being checked."""
+
+    reading: ItemReading
+    posting: Posting
+
+
+class ItemChecker:
+    """Judges the items of one crawl, each against all that came before, in the store of *detector*.
+
+    An item is dispensable if it repeats one that somebody has. Of a run that was killed nobody knows what became of
+    its items, so the first item that repeats one of those stays, and takes its place. (What another crawler has found
+    since this run began is taken for safe: it cannot be told from what it is about to lose.)
+
+    *remembers* says whether what is checked is kept; *drops* whether dispensable items will be dropped. *clock* tells
+    when an item comes, in seconds of Unix time.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        detector: NearDuplicateDetector,
+        *,
+        remembers: bool = True,
+        drops: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._fingerprinter = ItemFingerprinter(config)
+        self._detector = detector
+        self._remembers = remembers
+        self._drops = drops
+        self._clock = clock
+        self._began = int(clock())
+        self._near = detector.fingerprinter.rule
+        #: Whether any item so far had a value in SIMHASH_ITEM_KEY.
+        self.has_met_key = False
+        # By its key, what an item says, as the number of the content: of those that came in this run and were neither
+        # dropped nor lost, and of some that are settled.
+        self._safe: dict[bytes, int] = {}
+        # Keys of the items that came in this run, and were dropped or lost.
+        self._gone: set[bytes] = set()
+        # By their key, those that wait for the store. What repeats one of them need not wait for its ruling.
+        self._waiting: dict[bytes, list[Posting]] = {}
+        # By content, the key of an item that stayed since nobody knows what became of those before it.
+        self._replacements: dict[int, bytes] = {}
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the store is asked by coroutines, so that only ``check_async`` will do."""
+        return is_async(self._detector.store)
+
+    def check(self, item: Any) -> Ruling:
+        """Return the ruling on *item*, and remember it; look-up and insert are one step.
+
+        Raises StoreUnavailable when the store does not work, and whatever an odd item raises when it is read.
+        """
+        case = self._open(item)
+        if isinstance(case, Ruling):
+            return case
+        store = cast(Store, self._detector.store)
+        with self._counted(case):
+            claim = self._detector.claim(case.posting, self._remembers)
+            original = self._original_to_ask(case, claim)
+            return self._rule(case, claim, None if original is None else store.get(original))
+
+    async def check_async(self, item: Any) -> Ruling:
+        """Do what ``check`` does with a store that is asked by coroutines; any number of items may wait at once."""
+        case = self._open(item)
+        if isinstance(case, Ruling):
+            return case
+        store = cast(AsyncStore, self._detector.store)
+        with self._counted(case):
+            claim = await self._detector.claim_async(case.posting, self._remembers)
+            original = self._original_to_ask(case, claim)
+            return self._rule(case, claim, None if original is None else await store.get(original))
+
+    def key_of(self, item: Any) -> bytes | None:
+        """Return which item *item* is, None if it says nothing. Raises what an odd item raises when it is read."""
+        reading = self._fingerprinter.read(item)
+        return None if reading is None else reading.key
+
+    def lose(self, key: bytes) -> None:
+        """Note that the item *key* was lost after it had been checked: what repeats it is not dispensable for it."""
+        self._safe.pop(key, None)
+        self._gone.add(key)
+        self._replacements = {content: other for content, other in self._replacements.items() if other != key}
+        if self._remembers:
+            self._detector.unsettle(key)
+
+    def _open(self, item: Any) -> _Case | Ruling:
+        """Return what is to be asked about *item*, or the ruling if there is nothing to ask."""
+        try:
+            reading = self._fingerprinter.read(item)
+        except TooLarge:
+            return Ruling(Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE))
+        if reading is None:
+            return Ruling(Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT))
+        self.has_met_key |= reading.has_identity
+        posting = Posting(
+            reading.key,
+            reading.label,
+            "",
+            reading.fingerprint or Fingerprint(reading.text_hash),
+            is_short=reading.fingerprint is None,
+            text_hash=reading.text_hash,
+            seen=int(self._clock()),
+        )
+        return _Case(reading, posting)
+
+    @contextmanager
+    def _counted(self, case: _Case) -> Iterator[None]:
+        """Count *case* among those that wait for the store."""
+        waiting = self._waiting.setdefault(case.posting.key, [])
+        waiting.append(case.posting)
+        try:
+            yield
+        finally:
+            waiting.remove(case.posting)
+            if not waiting:
+                del self._waiting[case.posting.key]
+
+    def _original_to_ask(self, case: _Case, claim: Claim) -> bytes | None:
+        """Return the key of the item that *case* repeats, if it matters and only the store knows its fate."""
+        if not self._drops or claim.original is None or self._is_safe(case, claim):
+            return None
+        return claim.original_key
+
+    def _is_safe(self, case: _Case, claim: Claim) -> bool:
+        """Tell whether it is known here that what *case* repeats was delivered, in this run or in one that has ended.
+
+        An item without an identity may repeat itself.
+        """
+        key, former = case.reading.key, claim.former
+        if former is not None and not case.reading.has_identity:
+            # Of twins that wait together the one that is ruled on last stays, or the one that was first at the store.
+            has_twin = key in self._safe or len(self._waiting[key]) > 1
+            if has_twin or self._is_elsewhere(key, former):
+                return True
+        if claim.original is None:
+            return False
+        if self._replacements.get(claim.content, key) != key:
+            return True
+        original = claim.original_key
+        if original is None:
+            return False
+        # An item may have said this once, and say something else by now.
+        return self._safe.get(original) == claim.content or any(
+            self._is_near(case.posting, other) for other in self._waiting.get(original, ())
+        )
+
+    def _is_elsewhere(self, key: bytes, visit: Visit | Posting) -> bool:
+        """Tell whether an item was delivered in a run that has ended, or by a crawler that runs beside this one.
+
+        That is so if it came since this run began, and not in this run. Only a store that is asked by coroutines is
+        shared by crawlers that run at the same time.
+        """
+        is_settled = visit.is_settled if isinstance(visit, Visit) else visit.is_delivered
+        return is_settled or (self.must_wait and visit.seen > self._began and key not in self._gone)
+
+    def _is_near(self, one: Posting, other: Posting) -> bool:
+        if one.is_short or other.is_short:
+            return (one.is_short, one.text_hash) == (other.is_short, other.text_hash)
+        return self._near.similarity(one.fingerprint, other.fingerprint) is not None
+
+    def _rule(self, case: _Case, claim: Claim, original: Page | None) -> Ruling:
+        """Return the ruling, with what the store knows of the *original* if it was asked."""
+        key, former = case.reading.key, claim.former
+        if original is not None and original.content == claim.content:
+            if self._is_elsewhere(original.posting.key, original.posting):
+                self._safe[original.posting.key] = claim.content
+        elif claim.original is None and former is not None and self._is_elsewhere(key, former):
+            self._safe[key] = claim.content
+        is_safe = self._is_safe(case, claim)
+        verdict = self._verdict(case, claim, is_safe)
+        is_dispensable = verdict.is_duplicate and is_safe
+        if is_dispensable and self._drops:
+            if key not in self._safe:
+                self._gone.add(key)
+            if claim.original is not None and self._remembers:
+                self._detector.unsettle(key)
+            return Ruling(verdict, is_dispensable, key)
+        self._safe[key] = claim.content
+        self._gone.discard(key)
+        if self._drops and verdict.is_duplicate:
+            # It stays though it is a copy.
+            self._replacements[claim.content] = key
+        return Ruling(verdict, is_dispensable, key)
+
+    def _verdict(self, case: _Case, claim: Claim, is_safe: bool) -> Verdict:
+        """Return what *claim* says, in the words of items: one without an identity does not come again."""
+        verdict = verdict_of(case.posting._replace(is_short=False), claim)
+        is_short = case.reading.fingerprint is None
+        if not case.reading.has_identity and claim.former is not None:
+            if claim.original is not None:
+                verdict = replace(verdict, status=Status.NEAR_DUPLICATE, distance=claim.distance, reason=None)
+            elif is_safe:
+                verdict = replace(
+                    verdict,
+                    status=Status.NEAR_DUPLICATE,
+                    duplicate_of=case.reading.label,
+                    similarity=1.0,
+                    reason=None,
+                    is_exact=True,
+                )
+        if is_short:
+            reason = verdict.reason if verdict.status is Status.REVISIT else Reason.SHORT_TEXT
+            verdict = replace(verdict, fingerprint=None, distance=claim.distance, reason=reason)
+        return verdict

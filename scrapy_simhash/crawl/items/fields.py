@@ -1,0 +1,94 @@
+"""What the chosen fields of an item say, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Number
+from operator import itemgetter
+from typing import Any
+
+from itemadapter import ItemAdapter, is_item
+
+from scrapy_simhash.crawl.items.markup import without_markup
+
+#: Characters, and values, of all chosen fields together beyond which an item is not compared.
+LARGEST = 250_000
+#: How deep values may lie in each other. A value that holds itself lies deeper than that.
+DEEPEST = 20
+
+
+class TooLarge(ValueError):
+    """An item whose chosen fields hold more than LARGEST, or more deeply nested than DEEPEST: it is not compared."""
+
+
+def field_texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
+    r"""Return the text of each of *fields* in which *item* has any, in their order.
+
+    *item* is whatever itemadapter knows. Text is as it is, without the tags if it is HTML; bytes are read as UTF-8;
+    numbers, dates and the like are their ``str``; of lists each value is a paragraph, of sets too, sorted; of
+    dictionaries and items each value comes after its name, sorted by it. None and what has no ``str`` of its own say
+    nothing. White space is folded, and an empty line parts paragraphs.
+
+    Raises TypeError for what is no item, and TooLarge.
+
+    >>> field_texts({"name": "Kettle", "sizes": [1.5, 1.7], "note": None}, ["name", "note", "sizes"])
+    {'name': 'Kettle', 'sizes': '1.5\n\n1.7'}
+    """
+    adapter = ItemAdapter(item)
+    reader = _Reader()
+    texts = ((field, "\n\n".join(reader.read(adapter.get(field)))) for field in fields)
+    return {field: text for field, text in texts if text}
+
+
+def value_text(value: object) -> str:
+    """Return the text of one value, tags and all, in one line: by it items are told apart. Raises TooLarge.
+
+    >>> value_text(" A-17 "), value_text(17), value_text(("https://example.com", 2)), value_text(None)
+    ('A-17', '17', 'https://example.com 2', '')
+    """
+    return " ".join(_Reader(is_literal=True).read(value))
+
+
+class _Reader:
+    """Reads the values of one item, each of which takes room."""
+
+    def __init__(self, is_literal: bool = False) -> None:
+        self._room = LARGEST
+        self._is_literal = is_literal
+
+    def read(self, value: object, depth: int = 0) -> list[str]:
+        """Return the paragraphs of *value*, none of them empty."""
+        self._take(1)
+        if depth > DEEPEST:
+            raise TooLarge(f"values are nested more than {DEEPEST} deep")
+        if value is None:
+            return []
+        if isinstance(value, bytes | bytearray | memoryview):
+            value = bytes(value).decode("utf-8", "replace")
+        if isinstance(value, str):
+            return self._paragraph(value)
+        if isinstance(value, list | tuple):
+            return [text for part in value for text in self.read(part, depth + 1)]
+        if isinstance(value, set | frozenset):
+            return sorted(text for part in value for text in self.read(part, depth + 1))
+        if isinstance(value, Mapping) or is_item(value):
+            named = value if isinstance(value, Mapping) else ItemAdapter(value)
+            return [
+                f"{name} {text}"
+                for name, part in sorted(((str(name), named[name]) for name in named), key=itemgetter(0))
+                for text in self.read(part, depth + 1)
+            ]
+        # A number has the `str` of any object, which asks it for its `repr`.
+        if isinstance(value, Number) or type(value).__str__ is not object.__str__:
+            return self._paragraph(str(value))
+        return []
+
+    def _paragraph(self, text: str) -> list[str]:
+        self._take(len(text))
+        folded = " ".join((text if self._is_literal else without_markup(text)).split())
+        return [folded] if folded else []
+
+    def _take(self, room: int) -> None:
+        self._room -= room
+        if self._room < 0:
+            raise TooLarge(f"fields have more than {LARGEST} characters and values")

@@ -1,0 +1,121 @@
+"""An item to a fingerprint: the features of its chosen fields, each field apart and with its weight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from itemadapter import ItemAdapter
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.items.fields import field_texts, value_text
+from scrapy_simhash.judge.rule import rule_of
+from scrapy_simhash.page.features import features, shingle_counts
+from scrapy_simhash.page.fingerprint import Fingerprint, digest, fold, number, occurrences, sketch
+from scrapy_simhash.page.text import plain_text
+from scrapy_simhash.store import Header
+
+#: Name of the way from item to bits, without what the settings add: see ``item_header``.
+SCHEME = "items-1"
+#: The field that tells people which item is meant, where no other does.
+URL = "url"
+#: Characters of a label that are kept.
+LONGEST_LABEL = 200
+
+# What is no language has no stopwords. On a page they part prose from menus; a field holds what the spider chose, and
+# is often too short to have thirty shingles with a stopword on one day and on the other.
+_NO_LANGUAGE = "zxx"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReading:
+    """What is left of an item when it has been read."""
+
+    key: bytes
+    """Which item it is: 16 bytes of its SIMHASH_ITEM_KEY, or without one of all that it says."""
+    has_identity: bool
+    """Whether it has a SIMHASH_ITEM_KEY."""
+    label: str
+    """What to call it: the value of its key, else its field ``url``, else how its text begins."""
+    fingerprint: Fingerprint | None
+    """None when the chosen fields are too short."""
+    text_hash: int
+    """64-bit hash of the chosen fields: items with the same hash say the same, white space and markup apart."""
+
+
+class ItemFingerprinter:
+    """Turns items into fingerprints, by the settings of a crawl.
+
+    >>> fingerprinter = ItemFingerprinter(Config(item_fields=("name", "price")))
+    >>> a, b = (fingerprinter.read({"name": "Kettle", "price": price}) for price in (19, 21))
+    >>> a.fingerprint, a.text_hash == b.text_hash, fingerprinter.read({"price": ""})
+    (None, False, None)
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._has_sketches = rule_of(config).compares_sketches
+        self._weights = dict(sorted(config.item_fields))
+
+    def read(self, item: Any) -> ItemReading | None:
+        """Return what is compared of *item*, None if its chosen fields say nothing.
+
+        Raises TypeError for what is no item, and TooLarge.
+        """
+        texts = field_texts(item, self._weights)
+        if not texts:
+            return None
+        adapter = ItemAdapter(item)
+        fingerprint = self._fingerprint(texts)
+        whole = "\n\n\n".join(f"{field}\n{text}" for field, text in texts.items())
+        own = "" if self._config.item_key is None else value_text(adapter.get(self._config.item_key))
+        label = own or _url(adapter) or next(iter(texts.values()))
+        # What an item says in three words is no earlier version of what it says in a thousand.
+        size = "short" if fingerprint is None else "long"
+        key = digest(f"{size} {label}") + digest(f"{own} {size}" if own else whole)
+        return ItemReading(key, bool(own), _shortened(label), fingerprint, number(whole))
+
+    def _fingerprint(self, texts: dict[str, str]) -> Fingerprint | None:
+        """Return the fingerprint of fields that have at least ``min_shingles`` distinct shingles together."""
+        config = self._config
+        weights: dict[str, int] = {}
+        counts: Counter[str] = Counter()
+        for field, text in texts.items():
+            document = plain_text(text, _NO_LANGUAGE)
+            times = self._weights[field]
+            # A word of the title is another feature than the same word of the body.
+            for feature, weight in features(document, config.shingle_size, 1, config.mask_digits).items():
+                weights[f"{field}\n{feature}"] = times * weight
+            for shingle, count in shingle_counts(document, config.shingle_size, config.mask_digits).items():
+                counts[f"{field}\n{shingle}"] = times * count
+        if not weights or len(counts) < config.min_shingles:
+            return None
+        value = fold((digest(feature), weight) for feature, weight in weights.items())
+        if not self._has_sketches:
+            return Fingerprint(value, len(weights))
+        # No subject: which field names the thing is the user's to say, by its weight.
+        return Fingerprint(value, len(weights), sketch(occurrences(counts), ()))
+
+
+def item_header(config: Config) -> Header:
+    """Return the header of a store for items: it names the fields, how much they count, and what tells items apart.
+
+    >>> item_header(Config(item_fields={"title": 3, "body": 1}, item_key="url")).scheme
+    'items-1: SIMHASH_ITEM_FIELDS body 1, title 3; SIMHASH_ITEM_KEY url'
+    """
+    fields = ", ".join(f"{field} {weight}" for field, weight in sorted(config.item_fields))
+    key = f"; SIMHASH_ITEM_KEY {config.item_key}" if config.item_key else ""
+    scheme = f"{SCHEME}: SIMHASH_ITEM_FIELDS {fields}{key}"
+    return Header.of(config, scheme)
+
+
+def _url(adapter: ItemAdapter) -> str:
+    url = adapter.get(URL)
+    return url.strip() if isinstance(url, str) else ""
+
+
+def _shortened(label: str) -> str:
+    """Return *label* as a store and a log can take it."""
+    label = label.encode("utf-8", "replace").decode()
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"

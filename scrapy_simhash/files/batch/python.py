@@ -1,0 +1,198 @@
+"""dedup() and cluster(): a batch from Python, over any iterable of pages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, Literal, TypeAlias, TypeVar, overload
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.files.batch.ledger import PageCluster
+from scrapy_simhash.files.batch.run import Options, Run
+from scrapy_simhash.files.batch.steps import Fate, Outcome
+from scrapy_simhash.files.records import Broken, Fields, PassedOver, Record
+
+logger = logging.getLogger(__name__)
+
+#: A page in Python: a record, its URL and its HTML, or a dictionary with fields for both.
+AnyPage: TypeAlias = "Record | tuple[str, str | bytes] | Mapping[str, Any]"
+P = TypeVar("P", bound=AnyPage)
+#: Broken records of which the log tells.
+_TOLD = 10
+
+
+@overload
+def dedup(
+    pages: Iterable[P],
+    *,
+    mark: Literal[False] = False,
+    keep: str = "first",
+    protect: bool = False,
+    two_pass: bool = False,
+    processes: int = 1,
+    config: Config | None = None,
+    fields: Fields | None = None,
+    progress: bool = False,
+) -> Iterator[P]: ...
+
+
+@overload
+def dedup(
+    pages: Iterable[AnyPage],
+    *,
+    mark: Literal[True],
+    keep: str = "first",
+    protect: bool = False,
+    two_pass: bool = False,
+    processes: int = 1,
+    config: Config | None = None,
+    fields: Fields | None = None,
+    progress: bool = False,
+) -> Iterator[Outcome]: ...
+
+
+def dedup(
+    pages: Iterable[Any],
+    *,
+    mark: bool = False,
+    keep: str = "first",
+    protect: bool = False,
+    two_pass: bool = False,
+    processes: int = 1,
+    config: Config | None = None,
+    fields: Fields | None = None,
+    progress: bool = False,
+) -> Iterator[Any]:
+    """Yield those of *pages* that repeat no page before them, as they came; with *mark* an `Outcome` for each.
+
+    A page is a `Record`, a pair of URL and HTML, or a dictionary: *fields* names its fields, and those called ``url``
+    and ``html``, ``text`` or ``body`` are found without. What is none of these is left out, and the log says so.
+
+    *keep* is which of the pages that say the same is kept: the ``first``, the ``longest``, or the ``preferred`` one
+    by ``SIMHASH_PREFER``. With *protect*, copies are kept that ``SIMHASH_PROTECT`` protects in a crawl. With
+    *two_pass*, all pages teach what their sites repeat before the first one is judged. *keep* other than ``first``
+    and *two_pass* read the pages twice, so that they cannot be an iterator. *processes* changes the time, never
+    the result. *progress* shows a bar of tqdm.
+
+    >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
+    >>> [url for url, html in dedup(pages)]
+    ['https://example.com/story']
+    >>> [outcome.verdict.status.value for outcome in dedup(pages, mark=True)]
+    ['new', 'near_duplicate']
+    """
+    options = Options(config or Config(), keep, protect, two_pass, processes)
+    run = Run(_records_of(pages, fields or Fields(), options.reads_twice, progress), options)
+    return _outcomes(run, mark)
+
+
+def cluster(
+    pages: Iterable[AnyPage],
+    *,
+    two_pass: bool = False,
+    processes: int = 1,
+    config: Config | None = None,
+    fields: Fields | None = None,
+    progress: bool = False,
+) -> Iterator[PageCluster]:
+    """Yield the clusters of two pages or more, when all *pages* are read; arguments as for dedup().
+
+    >>> story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    >>> pages = [("https://example.com/story", story), ("https://example.com/story?print=1", story + "<p>Buy boats!")]
+    >>> [found.members for found in cluster(pages)]
+    [('https://example.com/story', 'https://example.com/story?print=1')]
+    """
+    options = Options(config or Config(), two_pass=two_pass, processes=processes, with_clusters=True)
+    run = Run(_records_of(pages, fields or Fields(), options.reads_twice, progress), options)
+    return _clusters(run)
+
+
+def _outcomes(run: Run, mark: bool) -> Iterator[Any]:
+    for step in run.steps():
+        if isinstance(step.item, Broken):
+            continue
+        # A record of the caller's own has a source of its own.
+        source = step.item.source
+        if mark:
+            outcome = step.outcome
+            if isinstance(source, _Given):
+                outcome = outcome._replace(record=replace(outcome.record, source=source.page))
+            yield outcome
+        elif step.fate is Fate.KEPT:
+            yield source.page if isinstance(source, _Given) else step.item
+
+
+def _clusters(run: Run) -> Iterator[PageCluster]:
+    for _ in run.steps():
+        pass
+    yield from run.clusters()
+
+
+class _Given:
+    """What the caller gave, as the source of a record."""
+
+    __slots__ = ("page",)
+
+    def __init__(self, page: object) -> None:
+        self.page = page
+
+
+def _records_of(
+    pages: Iterable[Any], fields: Fields, reads_twice: bool, progress: bool
+) -> Callable[[], Iterator[Record | Broken]]:
+    if isinstance(pages, str | bytes | Mapping):
+        raise TypeError(f"the pages must be an iterable of pages, got one {type(pages).__name__}")
+    if reads_twice and iter(pages) is pages:
+        raise TypeError(
+            "the pages are read twice with two_pass, and with keep='longest' or 'preferred': pass a list, or another"
+            f" collection, in place of the {type(pages).__name__}"
+        )
+    bar = _bar() if progress else None
+
+    def records() -> Iterator[Record | Broken]:
+        broken = 0
+        shown = pages if bar is None else bar(pages)
+        for number, page in enumerate(shown, 1):
+            record = _record(f"page {number}", page, fields)
+            if isinstance(record, Broken):
+                broken += 1
+                if broken <= _TOLD:
+                    more = " (no more of them are logged)" if broken == _TOLD else ""
+                    logger.warning("%s is left out: %s%s", record.place, record.reason, more)
+            yield record
+
+    return records
+
+
+def _record(place: str, page: object, fields: Fields) -> Record | Broken:
+    if isinstance(page, Record):
+        return page
+    if isinstance(page, tuple) and len(page) == 2:
+        values, names = dict(zip(("url", "html"), page, strict=True)), _PAIR
+    elif isinstance(page, Mapping):
+        values, names = dict(page), fields
+    else:
+        return Broken(
+            place, f"{type(page).__name__} is no Record, no pair of URL and HTML, and no dictionary"
+        )
+    record = names.record(place, values, _Given(page))
+    return Broken(place, record.reason) if isinstance(record, PassedOver) else record
+
+
+_PAIR = Fields("url", "html")
+
+
+def _bar() -> Callable[[Iterable[Any]], Iterable[Any]]:
+    try:
+        tqdm: Any = import_module("tqdm.auto").tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: pip install tqdm") from None
+
+    def bar(pages: Iterable[Any]) -> Iterable[Any]:
+        total = len(pages) if isinstance(pages, Sized) else None
+        shown: Iterable[Any] = tqdm(pages, total=total, unit=" pages")
+        return shown
+
+    return bar

@@ -1,0 +1,262 @@
+"""read(): the pages of any inputs, one after another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from errno import ENOENT
+from glob import glob
+from io import BufferedIOBase
+from pathlib import Path, PurePath
+from stat import S_ISDIR, S_ISREG
+from typing import BinaryIO, TypeAlias, cast
+
+from scrapy_simhash.exceptions import FileError, KindError
+from scrapy_simhash.failing import failing
+from scrapy_simhash.files.records.archives import tar_members, zip_members
+from scrapy_simhash.files.records.compression import decompressed
+from scrapy_simhash.files.records.feeds import csv_rows, json_array, json_lines
+from scrapy_simhash.files.records.fields import NAMES_FOUND, Fields
+from scrapy_simhash.files.records.folder import Walk, below, html_file
+from scrapy_simhash.files.records.http_cache import (
+    cached_pages,
+    is_cache,
+)
+from scrapy_simhash.files.records.kinds import KINDS, kind_of
+from scrapy_simhash.files.records.parquet import parquet_rows
+from scrapy_simhash.files.records.record import NOT_HTML, Broken, PassedOver, Record
+from scrapy_simhash.files.records.source import BUFFER, BrokenStream, Origin, Source, source_of
+from scrapy_simhash.files.records.warc import warc_pages
+
+#: The input that stands for standard input.
+STDIN = "-"
+
+Input: TypeAlias = "str | Path | BinaryIO"
+_Found: TypeAlias = "Iterator[Record | Broken | PassedOver]"
+
+
+def read(inputs: Sequence[Input], fields: Fields = NAMES_FOUND) -> Records:
+    """Return the pages of *inputs*, in the order given: an iterator of Record and Broken.
+
+    An input is a file of any kind, a folder, ``-`` for standard input, a pattern like ``*.html`` where there is no
+    such file, or a stream of bytes, which is left open. Kinds are told by content. The same inputs give the same
+    records in the same order, so that the number of a record is a position.
+
+    Raises FileError, now, if an input is not there; while it is read FileError if one cannot be opened, and KindError
+    if one is of no known kind, or an extra is missing. Whatever is wrong within an input is a Broken.
+    """
+    return Records(inputs, fields)
+
+
+class Records(Iterator["Record | Broken"]):
+    """The pages of inputs. Read it to its end, or close it."""
+
+    def __init__(self, inputs: Sequence[Input], fields: Fields = NAMES_FOUND) -> None:
+        self.passed_over: Counter[str] = Counter()
+        """What is no page, by the reason."""
+        self._fields = fields
+        self._inputs = [one for given in inputs for one in _expanded(given)]
+        self._sizes = [_size(name) for name in self._inputs]
+        self._at = 0
+        self._file: BufferedIOBase | None = None
+        self._walk: Walk | None = None
+        self._pages = 0
+        self._first_without: PassedOver | None = None
+        self._all = self._read_all()
+
+    def __next__(self) -> Record | Broken:
+        for one in self._all:
+            if not isinstance(one, PassedOver):
+                self._pages += isinstance(one, Record)
+                return one
+            self.passed_over[one.reason] += 1
+            if one.names and self._first_without is None:
+                self._first_without = one
+        raise StopIteration
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._all.close()
+
+    @property
+    def complaint(self) -> str | None:
+        """What is wrong if there are records so far, and not one of them has the fields of a page."""
+        first = self._first_without
+        if first is None or self._pages:
+            return None
+        names = ", ".join(map(repr, first.names[:20]))
+        return f"no record has the fields {self._fields.shown}; {first.place} has {names}"
+
+    def share(self, _: int = 0) -> float | None:
+        """Return which share of the inputs was read, 0.0 to 1.0; None for what has no size, as a pipe."""
+        if None in self._sizes:
+            return None
+        sizes = cast("list[int]", self._sizes)
+        if self._at >= len(sizes):
+            return 1.0
+        # Folders do not say how much is in them: then all inputs are as large.
+        weights = sizes if all(size >= 0 for size in sizes) else [1] * len(sizes)
+        share = sum(weights[: self._at]) + weights[self._at] * self._share_of_this()
+        return min(1.0, share / max(1, sum(weights)))
+
+    def _share_of_this(self) -> float:
+        if self._walk is not None:
+            return self._walk.share
+        size = self._sizes[self._at]
+        if self._file is None or self._file.closed or not size:
+            return 0.0
+        return min(1.0, self._file.tell() / size)
+
+    def _read_all(self) -> Generator[Record | Broken | PassedOver]:
+        for at, given in enumerate(self._inputs):
+            self._at = at
+            if not isinstance(given, str):
+                yield from self._given(given)
+            elif Path(given).is_dir():
+                self._walk = Walk(given, is_cache)
+                yield from self._folder(Path(given), self._walk)
+                self._walk = None
+            else:
+                path = Path(given).resolve()
+                yield from self._named(given, Origin(path.as_uri(), (path.name,)), is_member=False)
+        self._at = len(self._inputs)
+
+    def _folder(self, folder: Path, walk: Walk) -> _Found:
+        place = folder.resolve()
+        root = Origin(place.as_uri(), (), place.name)
+        for path in walk:
+            if isinstance(path, OSError):
+                yield Broken(str(path.filename), f"cannot be read: {path.strerror}", is_rest=True)
+            elif path.is_dir():
+                yield from cached_pages(str(path))
+            else:
+                origin = below(root, path.relative_to(folder).as_posix())
+                yield from self._named(str(path), origin, is_member=True)
+
+    def _given(self, stream: BinaryIO) -> _Found:
+        """Yield what a stream has that is open already."""
+        name = getattr(stream, "name", None)
+        name = name if isinstance(name, str) else "<stream>"
+        self._file = cast(BufferedIOBase, stream)
+        yield from self._stream(name, self._file, Origin("file:///stdin", ()), None, is_member=False)
+
+    def _named(self, name: str, origin: Origin, *, is_member: bool) -> _Found:
+        """Yield what the file *name* has; *is_member* tells that nobody named it, but a folder that it is in."""
+        try:
+            stream = Path(name).open("rb", buffering=BUFFER)  # noqa: SIM115
+        except OSError as error:
+            if not is_member:
+                raise FileError(f"cannot read {name}: {error.strerror or error}") from error
+            yield Broken(name, f"cannot be read: {error.strerror or error}", is_rest=True)
+            return
+        with stream:
+            self._file = cast(BufferedIOBase, stream)
+            yield from self._stream(name, self._file, origin, name, is_member)
+
+    def _stream(
+        self,
+        name: str,
+        stream: BufferedIOBase,
+        origin: Origin,
+        path: str | None,
+        is_member: bool,
+        is_packed: bool = False,
+    ) -> _Found:
+        """Yield the records of a stream, and a Broken where it cannot be read on; *is_packed* is for archives."""
+        try:
+            bare = source_of(name, stream, origin, path)
+            yield from self._source(decompressed(bare), is_member, is_packed)
+        except BrokenStream as error:
+            yield Broken(name, str(error), is_rest=True)
+        except FileError:
+            raise
+        except OSError as error:
+            yield Broken(name, f"cannot be read on: {error.strerror or error}", is_rest=True)
+
+    def _source(self, source: Source, is_member: bool, is_packed: bool) -> _Found:
+        name = source.origin.parts[-1] if source.origin.parts else source.name
+        kind = kind_of(source.head, name)
+        if kind == "html":
+            yield html_file(source)
+        elif kind == "warc":
+            yield from warc_pages(source)
+        elif kind == "parquet":
+            yield from parquet_rows(source, self._fields)
+        elif kind in _FEEDS:
+            found = _FEEDS[kind](source, self._fields)
+            yield from _of_member(found, source, PurePath(name).suffix.lower()) if is_member else found
+        elif kind in _ARCHIVES and not is_packed:
+            for member in _ARCHIVES[kind](source):
+                if isinstance(member, Broken):
+                    yield member
+                else:
+                    yield from self._stream(
+                        member.name, member.stream, member.origin, None, is_member=True, is_packed=True
+                    )
+        else:
+            yield from self._unknown(source, kind, is_member)
+
+    def _unknown(self, source: Source, kind: str | None, is_member: bool) -> _Found:
+        if kind in _ARCHIVES:
+            yield PassedOver(source.name, "an archive in an archive")
+        elif is_member:
+            if source.head:
+                yield PassedOver(source.name, NOT_HTML)
+        elif source.head:
+            raise KindError(f"{source.name}: unknown kind of file; pages are read from {KINDS}")
+
+
+_FEEDS = {"jsonlines": json_lines, "json": json_array, "csv": csv_rows}
+_ARCHIVES = {"zip": zip_members, "tar": tar_members}
+
+
+def _of_member(found: _Found, source: Source, suffix: str) -> _Found:
+    """Yield the records of a feed that a folder or archive has, nothing of what only looks like one.
+
+    A saved site has scripts and answers in JSON.
+    """
+    if suffix in _FEED_ENDINGS:
+        yield from found
+        return
+    first = next(found, None)
+    if isinstance(first, Record):
+        yield first
+        yield from found
+    elif first is not None:
+        yield PassedOver(source.name, NOT_HTML)
+
+
+_FEED_ENDINGS = frozenset((".jsonl", ".jl", ".jsonlines", ".ndjson", ".csv", ".tsv"))
+
+
+def _expanded(given: Input) -> Iterable[str | BinaryIO]:
+    """Return what *given* means: itself, or where no file is called so those that match it as a pattern."""
+    if not isinstance(given, str | Path):
+        return [given]
+    name = os.fspath(given)
+    if name == STDIN:
+        if sys.stdin is None:
+            raise FileError("cannot read standard input: it is closed")
+        return [sys.stdin.buffer]
+    if os.path.lexists(name):
+        return [name]
+    # Of pathlib only a folder has a glob.
+    found = sorted(glob(name, recursive=True), key=os.fsencode)  # noqa: PTH207
+    if not found:
+        raise FileError(f"cannot read {name}: {os.strerror(ENOENT)}")
+    return found
+
+
+def _size(given: str | BinaryIO) -> int | None:
+    """Return the bytes of a file, -1 for a folder, None for what has no size."""
+    with failing(f"read {given}"):
+        if isinstance(given, str):
+            status = Path(given).stat()
+        else:
+            try:
+                status = os.fstat(given.fileno())
+            except (OSError, ValueError):
+                return None
+    return status.st_size if S_ISREG(status.st_mode) else -1 if S_ISDIR(status.st_mode) else None

@@ -1,6 +1,0 @@
-"""Floods: groups of URLs that bring nothing new, and what their page is: a login wall, a soft 404, a trap."""
-
-from scrapy_simhash.floods.flood import WALLS, Flood, Kind
-from scrapy_simhash.floods.kinds import kind_of
-
-__all__ = ["WALLS", "Flood", "Kind", "kind_of"]

@@ -1,0 +1,25 @@
+"""Hints: what markup and URLs say about a page that repeats another one. They decide nothing by themselves.
+
+Reads the lxml tree, never changes it; knows no Scrapy.
+"""
+
+from scrapy_simhash.judge.hints.evidence import HINTS, evidence, says_of_urls
+from scrapy_simhash.judge.hints.listing import is_listing
+from scrapy_simhash.judge.hints.markup import Hints, read_canonical, read_hints
+from scrapy_simhash.judge.hints.product import is_product, makes_offer
+from scrapy_simhash.judge.hints.protections import protections
+from scrapy_simhash.judge.hints.urls import url_key
+
+__all__ = [
+    "HINTS",
+    "Hints",
+    "evidence",
+    "is_listing",
+    "is_product",
+    "makes_offer",
+    "protections",
+    "read_canonical",
+    "read_hints",
+    "says_of_urls",
+    "url_key",
+]

@@ -1,0 +1,170 @@
+# cython: language_level=3, annotation_typing=False, cdivision=True, infer_types=True
+"""The second look: whether two pages are near-duplicates, by what was measured of their fingerprints.
+
+The only place where the similarity rule decides. What the numbers are, and how they are measured, is in ``rule.py``.
+"""
+
+# Cython compiles this file too, with the types in kernel/_second_look.pxd.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_simhash.page.fingerprint.own_part import DOUBTFUL, PART, UNKNOWN, WHOLE
+from scrapy_simhash.page.fingerprint.sketch import EQUAL_KEY, NO_KEY, OTHER_KEY
+
+if TYPE_CHECKING:
+    # Where this file is compiled, the structure of that name in kernel/hamming/second_look.h.
+    from scrapy_simhash.judge.rule import Measured
+
+#: In a fingerprint; not a whole number, so that what is compiled of this divides as Python does.
+BITS = 64.0
+#: Less than any similarity: the pages are no near-duplicates.
+NOT_NEAR = -1.0
+#: By what a pair is decided, see `BASES` in rule.py.
+BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_THING, BY_EQUAL_TEXT = range(7)
+#: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
+#: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.
+BARE_DISTANCE = 3
+
+# All thresholds are relative to the setting: what may be missing at SIMHASH_MIN_SIMILARITY (a fifth by default),
+# multiplied. At 1 nothing may be missing, and raising the setting never makes a pair a near-duplicate.
+
+#: Where each title has a word that the other lacks, a quarter of it: 0.95 by default.
+OTHER_TITLE = 0.25
+#: Until something is known about a site, pages with different titles are different, since most sites repeat some
+#: text; where one title has all words of the other, a tenth: 0.98. Texts of so many tokens and more are told apart by
+#: their own words all the same.
+LONG_TEXT = 1_000
+UNKNOWN_SITE = 0.1
+#: Of versions of one page, with equal titles on sites that are known, half as much again, 0.7, if they have so many
+#: own tokens or the same words.
+VERSION = 1.5
+LEAST_VERSION = 50
+#: Own parts with fewer tokens are too short to find a copy by: they only confirm one.
+SHORT_OWN_PART = 30
+#: Own parts that confirm what all text says may miss twice as much.
+CONFIRMING = 2.0
+#: With fewer own tokens it is these that must agree: of so many tokens as may be missing, half may differ.
+FEW_TOKENS = 60
+FEW = 0.5
+
+
+def decide(pair: Measured) -> None:
+    """Set ``similarity`` of *pair*, and ``by_text``: what it would be without own parts, by all text of both pages.
+
+    Both are `NOT_NEAR` where two pages are no near-duplicates. ``basis`` says what has decided, ``least`` is the
+    threshold that it had to reach.
+    """
+    leeway = 1 - pair.min_similarity
+    pair.least = pair.min_similarity
+    if not pair.has_sketches:
+        pair.basis = BY_BITS
+        pair.least = max(1 - min(BARE_DISTANCE, pair.reach) / BITS, pair.min_similarity)
+        alike = 1 - pair.distance / BITS
+        pair.by_text = alike if alike >= pair.least else NOT_NEAR
+        pair.similarity = pair.by_text
+        return
+    pair.basis = BY_TEXT
+    if leeway <= 0:
+        pair.basis = BY_EQUAL_TEXT
+        pair.by_text = 1.0 if pair.has_same_text else NOT_NEAR
+        pair.similarity = pair.by_text
+        return
+    if pair.keys == OTHER_KEY:
+        pair.basis = BY_TITLE
+        pair.least = 1 - OTHER_TITLE * leeway
+    pair.by_text = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
+    pair.similarity = pair.by_text
+    if not pair.has_own_parts:
+        return
+    if pair.is_other_thing:
+        pair.basis = BY_THING
+        pair.similarity = NOT_NEAR
+        return
+    one, other = pair.kind, pair.its_kind
+    fewer = min(pair.tokens, pair.its_tokens)
+    if _few_words_differ(pair, leeway, fewer):
+        pair.basis = BY_WORDS
+        pair.least = pair.min_similarity
+        pair.similarity = NOT_NEAR
+        return
+    is_equal = pair.keys == EQUAL_KEY or pair.keys == NO_KEY
+    is_doubtful = one in (UNKNOWN, DOUBTFUL) or other in (UNKNOWN, DOUBTFUL)
+    if is_equal and not is_doubtful and (fewer >= LEAST_VERSION or pair.has_same_words):
+        pair.least = 1 - VERSION * leeway
+    pair.similarity = pair.estimate if pair.estimate >= pair.least else NOT_NEAR
+    # A known site repeats nothing of a WHOLE page: so text that it shares with an UNKNOWN one is no site's text.
+    if is_doubtful and not ((one == UNKNOWN and other == WHOLE) or (one == WHOLE and other == UNKNOWN)):
+        if not is_equal and fewer < LONG_TEXT:
+            pair.basis = BY_TITLE
+            pair.least = 1 - UNKNOWN_SITE * leeway
+            is_near = pair.keys != OTHER_KEY and pair.estimate >= pair.least
+            pair.similarity = pair.estimate if is_near else NOT_NEAR
+        if pair.similarity >= 0:
+            return
+        # Under the template of a site that is known, it may be a copy all the same.
+    if pair.keys == EQUAL_KEY and pair.has_same_words and pair.estimate >= pair.min_similarity:
+        # Posted again with other numbers and dates: in a short text they may outweigh the words.
+        pair.least = pair.min_similarity
+        return
+    if one == PART or other == PART:
+        _decide_by_own_parts(pair, is_equal, fewer)
+
+
+def threshold(pair: Measured) -> float:
+    """Return the greatest ``min_similarity`` by which *pair* is near, in steps of 0.001; 0 if there is none.
+
+    By every smaller one it is near too. Asks `decide` ten times, and leaves in *pair* what it said last.
+    """
+    near, most = 0, 1000
+    while near < most:
+        middle = (near + most + 1) // 2
+        pair.min_similarity = middle / 1000.0
+        decide(pair)
+        if pair.similarity >= 0:
+            near = middle
+        else:
+            most = middle - 1
+    return near / 1000.0
+
+
+def _few_words_differ(pair: Measured, leeway: float, fewer: int) -> bool:
+    """Tell whether a page of few own words differs in more of them than it may; numbers and dates do not count.
+
+    How many differ follows from the share of all text that does: what the pages' site repeats is in both. So it holds
+    where only one of the two was read when the site was known.
+    """
+    is_partly_known = pair.kind in (PART, DOUBTFUL) or pair.its_kind in (PART, DOUBTFUL)
+    if not is_partly_known or fewer >= FEW_TOKENS or pair.has_same_words or pair.estimate < 0:
+        return False
+    differing = (pair.whole + pair.its_whole) / 2.0 * (1 - pair.estimate) / (1 + pair.estimate)
+    return differing > FEW * leeway * fewer
+
+
+def _decide_by_own_parts(pair: Measured, is_equal: bool, fewer: int) -> None:
+    """Decide by what is not the sites' text; ``similarity`` is what all text says, ``least`` its threshold.
+
+    Own parts that agree are enough, whatever surrounds them. Texts that agree are not, if that rests on what the
+    site repeats. Where the titles are equal, the smaller own part must be in the larger one: what was learned
+    after the first of two pages had come is left out of the second one only.
+    """
+    estimate = pair.own_estimate
+    least = pair.least
+    is_found = pair.own_distance <= pair.reach or pair.keys == EQUAL_KEY
+    pair.basis = BY_OWN_TEXT
+    if fewer >= SHORT_OWN_PART and estimate >= least and is_found:
+        pair.similarity = estimate
+        return
+    if is_equal:
+        both = pair.tokens + pair.its_tokens
+        contained = estimate / (1 + estimate) * both / fewer if fewer > 0 else 1.0
+        pair.least = pair.min_similarity
+        is_near = contained >= pair.least
+    else:
+        pair.least = 1 - CONFIRMING * (1 - least)
+        is_near = fewer >= SHORT_OWN_PART and estimate >= pair.least
+    if not is_near:
+        pair.similarity = NOT_NEAR
+    elif pair.similarity < 0:
+        pair.basis = BY_TEXT
+        pair.least = least

@@ -1,0 +1,175 @@
+"""Kinds: what the page of a flood is, told by the page itself. Asked once a flood, so it may take its time.
+
+The order of the questions matters: a page to sign in may well have a captcha in its form, and a consent page the
+words of neither. What stands in the title or a heading is what a page is about; what stands in its text counts
+only if there is little else.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_simhash.observers.floods.flood import Kind
+from scrapy_simhash.observers.floods.phrases import says
+from scrapy_simhash.observers.url_rules import grows
+from scrapy_simhash.page.text.tags import Region, attributes_of, region
+from scrapy_simhash.page.text.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_simhash.page.text import Document
+
+#: Tokens of main text up to which a page says little else than what it asks for.
+FEW_TOKENS = 150
+#: Tokens of visible text, menus included, up to which a page with scripts is a shell.
+HARDLY_ANY_TOKENS = 30
+
+#: What is found in the sources, actions, classes and ids of those who test for humans.
+_CHALLENGES = (
+    *("google.com/recaptcha", "recaptcha.net/recaptcha", "g-recaptcha", "hcaptcha.com", "h-captcha"),
+    *("challenges.cloudflare.com", "cf-turnstile", "cf-challenge", "cf-chl", "challenge-platform"),
+    *("captcha-delivery.com", "px-captcha", "_incapsula_resource", "arkoselabs.com", "funcaptcha"),
+    *("geetest", "awswaf.com", "friendlycaptcha", "frc-captcha", "smartcaptcha"),
+)
+_TELLING = ("action", "class", "id", "src")
+#: Buttons, fields and elements for a framework that are looked at, and characters of a button: a page on which a
+#: button is to be pressed has few, and one with very many must not take long.
+MOST_ASKED = 100
+LONGEST_BUTTON = 200
+#: Elements of a page, and nodes of a button or an element for a framework, that are looked at; no page of which many
+#: copies are sent has more.
+MOST_ELEMENTS = 10_000
+MOST_INSIDE = 200
+#: Around these, a password field belongs to the site and not to the page.
+_CHROME = frozenset(("aside", "dialog", "footer", "header", "nav"))
+#: Ids of the elements into which the usual frameworks put a page.
+_MOUNTS = frozenset(("__next", "__nuxt", "app", "app-root", "application", "root", "svelte"))
+
+
+class _Signs(NamedTuple):
+    """What the elements of a page tell."""
+
+    has_password: bool
+    has_challenge: bool
+    has_script: bool
+    has_mount: bool
+    buttons: str
+    """What can be pressed in the page itself, a line each."""
+
+
+def kind_of(
+    document: Document,
+    root: Any,
+    *,
+    says_nothing: bool = False,
+    group: str = "",
+) -> Kind | None:
+    """Return the kind of a page that came back again and again; None for one without text that is no shell either.
+
+    *root* is the lxml tree that *document* was made of; it is only read. *says_nothing* says that the page is one of
+    many without main text, which need not be the same page; *group* is what its URLs have in common. O(page).
+    """
+    signs = _signs(root)
+    about = "\n".join((document.title, *_headings(document)))
+    is_brief = sum(len(paragraph.tokens) for paragraph in document.main) <= FEW_TOKENS
+    brief = document.text if is_brief else ""
+    if says("robot", about):
+        return Kind.CAPTCHA
+    if is_brief and (signs.has_password or says("login", about)):
+        return Kind.LOGIN_WALL
+    if says("consent", about):
+        return Kind.CONSENT
+    if says("not_found", about):
+        return Kind.SOFT_404
+    if is_brief and (signs.has_challenge or says("robot", brief)):
+        return Kind.CAPTCHA
+    if is_brief and (says("accept", signs.buttons) or (signs.buttons and says("consent", brief))):
+        return Kind.CONSENT
+    if says("not_found", brief):
+        return Kind.SOFT_404
+    if is_brief and _is_shell(document, signs):
+        return Kind.EMPTY_SHELL
+    return None if says_nothing else kind_by_urls(group)
+
+
+def kind_by_urls(group: str) -> Kind:
+    """Return the kind of a page that is not read, of whose URLs *group* is what they have in common."""
+    return Kind.TRAP if grows(group) else Kind.REPEATS
+
+
+def _headings(document: Document) -> Iterator[str]:
+    """Yield the headings of the main text and at its edge, and those of the page, wherever they stand."""
+    for paragraph in document.paragraphs:
+        is_near = paragraph.zone == "heading" and paragraph.boilerplate in (None, "edge")
+        if is_near or paragraph.path.endswith("/h1"):
+            yield paragraph.text
+
+
+def _is_shell(document: Document, signs: _Signs) -> bool:
+    visible = sum(len(paragraph.tokens) for paragraph in document.paragraphs)
+    if signs.has_mount or (signs.has_script and visible <= HARDLY_ANY_TOKENS):
+        return True
+    return says("scripted", "\n".join(paragraph.text for paragraph in document.paragraphs))
+
+
+def _signs(root: Any) -> _Signs:
+    password = challenge = script = mount = False
+    buttons = []
+    asked = 0
+    for element in islice(root.iter("*"), MOST_ELEMENTS):
+        tag = element.tag.rpartition("}")[2]
+        is_mount = element.get("id") in _MOUNTS
+        asked += tag in ("button", "input") or is_mount
+        if tag == "script":
+            script = True
+        elif asked > MOST_ASKED:
+            pass
+        elif tag == "button" and not _is_beside(element):
+            buttons.append(_beginning(element))
+        elif tag == "input":
+            kind = (element.get("type") or "").lower()
+            if kind == "password":
+                password = password or not _is_of_the_site(element)
+            elif kind in ("submit", "button") and not _is_beside(element):
+                buttons.append((element.get("value") or "")[:LONGEST_BUTTON])
+        if not challenge:
+            claims = " ".join(element.get(name) or "" for name in _TELLING).lower()
+            challenge = any(name in claims for name in _CHALLENGES)
+        if is_mount and not mount and asked <= MOST_ASKED:
+            mount = not any(text.strip() for text in _texts(element))
+    return _Signs(password, challenge, script, mount, "\n".join(buttons))
+
+
+def _beginning(element: Any) -> str:
+    """Return the first `LONGEST_BUTTON` characters of the text of an element."""
+    text = ""
+    for part in _texts(element):
+        text += part[: LONGEST_BUTTON - len(text)]
+        if len(text) == LONGEST_BUTTON:
+            break
+    return text
+
+
+def _texts(element: Any) -> Iterator[str]:
+    """Yield the texts of the first nodes inside an element. ``itertext()`` is quadratic in comments side by side."""
+    for event, node in islice(Walk(element), 2 * MOST_INSIDE):
+        text = node.text if event == "start" else None if node is element else node.tail
+        if text:
+            yield text
+
+
+def _is_beside(element: Any) -> bool:
+    """Tell whether an element claims to lie in something beside the page: the banner about cookies is on each."""
+    return any(
+        region(str(ancestor.tag), attributes_of(ancestor)) >= Region.LIKELY_CHROME
+        for ancestor in element.iterancestors()
+    )
+
+
+def _is_of_the_site(element: Any) -> bool:
+    """Tell whether a field stands where sites have a short way in; a page to sign in may call itself anything."""
+    return any(
+        ancestor.get("hidden") is not None or ancestor.tag in _CHROME for ancestor in element.iterancestors()
+    )

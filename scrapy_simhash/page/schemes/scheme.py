@@ -1,0 +1,96 @@
+"""Scheme: one set of choices how a page becomes a fingerprint, and the steps that are the same in all schemes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from scrapy_simhash.page.features.weights import UNIT
+from scrapy_simhash.page.fingerprint import TIE_MASK, leads
+from scrapy_simhash.page.schemes.hashes import XXH3, FeatureHash
+from scrapy_simhash.page.schemes.kinds import FeatureKind, Page
+from scrapy_simhash.page.schemes.weights import Weighing, term_frequency
+
+#: What a tied bit becomes.
+Ties = Literal["zero", "one", "mask"]
+WIDTHS = (32, 64, 128)
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How a page becomes a fingerprint. Change a choice, and the fingerprints are others: raise the version.
+
+    >>> from scrapy_simhash.page.text import plain_text
+    >>> from scrapy_simhash.page.schemes import Words
+    >>> scheme = Scheme({Words(): 1})
+    >>> f"{scheme.value(Page(plain_text('The fog, the sea.'))):016x}"
+    '4b1283491cb33dfd'
+    """
+
+    kinds: Mapping[FeatureKind, float]
+    """The kinds of features, each with a constant by which its features are multiplied."""
+    version: int = 1
+    feature_hash: FeatureHash = XXH3
+    weigh: Weighing = term_frequency
+    """How much a feature counts by how often it occurs."""
+    ties: Ties = "mask"
+    """What a bit becomes for which as much weight is as against: ``mask`` takes that of fixed, even bits."""
+    width: int = 64
+    """Bits of a fingerprint: 32, 64 or 128. Crawls, stores and indexes take no more than 64."""
+
+    def __post_init__(self) -> None:
+        if self.width not in WIDTHS:
+            raise ValueError(f"width must be one of {', '.join(map(str, WIDTHS))} bits, got {self.width}")
+        if self.feature_hash.bits < self.width:
+            raise ValueError(
+                f"{self.feature_hash.name} has {self.feature_hash.bits} bits, too few for a width of {self.width}"
+            )
+
+    def value(self, page: Page) -> int | None:
+        """Return the fingerprint of *page*, `width` bits; None for a page without features."""
+        weights = self.weights(page)
+        return self.fold(weights) if weights else None
+
+    def weights(self, page: Page) -> dict[str | int, int]:
+        """Return the features of *page*, each with its weight, a whole number above 0: 64 for a vote of 1."""
+        weights: dict[str | int, int] = {}
+        for kind, factor in self.kinds.items():
+            for feature, count in Counter(kind(page)).items():
+                weight = round(UNIT * factor * self.weigh(feature, count))
+                if weight > 0:
+                    weights[feature] = weights.get(feature, 0) + weight
+        return weights
+
+    def fold(self, weights: Mapping[str | int, int]) -> int:
+        """Return the simhash of features with weights. Raises ValueError when there is none."""
+        return vote(zip(map(self.bits_of, weights), weights.values(), strict=True), self.width, self.ties)
+
+    def bits_of(self, feature: str | int) -> int:
+        """Return the hash of a feature, `width` bits."""
+        bits = feature if isinstance(feature, int) else self.feature_hash.of(feature)
+        return bits & (1 << self.width) - 1
+
+
+def vote(weighted: Iterable[tuple[int, int]], width: int, ties: Ties) -> int:
+    """Return the simhash of hashes of *width* bits with weights above 0.
+
+    Raises ValueError when there is none. O(width n), most of it inside ``int.bit_count``.
+
+    >>> [vote([(0b1100, 1), (0b1010, 1)], 32, ties) for ties in ("zero", "one")]
+    [8, 14]
+    """
+    pairs = list(weighted)
+    value = 0
+    # In halves of 64 bits, as the default scheme votes.
+    for low in range(0, width, 64):
+        digests = [((number >> low & _HALF).to_bytes(8, "big"), weight) for number, weight in pairs]
+        for bit, lead in enumerate(leads(digests)):
+            if lead > 0 or (lead == 0 and _TIED[ties] >> bit & 1):
+                value |= 1 << low + bit
+    return value & (1 << width) - 1
+
+
+_HALF = 2**64 - 1
+_TIED: Mapping[Ties, int] = {"zero": 0, "one": _HALF, "mask": TIE_MASK}

@@ -1,7 +1,0 @@
-"""What a site repeats on its pages, learned while they come: it is not what a page says."""
-
-from scrapy_simhash.site.profile import SiteProfile
-from scrapy_simhash.site.profiles import SiteProfiles
-from scrapy_simhash.site.shared_profiles import SharedSiteProfiles, profiles_with
-
-__all__ = ["SharedSiteProfiles", "SiteProfile", "SiteProfiles", "profiles_with"]

@@ -1,0 +1,1 @@
+"""What a person looks at: the overview of a crawl, its page, and the choice of a threshold."""

@@ -1,0 +1,171 @@
+"""Fields to text: items of every kind, values of every kind."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from importlib import import_module
+from pathlib import PurePosixPath
+from typing import Any
+
+import attr
+import pytest
+import scrapy
+from itemadapter import is_item
+
+from scrapy_simhash.crawl.items.fields import DEEPEST, LARGEST, TooLarge, field_texts, value_text
+
+FIELDS = ("name", "body")
+
+
+class Scraped(scrapy.Item):
+    name: Any = scrapy.Field()
+    body: Any = scrapy.Field()
+    other: Any = scrapy.Field()
+
+
+@dataclass
+class Data:
+    name: Any = None
+    body: Any = None
+
+
+@attr.define
+class Attrs:
+    name: Any = None
+    body: Any = None
+
+
+class Colour(Enum):
+    RED = 1
+
+
+class Nameless:
+    """Has no text of its own: what Python makes up for it names a place in memory."""
+
+
+def models() -> list[Any]:
+    """Return a class of pydantic's, if it is installed, and known to this itemadapter."""
+    try:
+        pydantic: Any = import_module("pydantic")
+    except ImportError:
+        return []
+    model = pydantic.create_model("Model", name=(Any, None), body=(Any, None))
+    return [model] if is_item(model()) else []
+
+
+@pytest.mark.parametrize("kind", [dict, Scraped, Data, Attrs, *models()])
+def test_items_of_every_kind_say_the_same(kind: Any) -> None:
+    assert field_texts(kind(name="Kettle", body=["A", 2]), FIELDS) == {"name": "Kettle", "body": "A\n\n2"}
+    assert field_texts(kind(name="Kettle"), FIELDS) == {"name": "Kettle"}
+    assert field_texts(kind(name=None, body=""), FIELDS) == {}
+
+
+def test_a_class_that_does_not_declare_a_field_says_nothing_in_it() -> None:
+    assert field_texts(Data("Kettle"), ("name", "colour")) == {"name": "Kettle"}
+
+
+@pytest.mark.parametrize("item", ["text", 7, None, object(), ["name"]])
+def test_what_is_no_item_is_refused(item: object) -> None:
+    with pytest.raises(TypeError):
+        field_texts(item, FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (" two\n words\t", "two words"),
+        ("<p>Salt &amp; pepper</p>", "Salt & pepper"),
+        ("Größe".encode(), "Größe"),
+        (b"caf\xe9", "caf\ufffd"),
+        (bytearray(b"ok"), "ok"),
+        (memoryview(b"ok"), "ok"),
+        (0, "0"),
+        (False, "False"),
+        (-1.50, "-1.5"),
+        (Decimal("1.50"), "1.50"),
+        (date(2026, 9, 21), "2026-09-21"),
+        (datetime(2026, 9, 21, 7), "2026-09-21 07:00:00"),
+        (PurePosixPath("a/b"), "a/b"),
+        (Colour.RED, "Colour.RED"),
+        (["b", "a"], "b\n\na"),
+        (("b", None, ["", "a"]), "b\n\na"),
+        ({"b", "a", "c"}, "a\n\nb\n\nc"),
+        (frozenset((10, 9)), "10\n\n9"),
+        (OrderedDict(size="M", colour="red"), "colour red\n\nsize M"),
+        ({"b": [1, 2], "a": None}, "b 1\n\nb 2"),
+        ({2: "x", "1": "y"}, "1 y\n\n2 x"),
+        ({1: None, "1": [2], b"1": {}}, "1 2"),
+        (Data("Kettle", Attrs(body="deep")), "body body deep\n\nname Kettle"),
+        ({1: Scraped(name="inner")}, "1 name inner"),
+        (Nameless(), None),
+        (lambda: None, None),
+        ((letter for letter in "abc"), None),
+        ([], None),
+        ({}, None),
+        ([[], [None, {}]], None),
+    ],
+)
+def test_values_of_every_kind_have_a_text_or_none(value: object, expected: str | None) -> None:
+    assert field_texts({"name": value}, FIELDS).get("name") == expected
+
+
+def test_the_order_of_the_text_is_that_of_the_fields_asked_for() -> None:
+    item = {"body": "b", "name": "a"}
+    assert list(field_texts(item, ("name", "body"))) == ["name", "body"]
+    assert list(field_texts(item, ("body", "name"))) == ["body", "name"]
+
+
+def test_names_that_cannot_be_sorted_by_themselves_are_sorted_by_their_text() -> None:
+    assert field_texts({"name": {None: 1, (2,): 2, "a": 3}}, FIELDS) == {"name": "(2,) 2\n\nNone 1\n\na 3"}
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = ["x"]
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def test_values_may_lie_as_deep_as_the_limit() -> None:
+    assert field_texts({"name": nested(DEEPEST)}, FIELDS) == {"name": "x"}
+    with pytest.raises(TooLarge, match=f"more than {DEEPEST} deep"):
+        field_texts({"name": nested(DEEPEST + 1)}, FIELDS)
+
+
+def test_what_holds_itself_is_too_large() -> None:
+    ring: list[Any] = []
+    ring.append(ring)
+    loop: dict[str, Any] = {}
+    loop["self"] = [loop, loop]
+    item = Data()
+    item.body = item
+    for value in (ring, loop, item):
+        with pytest.raises(TooLarge):
+            field_texts({"name": value}, FIELDS)
+
+
+def test_a_few_lists_that_make_billions_are_too_large_whether_they_say_something_or_not() -> None:
+    for value in ("lol", None):
+        lol: Any = value
+        for _ in range(12):
+            lol = [lol] * 10
+        with pytest.raises(TooLarge, match=f"more than {LARGEST} characters and values"):
+            field_texts({"name": lol}, FIELDS)
+
+
+def test_the_limit_is_for_all_fields_together() -> None:
+    half = "x" * (LARGEST // 2 - 1)
+    assert field_texts({"name": half, "body": half}, FIELDS) == {"name": half, "body": half}
+    with pytest.raises(TooLarge):
+        field_texts({"name": half, "body": half + "x"}, FIELDS)
+
+
+def test_half_a_surrogate_is_text_like_any_other() -> None:
+    assert field_texts({"name": "a\ud800b"}, FIELDS) == {"name": "a\ud800b"}
+
+
+def test_what_tells_items_apart_is_taken_literally() -> None:
+    assert value_text("<p>A</p>&amp;") == "<p>A</p>&amp;"
+    assert value_text(Nameless()) == value_text([]) == ""

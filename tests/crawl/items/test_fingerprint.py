@@ -1,0 +1,220 @@
+"""Items to fingerprints: what is compared, and how well that tells items apart."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import hamming_distance
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.items import ItemFingerprinter, item_header
+from scrapy_simhash.crawl.items.fingerprint import LONGEST_LABEL, ItemReading
+from scrapy_simhash.judge.rule import rule_of
+from tests.crawls.site import SYLLABLES
+
+FIELDS = ("title", "body")
+
+
+def config_of(**settings: Any) -> Config:
+    """Return a config whose settings are what users may write."""
+    return Config(**{"item_fields": FIELDS, **settings})
+
+
+def words(number: int, count: int = 120) -> list[str]:
+    """Return made-up words, one word in three a short one that comes again and again."""
+    random = Random(number)
+    return [
+        random.choice(SYLLABLES) if place % 3 else "".join(random.choices(SYLLABLES, k=3))
+        for place in range(count)
+    ]
+
+
+def item(number: int = 0, **changes: Any) -> dict[str, Any]:
+    return {"title": " ".join(words(number + 1_000, 5)), "body": " ".join(words(number)), **changes}
+
+
+def read(item: Any, **settings: Any) -> ItemReading:
+    reading = ItemFingerprinter(config_of(**settings)).read(item)
+    assert reading is not None
+    return reading
+
+
+def alike(a: Any, b: Any, **settings: Any) -> bool:
+    """Tell whether two items are near-duplicates."""
+    config = config_of(**settings)
+    one, two = read(a, **settings).fingerprint, read(b, **settings).fingerprint
+    assert one is not None
+    assert two is not None
+    rule = rule_of(config)
+    return rule.similarity(one, two) is not None
+
+
+def test_the_fingerprint_of_an_item_is_fixed_within_a_scheme() -> None:
+    fingerprint = read(
+        {"title": "A kettle", "body": "one two three four five six seven eight nine ten eleven twelve"}
+    )
+    assert fingerprint.fingerprint is not None
+    assert (fingerprint.fingerprint.hex, fingerprint.fingerprint.features) == ("48e1b87b63e2c9bc", 26)
+
+
+def test_other_fields_make_no_difference() -> None:
+    one, two = read(item(price=1, url="/a")), read(item(price=2, url="/b"))
+    assert one.fingerprint == two.fingerprint
+    assert one.text_hash == two.text_hash
+    assert one.key != two.key, "another item that says the same"
+
+
+def test_neither_does_the_order_of_the_fields() -> None:
+    one, two = read(item()), read(dict(reversed(item().items())), item_fields=FIELDS[::-1])
+    assert one == two
+    assert item_header(config_of(item_fields=FIELDS)) == item_header(config_of(item_fields=FIELDS[::-1]))
+
+
+def test_a_word_of_the_title_is_no_word_of_the_body() -> None:
+    text = " ".join(words(1))
+    one, two = read({"title": text}).fingerprint, read({"body": text}).fingerprint
+    assert one is not None
+    assert two is not None
+    assert hamming_distance(one.value, two.value) > 16
+    assert not alike({"title": text}, {"body": text})
+
+
+def test_white_space_and_markup_make_no_difference() -> None:
+    body = item()["body"]
+    one, two = read(item()), read(item(body=f"<p>{body.replace(' ', '  ')}</p>\n"))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("C++", "C#"), ("-5", "5"), ("ab", "a b"), ("★★", "★★★"), ("A", "a")]
+)
+def test_short_items_are_told_apart_by_every_character(one: str, other: str) -> None:
+    a, b = read({"title": one}), read({"title": other})
+    assert a.fingerprint is b.fingerprint is None
+    assert a.text_hash != b.text_hash
+
+
+def test_what_stands_in_another_field_is_another_text() -> None:
+    assert read({"title": "a b"}).text_hash != read({"title": "a", "body": "b"}).text_hash
+    assert read({"title": "a"}).text_hash != read({"body": "a"}).text_hash
+    assert read({"title": ["a b", "c"]}).text_hash != read({"title": ["a", "b c"]}).text_hash
+
+
+def test_an_item_has_a_fingerprint_from_as_many_shingles_as_the_settings_say() -> None:
+    # Eleven shingles of two words in one field, and one in the other.
+    body = " ".join(words(1, 60)[::5])
+    assert read({"body": body}).fingerprint is None
+    assert read({"title": "one more", "body": body}).fingerprint is not None
+    assert read({"body": body}, min_shingles=11).fingerprint is not None
+
+
+def test_an_item_that_says_nothing_is_not_read() -> None:
+    fingerprinter = ItemFingerprinter(config_of(item_fields=FIELDS))
+    nothings: list[Any] = [{}, {"title": None, "body": []}, {"title": " ", "body": "<p></p>"}, {"url": "/a"}]
+    assert [fingerprinter.read(nothing) for nothing in nothings] == [None] * 4
+
+
+def test_numbers_are_one_if_the_settings_say_so() -> None:
+    one, two = item(body="box 17 of " + item()["body"]), item(body="box 18 of " + item()["body"])
+    assert read(one).fingerprint != read(two).fingerprint
+    assert read(one, mask_digits=True).fingerprint == read(two, mask_digits=True).fingerprint
+    assert read(one, mask_digits=True).text_hash != read(two, mask_digits=True).text_hash
+
+
+def test_the_classic_rule_makes_no_sketch() -> None:
+    fingerprint = read(item(), rule="classic").fingerprint
+    assert fingerprint is not None
+    assert fingerprint.sketch == b""
+    assert fingerprint == read(item()).fingerprint
+
+
+def test_half_a_surrogate_is_no_obstacle() -> None:
+    reading = read(item(title="half \ud800", url="\ud800"))
+    assert reading.fingerprint is not None
+    assert reading.label == "?"
+
+
+# --- Which item it is.
+
+
+def test_an_item_is_called_by_its_key_else_its_url_else_its_text() -> None:
+    given = item(sku=17, url="https://example.com/17")
+    assert read(given, item_key="sku").label == "17"
+    assert read(given).label == "https://example.com/17"
+    assert read({**given, "url": None}, item_key="no").label == given["body"][: LONGEST_LABEL - 1] + "…"
+    assert read({"title": "Kettle"}).label == "Kettle"
+
+
+def test_the_same_key_is_the_same_item() -> None:
+    one, two, three = (
+        read(item(number, sku=sku), item_key="sku") for number, sku in ((0, 17), (1, "17"), (0, 18))
+    )
+    assert one.has_identity
+    assert one.key == two.key != three.key
+    assert len(one.key) == 16
+
+
+def test_without_a_key_the_same_item_is_what_says_the_same_and_is_called_the_same() -> None:
+    first = read(item(url="/a", price=1))
+    assert not first.has_identity
+    assert first.key == read(item(url="/a", price=2)).key
+    assert first.key != read(item(url="/b")).key
+    assert first.key != read(item(1, url="/a")).key
+
+
+@pytest.mark.parametrize("value", [None, "", " ", [], {}])
+def test_an_item_whose_key_is_empty_has_no_identity(value: object) -> None:
+    assert not read(item(sku=value), item_key="sku").has_identity
+
+
+def test_a_store_of_other_fields_weights_or_another_key_is_another_store() -> None:
+    header = item_header(config_of(item_fields=FIELDS))
+    for other in (
+        config_of(item_fields={"title": 2, "body": 1}),
+        config_of(item_fields=("title",)),
+        config_of(item_fields=FIELDS, item_key="url"),
+    ):
+        (difference,) = header.differences(item_header(other))
+        assert "SIMHASH_ITEM_FIELDS body 1, title 1" in difference
+
+
+# --- How well it tells.
+
+
+def reworded(text: str, share: float) -> str:
+    """Return *text* with a *share* of its words replaced."""
+    random, parts = Random(7), text.split()
+    for place in random.sample(range(len(parts)), round(share * len(parts))):
+        parts[place] = "".join(random.choices(SYLLABLES, k=4))
+    return " ".join(parts)
+
+
+def share_found(changed: Any, **settings: Any) -> float:
+    found = [alike(item(number), changed(item(number)), **settings) for number in range(40)]
+    return sum(found) / len(found)
+
+
+def test_items_that_have_nothing_in_common_are_never_near_duplicates() -> None:
+    assert not any(alike(item(a), item(b)) for a in range(12) for b in range(a))
+
+
+def test_an_item_that_was_edited_a_little_is_found() -> None:
+    def cut(item: dict[str, Any]) -> dict[str, Any]:
+        return {**item, "body": item["body"][: len(item["body"]) * 19 // 20]}
+
+    assert share_found(lambda item: {**item, "body": reworded(item["body"], 0.02)}) >= 0.9
+    assert share_found(lambda item: {**item, "title": f"{item['title']} again"}) >= 0.9
+    assert share_found(cut) >= 0.9
+
+
+def test_an_item_that_was_written_anew_is_not_found() -> None:
+    assert share_found(lambda item: {**item, "body": reworded(item["body"], 0.2)}) == 0
+    assert share_found(lambda item: {**item, "body": item["body"][: len(item["body"]) // 2]}) == 0
+
+
+def test_variants_that_differ_in_a_number_are_near_duplicates_unless_that_number_has_weight() -> None:
+    def variant(item: dict[str, Any]) -> dict[str, Any]:
+        return {**item, "size": 2}
+
+    assert share_found(variant, item_fields=("title", "body", "size")) == 1
+    assert share_found(variant, item_fields={"title": 1, "body": 1, "size": 40}) == 0

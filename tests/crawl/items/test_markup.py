@@ -1,0 +1,43 @@
+"""What becomes of markup in a field."""
+
+import pytest
+
+from scrapy_simhash.crawl.items.markup import without_markup
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<p>One.</p><p>Two.</p>", "One. Two."),
+        ("One.<br/>Two.<BR>Three.", "One. Two. Three."),
+        ("<b>w</b>ord <a href='/x?a=1&b=2' title=\"x\">link</a>", "word link"),
+        ("Fish &amp; chips<br>", "Fish & chips"),
+        ("<p>a<custom-tag>b</custom-tag></p>", "a b"),
+        ("<div><!-- <p>never --> seen <style>p { color: red }</style></div>", "seen"),
+        ("<p>on<script>var p = '<p>'</script>ly", "on ly"),
+        # Never closed: nobody sees what follows.
+        ("<p>seen<script>alert(1)", "seen"),
+        ("<p>seen<!-- not", "seen"),
+        ("<p", "<p"),
+        ("<b>&#65;&#0000065;", "AA"),
+        ("<b>&#" + "1" * 5000, "\ufffd"),
+        ("", ""),
+    ],
+)
+def test_html_becomes_what_a_reader_sees(text: str, expected: str) -> None:
+    assert " ".join(without_markup(text).split()) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a < b and b > c", "x<y>z", "if (a<b||c>d)", "Fish &amp; chips", "<3 <3 <3", "List<String> a", "<pre5>"],
+)
+def test_what_only_looks_like_html_stays_as_it_is(text: str) -> None:
+    assert without_markup(text) == text
+
+
+@pytest.mark.parametrize("piece", ["<p", "<script>", "<!--", "<p <", "</", "<a href='"])
+def test_what_strangers_write_is_read_once(piece: str) -> None:
+    # Read again from each of its beginnings, any of these would take hours.
+    text = "<p>" + piece * 200_000
+    assert len(without_markup(text)) <= len(text)

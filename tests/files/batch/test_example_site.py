@@ -1,0 +1,109 @@
+"""Sites crawled by Scrapy once, and deduplicated from files of every kind: the same answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from magazine.server import serving
+
+from scrapy_simhash.cli.main import main
+from scrapy_simhash.files.records import Record, open_writer, read
+from scrapy_simhash.names import FIELD_KEPT
+from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
+from tests.crawls.site import serve
+from tests.crawls.test_protected_pages import PATHS, routes
+
+pytestmark = pytest.mark.slow("crawls the whole example site")
+
+
+class Site(NamedTuple):
+    crawl: Crawl
+    cache: Path
+    """Scrapy's HTTP cache of the crawl."""
+
+
+def settings_for(folder: Path) -> dict[str, Any]:
+    # All links are followed, so that what comes does not depend on what is dropped.
+    return {
+        **IN_ORDER,
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": str(folder),
+        "SIMHASH_ACTION": "drop_items",
+    }
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    folder = tmp_path_factory.mktemp("crawl")
+    with serving() as server:
+        crawl = crawl_one("Magazine", settings_for(folder), urls=[server.url + "/"])
+    return Site(crawl, folder / "magazine")
+
+
+def answers_of_the_crawl(crawl: Crawl) -> dict[str, Any]:
+    """What the crawl said of the first visit of each page, and whether its items were dropped."""
+    answers: dict[str, Any] = {}
+    for page in crawl.pages:
+        marks = [page.marks.get(name) for name in ("status", "duplicate_of", "cluster", "exemption")]
+        answers.setdefault(page.url, (*marks, page.marks.get("done") == "drop_items"))
+    return answers
+
+
+def answers_for(path: Path, out: Path, *arguments: str) -> dict[str, Any]:
+    """What dedup says of the pages at *path*."""
+    assert main(["dedup", str(path), "--protect", "--mark", "-o", str(out), *arguments]) == 0
+    answers = {}
+    for line in out.read_text("utf-8").splitlines():
+        fields = json.loads(line)
+        answers[fields["url"]] = (
+            fields["simhash_status"],
+            fields["simhash_duplicate_of"],
+            fields["simhash_cluster"],
+            fields["simhash_exemption"],
+            not fields[FIELD_KEPT],
+        )
+    return answers
+
+
+def test_the_cache_of_a_crawl_gives_the_answers_of_the_crawl(site: Site, tmp_path: Path) -> None:
+    expected = answers_of_the_crawl(site.crawl)
+    found = answers_for(site.cache, tmp_path / "out.jsonl")
+    assert len(found) > 150
+    # Scrapy goes on from there to another page at once.
+    refreshing = [url for url in found if url not in expected]
+    assert [url.rpartition("/")[2] for url in refreshing] == ["ferry-times"]
+    assert {url: answer for url, answer in found.items() if answer != expected.get(url, answer)} == {}
+    assert sum(dropped for *_, dropped in found.values()) > 40
+    assert answers_for(site.cache, tmp_path / "two.jsonl", "--processes", "2") == found
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
+    with serve(routes()) as protected:
+        crawl = crawl_one("Visitor", settings_for(tmp_path), urls=[protected.url(path) for path in PATHS])
+    expected = answers_of_the_crawl(crawl)
+    assert {exemption for *_, exemption, _ in expected.values()} == {
+        None,
+        "language",
+        "pagination",
+        "product",
+    }
+    assert answers_for(tmp_path / "visitor", tmp_path / "out.jsonl") == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["p.jsonl", "p.json.gz", "p.csv", "p.parquet", "p.warc.gz", "p.jsonl.bz2", "p.jsonl.xz"]
+)
+def test_files_of_every_kind_give_the_answers_of_the_crawl(name: str, site: Site, tmp_path: Path) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    with open_writer(path) as writer:
+        for record in read([site.cache]):
+            assert isinstance(record, Record)
+            writer.write(record)
+    expected = answers_for(site.cache, tmp_path / "expected.jsonl")
+    assert answers_for(path, tmp_path / "out.jsonl") == expected

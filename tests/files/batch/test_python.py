@@ -1,0 +1,80 @@
+"""dedup() and cluster(): what they take, what they yield, what they say about what they cannot take."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import pytest
+
+import scrapy_simhash
+from scrapy_simhash.files.records import Fields, Record
+from tests.files.batch.test_run import OTHER, STORY, record
+
+RECORDS = [record("a", STORY), record("b", STORY), record("c", OTHER)]
+PAIRS = [(each.url, each.page) for each in RECORDS]
+DICTIONARIES = [{"url": each.url, "html": each.page, "number": number} for number, each in enumerate(RECORDS)]
+
+
+@pytest.mark.parametrize("pages", [RECORDS, PAIRS, DICTIONARIES], ids=["records", "pairs", "dictionaries"])
+def test_what_is_kept_comes_out_as_it_came_in(pages: list[Any]) -> None:
+    kept = list(scrapy_simhash.dedup(pages))
+    assert [any(each is page for each in kept) for page in pages] == [True, False, True]
+    outcomes = list(scrapy_simhash.dedup(pages, mark=True))
+    assert [outcome.is_kept for outcome in outcomes] == [True, False, True]
+    assert outcomes[1].fields["simhash_duplicate_of"] == RECORDS[0].url
+    given = [
+        outcome.record if isinstance(pages[0], Record) else outcome.record.source for outcome in outcomes
+    ]
+    assert all(one is other for one, other in zip(given, pages, strict=True))
+    (cluster,) = scrapy_simhash.cluster(pages)
+    assert cluster.members == (RECORDS[0].url, RECORDS[1].url)
+
+
+def test_an_iterator_is_enough_for_one_pass_only() -> None:
+    assert len(list(scrapy_simhash.dedup(iter(PAIRS)))) == 2
+    for options in ({"two_pass": True}, {"keep": "longest"}):
+        with pytest.raises(TypeError, match="the pages are read twice"):
+            scrapy_simhash.dedup(iter(PAIRS), **options)
+        assert len(list(scrapy_simhash.dedup(PAIRS, **options))) == 2
+
+
+@pytest.mark.parametrize("page", ["<p>A page", b"<p>A page", DICTIONARIES[0]], ids=["str", "bytes", "dict"])
+def test_one_page_is_no_collection_of_pages(page: Any) -> None:
+    for take in (scrapy_simhash.dedup, scrapy_simhash.cluster):
+        with pytest.raises(TypeError, match=f"must be an iterable of pages, got one {type(page).__name__}"):
+            take(page)
+
+
+def test_fields_have_any_names() -> None:
+    pages = [{"where": url, "what": html} for url, html in PAIRS]
+    assert list(scrapy_simhash.dedup(pages, fields=Fields(url="where", html="what"))) == [pages[0], pages[2]]
+
+
+def test_what_is_no_page_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    odd: list[Any] = [PAIRS[0], {"url": "https://example.com/"}, {"url": 3, "html": "x"}, "page", PAIRS[1]]
+    with caplog.at_level(logging.WARNING):
+        assert list(scrapy_simhash.dedup(odd)) == [PAIRS[0]]
+    told = [each.getMessage() for each in caplog.records]
+    assert told == [
+        "page 2 is left out: no HTML and no text",
+        "page 3 is left out: the field 'url' is a number, not a text",
+        "page 4 is left out: str is no Record, no pair of URL and HTML, and no dictionary",
+    ]
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        assert list(scrapy_simhash.dedup([odd[3]] * 30)) == []
+    assert len(caplog.records) == 10
+
+
+def test_a_bar_is_shown_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    assert len(list(scrapy_simhash.dedup(PAIRS, progress=True))) == 2
+    assert "3/3" in capsys.readouterr().err
+
+
+def test_a_bar_without_tqdm_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="pip install tqdm"):
+        scrapy_simhash.dedup(PAIRS, progress=True)

@@ -1,0 +1,261 @@
+"""A batch gives the verdicts that a detector gives, in however many processes, and keeps what it says it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash import Config, NearDuplicateDetector, Status, Verdict
+from scrapy_simhash.files.batch import Options, RecordsChanged, Run, Step
+from scrapy_simhash.files.batch.steps import Fate
+from scrapy_simhash.files.records import Broken, Record
+from tests.files.batch.pages import html_of, records_of
+
+Item = Record | Broken
+
+
+def run_of(records: Sequence[Item], **options: Any) -> tuple[Run, list[Step]]:
+    run = Run(lambda: iter(records), Options(**options))
+    return run, list(run.steps())
+
+
+def facts_of(steps: Sequence[Step]) -> list[Any]:
+    """All that two runs must agree about, to the last bit of what is kept of a page."""
+    return [
+        (
+            step.item,
+            step.verdict,
+            step.verdict and step.verdict.fingerprint and step.verdict.fingerprint.compared_bytes(),
+            step.fate,
+            step.exemption,
+            step.fault,
+        )
+        for step in steps
+    ]
+
+
+def checked(records: Sequence[Item], config: Config) -> list[Verdict]:
+    """What a detector says of the same pages, one after another."""
+    now = 0
+    detector = NearDuplicateDetector(config, clock=lambda: now)
+    verdicts = []
+    for record in records:
+        assert isinstance(record, Record)
+        now = record.seen or 0
+        verdicts.append(detector.check(record.page, record.url))
+    return verdicts
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 2**16),
+    hosts=st.integers(1, 4),
+    config=st.sampled_from(
+        [
+            Config(),
+            Config(scope="host"),
+            Config(site_learning=False),
+            Config(rule="classic"),
+            Config(maxsize=1_000),
+            Config(scope="host", across_scopes=True),
+        ]
+    ),
+)
+def test_the_verdicts_are_those_of_a_detector(seed: int, hosts: int, config: Config) -> None:
+    records = records_of(60, seed, hosts=hosts)
+    expected = checked(records, config)
+    _, steps = run_of(records, config=config)
+    assert [step.verdict for step in steps] == expected
+    for verdict, step in zip(expected, steps, strict=True):
+        assert step.verdict is not None
+        ours, theirs = step.verdict.fingerprint, verdict.fingerprint
+        assert (ours and ours.compared_bytes()) == (theirs and theirs.compared_bytes())
+
+
+def test_any_number_of_processes_gives_the_same_although_pages_are_read_again() -> None:
+    records = records_of(400, 7, hosts=2, broken=0.02, text=0.05)
+    run, one = run_of(records, protect=True)
+    assert not run.read_again
+    for processes in (2, 3):
+        others, more = run_of(records, processes=processes, protect=True)
+        assert facts_of(more) == facts_of(one)
+        assert others.counts == run.counts
+        # Else it would not have been tested whether that works.
+        assert others.read_again
+
+
+def test_two_passes_give_the_same_in_two_processes() -> None:
+    records = records_of(150, 3, broken=0.02)
+    options = {"two_pass": True, "keep": "preferred"}
+    run, one = run_of(records, with_clusters=True, **options)
+    two, more = run_of(records, with_clusters=True, processes=2, **options)
+    assert facts_of(more) == facts_of(one)
+    assert list(run.clusters()) == list(two.clusters()) != []
+    assert two.counts == run.counts
+
+
+STORY = [
+    f"The {number} ferry of the town came in with the tide, and the people of it went up the hill to the fair."
+    for number in ("first", "second", "third", "fourth", "fifth", "sixth")
+]
+FRAME = ["Tide tables of May.", "Printed on paper.", "Boats for sale."]
+OTHER = [
+    f"Nobody knows the {what} as the pilot does, who has brought a thousand ships past them in the dark of the night."
+    for what in ("sandbanks", "currents", "lights", "rocks", "winds", "fogs")
+]
+
+
+MORE = "The band of the fire brigade played on the quay."
+
+
+def record(path: str, story: Sequence[str], place: str = "") -> Record:
+    return Record(f"https://example.com/{path}", html_of(list(story), FRAME), place or path)
+
+
+def fates(records: Sequence[Item], **options: Any) -> list[str]:
+    return [step.fate.value for step in run_of(records, **options)[1]]
+
+
+def test_the_same_url_is_dropped_with_the_same_text_and_kept_with_another() -> None:
+    records = [
+        record("a", STORY),
+        record("a", STORY),
+        record("a", OTHER),
+        record("b", STORY),
+        record("c", OTHER),
+    ]
+    run, steps = run_of(records)
+    assert [step.fate for step in steps] == [Fate.KEPT, Fate.REPEATED, Fate.KEPT, Fate.COPY, Fate.COPY]
+    counts = run.counts
+    assert (counts.records, counts.kept, counts.repeated, counts.changed, counts.near_duplicates) == (
+        5,
+        2,
+        1,
+        1,
+        2,
+    )
+
+
+def test_a_page_that_repeats_another_one_now_is_dropped() -> None:
+    assert fates([record("a", STORY), record("b", OTHER), record("b", STORY)]) == ["kept", "kept", "copy"]
+
+
+def test_the_longest_of_each_text_is_kept_in_the_place_of_the_first() -> None:
+    longer = [*STORY[:3], MORE, *STORY[3:]]
+    records = [record("a", STORY), record("b", longer), record("c", STORY), record("d", OTHER)]
+    assert fates(records, keep="longest") == ["copy", "kept", "copy", "kept"]
+    assert fates(records) == ["kept", "copy", "copy", "kept"]
+    # Of equals the first.
+    assert fates([record("a", STORY), record("b", STORY)], keep="longest") == ["kept", "copy"]
+
+
+def test_of_a_page_whose_text_has_changed_both_texts_have_a_longest() -> None:
+    longer = [*OTHER[:3], MORE, *OTHER[3:]]
+    records = [record("a", STORY), record("a", OTHER), record("b", longer), record("c", STORY)]
+    assert fates(records, keep="longest") == ["kept", "copy", "kept", "copy"]
+
+
+def test_the_preferred_page_is_kept_by_what_pages_name_as_their_own() -> None:
+    def naming(path: str, canonical: str) -> Record:
+        page = record(path, STORY)
+        link = f'<link rel="canonical" href="https://example.com/{canonical}"></head>'
+        assert isinstance(page.page, str)
+        return Record(page.url, page.page.replace("</head>", link), path)
+
+    records = [
+        naming("print/a", "story"),
+        naming("print/b", "story"),
+        naming("story", "story"),
+        record("o", OTHER),
+    ]
+    assert fates(records, keep="preferred") == ["copy", "copy", "kept", "kept"]
+    run, _ = run_of(records, with_clusters=True)
+    (cluster,) = run.clusters()
+    assert cluster.preferred == "https://example.com/story"
+    assert [url.rpartition("com/")[2] for url in cluster.members] == ["print/a", "print/b", "story"]
+
+
+def test_two_passes_know_the_site_before_the_first_page() -> None:
+    records = records_of(60, 5, hosts=1)
+    _, one = run_of(records)
+    _, two = run_of(records, two_pass=True)
+
+    def own_parts(steps: Sequence[Step]) -> list[bytes]:
+        return [
+            step.verdict.fingerprint.own
+            for step in steps
+            if step.verdict is not None and step.verdict.fingerprint
+        ]
+
+    first, last = own_parts(one), own_parts(two)
+    assert first[0] != last[0]
+    # What is known at the end is what two passes know from the beginning on.
+    assert len(first) == len(last)
+
+
+def test_a_protected_copy_is_kept_only_when_asked_for() -> None:
+    def page(number: int) -> Record:
+        html = html_of(STORY, FRAME).replace(
+            "</main>", f'<a rel="next" href="/list?page={number + 1}">more</a></main>'
+        )
+        return Record(f"https://example.com/list?page={number}", html, str(number))
+
+    records = [page(1), page(2)]
+    assert fates(records) == ["kept", "copy"]
+    run, steps = run_of(records, protect=True)
+    assert [(step.fate.value, step.exemption) for step in steps] == [("kept", ""), ("kept", "pagination")]
+    assert (run.counts.protected, run.counts.near_duplicates) == (1, 0)
+
+
+def test_a_page_that_cannot_be_read_is_kept_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+
+    read = PageFingerprinter.read
+
+    def failing(self: PageFingerprinter, html: Any, **arguments: Any) -> Any:
+        if arguments.get("url", "").endswith("/b"):
+            raise RuntimeError("a fault of ours")
+        return read(self, html, **arguments)
+
+    monkeypatch.setattr(PageFingerprinter, "read", failing)
+    run, steps = run_of([record("a", STORY), record("b", STORY), record("c", STORY)])
+    assert [step.fate.value for step in steps] == ["kept", "kept", "copy"]
+    assert steps[1].fault == "RuntimeError: a fault of ours"
+    assert steps[1].verdict == Verdict(Status.UNKNOWN)
+    assert run.counts.failed == 1
+
+
+def test_hostile_pages_and_urls_go_through() -> None:
+    pages: list[Item] = [
+        Record("https://example.com/\ud800", "<p>\ud800" + " the sea" * 50, "1"),
+        Record("http://[broken", b"\xff\xfe<\x00p\x00>\x00", "2", content_type="text/html; charset=nonsense"),
+        Record("", b"\x00" * 1_000, "3"),
+        Record("x:", "<div>" * 5_000, "4"),
+        Record("https://example.com/\ud800", "<p>\ud800" + " the sea" * 50, "5", is_text=True),
+    ]
+    _, one = run_of(pages, with_clusters=True, protect=True)
+    _, two = run_of(pages, with_clusters=True, protect=True, processes=2)
+    assert facts_of(one) == facts_of(two)
+    assert [step.fault for step in one] == [""] * 5
+
+
+def test_records_that_are_others_at_the_second_time_are_refused() -> None:
+    records: list[Item] = [record("a", STORY), record("b", OTHER)]
+    for others in ([Broken("0", "not JSON"), *records], [*records, record("c", STORY)]):
+        times = iter([records, others])
+        run = Run(lambda times=times: iter(next(times)), Options(keep="longest"))  # type: ignore[misc]
+        with pytest.raises(RecordsChanged, match="is another record than at the first time"):
+            list(run.steps())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"keep": "last"}, "keep must be one of"), ({"processes": 0}, "processes must be")],
+)
+def test_what_cannot_be_done_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Options(**options)

@@ -1,0 +1,60 @@
+"""The keys by which engines find candidates."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_simhash.files.engines.bands import KEY_COLUMNS, keys, order_mask
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, WHOLE, OwnPart
+from tests.files.engines.pages import pa
+
+RANDOM = Random(1)
+MINHASH = RANDOM.randbytes(4) + bytes(4) + RANDOM.randbytes(MINHASH_BYTES - 8)
+SUBJECT = RANDOM.randbytes(16)
+
+
+def keys_of(value: int, sketch: bytes, own: bytes = b"") -> list[dict[str, Any]]:
+    columns = {"id": [7], "scope": ["example.com"], "value": [value], "sketch": [sketch], "own": [own]}
+    (batch,) = keys(iter([pa.RecordBatch.from_pydict(columns)]))
+    rows: list[dict[str, Any]] = batch.to_pylist()
+    return rows
+
+
+def naive_bands(minhash: bytes) -> list[int]:
+    bins = [byte >> shift & 3 for byte in minhash for shift in (6, 4, 2, 0)]
+    bands = [bins[start : start + 16] for start in range(0, 448, 16)]
+    numbers = [sum(bin << 30 - 2 * at for at, bin in enumerate(band)) for band in bands]
+    return [number - (number >> 31 << 32) for number in numbers]
+
+
+def test_a_page_has_28_bands_of_16_bins_and_its_subject() -> None:
+    (row,) = keys_of(-5, MINHASH + SUBJECT, OwnPart(WHOLE, 100).to_bytes())
+    assert (row["id"], row["value"]) == (7, -5)
+    assert [row[name] for name in KEY_COLUMNS[:-1]] == naive_bands(MINHASH)
+    assert row["subject"] % 2**64 == xxh3_64_intdigest(SUBJECT)
+
+
+def test_a_band_without_a_filled_bin_and_no_subject_are_no_keys() -> None:
+    (row,) = keys_of(5, MINHASH + bytes(16))
+    assert [name for name in KEY_COLUMNS if not row[name]] == ["band1", "subject"]
+
+
+def test_an_own_part_has_keys_as_a_page_has() -> None:
+    its = RANDOM.randbytes(MINHASH_BYTES)
+    page, part = keys_of(5, MINHASH + SUBJECT, OwnPart(PART, 90, 2**64 - 9, its).to_bytes())
+    assert (part["id"], part["value"], part["subject"]) == (7, -9, page["subject"])
+    assert [part[name] for name in KEY_COLUMNS[:-1]] == naive_bands(its)
+    assert part["scope"] == page["scope"]
+
+
+def test_an_own_part_that_is_too_short_for_a_value_has_none() -> None:
+    assert len(keys_of(5, MINHASH + SUBJECT, OwnPart(PART, 9, 0, MINHASH).to_bytes())) == 1
+
+
+def test_each_key_sorts_by_other_bits() -> None:
+    masks = [order_mask(key) for key in range(len(KEY_COLUMNS))]
+    assert len(set(masks)) == len(masks)
+    assert all(0 < mask < 2**63 for mask in masks)

@@ -1,0 +1,243 @@
+"""Pages deduplicated by DuckDB: the answers of dedup."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import Config
+from scrapy_simhash.duckdb import _DuckDB, deduplicate
+from scrapy_simhash.exceptions import KindError, SettingError, StoreMismatch
+from scrapy_simhash.files.engines import queries
+from scrapy_simhash.files.engines.bands import FOLLOWERS
+from scrapy_simhash.files.records import Record
+from scrapy_simhash.index.clusters import connected
+from tests.files.engines.pages import answers_in, answers_of_dedup, pages, rows_of, table_of
+
+duckdb: Any = pytest.importorskip("duckdb")
+
+PAGES = pages(500)
+many_queries = pytest.mark.slow("some hundred queries for each run")
+
+
+def judged(records: list[Any], folder: Path, first: int = 0, **options: Any) -> Any:
+    with duckdb.connect() as connection:
+        # The queries are small.
+        connection.execute("SET threads = 1")
+        connection.register("records", table_of(records, first))
+        return deduplicate("SELECT * FROM records", folder, connection=connection, **options)
+
+
+def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path) -> None:
+    result = judged(PAGES, tmp_path)
+    assert answers_in(result) == answers_of_dedup(PAGES)
+    assert result.counts.pages == len(PAGES)
+    assert result.counts.clusters == len(rows_of(result, "clusters")) > 50
+    representatives = {row["id"] for row in rows_of(result, "representatives")}
+    assert representatives == {row["id"] for row in rows_of(result, "verdicts") if row["simhash_kept"]}
+    assert len(representatives) == result.counts.kept < len(PAGES)
+
+
+@many_queries
+@pytest.mark.parametrize("config", [Config(scope="host"), Config(min_similarity=0.95, prefer=("earlier",))])
+def test_settings_are_those_of_a_crawl(tmp_path: Path, config: Config) -> None:
+    assert answers_in(judged(PAGES[:150], tmp_path, config=config)) == answers_of_dedup(PAGES[:150], config)
+
+
+@pytest.mark.slow("starts processes")
+def test_the_number_of_processes_changes_nothing(tmp_path: Path) -> None:
+    records = pages(2_200, 3)
+    one, two = (judged(records, tmp_path / str(number), processes=number) for number in (1, 2))
+    for table in one.paths:
+        assert rows_of(one, table) == rows_of(two, table), table
+
+
+@many_queries
+def test_a_cluster_has_the_id_of_its_first_page(tmp_path: Path) -> None:
+    rows = rows_of(judged(PAGES[:150], tmp_path, first=70), "verdicts")
+    urls = {row["id"]: row["url"] for row in rows}
+    copies = [row for row in rows if row["simhash_status"] == "near_duplicate"]
+    assert copies
+    assert all(urls[row["simhash_cluster"]] == row["simhash_duplicate_of"] for row in copies)
+
+
+@many_queries
+def test_pages_that_come_later_are_judged_as_if_all_had_come_at_once(tmp_path: Path) -> None:
+    config = Config(site_learning=False)
+    judged(PAGES[:200], tmp_path, config=config)
+    judged(PAGES[200:320], tmp_path, 200, config=config)
+    result = judged(PAGES[320:], tmp_path, 320, config=config)
+    assert answers_in(result) == answers_of_dedup(PAGES, config)
+    assert len(result.paths["fingerprints"]) == 3
+
+
+@many_queries
+def test_what_earlier_pages_have_taught_of_their_sites_is_known(tmp_path: Path) -> None:
+    judged(PAGES[:400], tmp_path)
+    later = judged(PAGES[400:410], tmp_path, 400)
+    kinds = {row["own"][0] for row in rows_of(later, "fingerprints") if row["id"] >= 400 and row["own"]}
+    # None of an unknown site.
+    assert kinds
+    assert 0 not in kinds
+
+
+@many_queries
+def test_fingerprints_of_one_folder_are_pages_of_another_one(tmp_path: Path) -> None:
+    first = judged(PAGES[:150], tmp_path / "one")
+    (path,) = first.paths["fingerprints"]
+    second = deduplicate(f"SELECT * FROM '{path}'", tmp_path / "two")
+    assert answers_in(second) == answers_in(first)
+    # Nothing was learned of their sites there.
+    assert judged(PAGES[150:160], tmp_path / "two", 150).counts.pages == 160
+
+
+@many_queries
+def test_plain_text_has_no_site(tmp_path: Path) -> None:
+    texts = "SELECT number AS id, 'https://example.com/' || number AS url, 'the ship and the sea ' || number AS text"
+    result = deduplicate(f"{texts} FROM range(20) AS numbers (number)", tmp_path)
+    assert result.counts.pages == 20
+    assert not (tmp_path / "sites").exists()
+
+
+@many_queries
+def test_a_page_that_is_too_large_is_kept_without_a_comparison(tmp_path: Path) -> None:
+    config = Config(maxsize=1_650)
+    result = judged(PAGES[:60], tmp_path, config=config)
+    assert answers_in(result) == answers_of_dedup(PAGES[:60], config)
+    assert "too_large" in {row["simhash_reason"] for row in rows_of(result, "verdicts")}
+
+
+@many_queries
+def test_large_buckets_are_counted_and_their_copies_found(tmp_path: Path) -> None:
+    # With one title for all, all are in one bucket.
+    number = 2 * FOLLOWERS
+    title = "<title>One</title>"
+    stories = [page.page for page in pages(number, 5)]
+    records = [
+        Record(
+            f"https://example.com/{at}",
+            re.sub("<title>.*?</title>|<h1>.*?</h1>", title, str(page)),
+            "",
+        )
+        for at, page in enumerate(stories)
+    ]
+    result = judged(records, tmp_path)
+    assert answers_in(result) == answers_of_dedup(records)
+    assert result.counts.large_buckets >= 1
+    assert result.counts.left_out > 0
+
+
+@many_queries
+@pytest.mark.parametrize("seed", range(3))
+def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    chain = [(at, at + 1) for at in range(200, 260)]
+    some = [random.sample(range(150), 2) for _ in range(90)]
+    pairs = [(min(pair), max(pair)) for pair in some] + random.sample(chain, 60)
+    with duckdb.connect() as connection:
+        engine = _DuckDB(connection)
+        values = ", ".join(f"({b}, {a})" for a, b in pairs)
+        engine.write(str(tmp_path / "edges-0"), f"SELECT * FROM (VALUES {values}) AS edges (page, hub)")
+        engine.view("simhash_edges", [str(tmp_path / "edges-0")])
+        turn = 0
+        while any(engine.numbers(queries.UNFINISHED)):
+            for query in (queries.LARGE_STARS, queries.SMALL_STARS):
+                turn += 1
+                engine.write(str(tmp_path / f"edges-{turn}"), query)
+                engine.view("simhash_edges", [str(tmp_path / f"edges-{turn}")])
+        found: dict[int, list[int]] = {}
+        for id, component in connection.execute(f"{queries.MEMBERS} ORDER BY id").fetchall():
+            found.setdefault(component, []).append(id)
+    assert turn < 20
+    assert sorted(found.values()) == connected(pairs)
+    assert all(component == members[0] for component, members in found.items())
+
+
+@many_queries
+def test_other_settings_than_those_of_the_folder_are_refused(tmp_path: Path) -> None:
+    judged(PAGES[:20], tmp_path)
+    with pytest.raises(StoreMismatch, match="made or compared with other settings"):
+        judged(PAGES[20:40], tmp_path, 20, config=Config(mask_digits=True))
+
+
+def test_only_the_rule_that_compares_sketches_has_bands(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="SIMHASH_RULE must be similarity"):
+        judged(PAGES[:20], tmp_path, config=Config(rule="classic"))
+
+
+@many_queries
+def test_ids_that_are_not_different_or_not_later_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="ids must be different for all pages and not NULL, got 0 for 1"):
+        deduplicate("SELECT NULL::INT AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
+    with pytest.raises(ValueError, match="ids must be 0 or more, got -1"):
+        deduplicate("SELECT -1 AS id, 'https://example.com/' AS url, '' AS html", tmp_path)
+    with pytest.raises(ValueError, match="ids must be different"):
+        deduplicate("SELECT 1 AS id, 'https://example.com/' AS url, '' AS html FROM range(2)", tmp_path)
+    judged(PAGES[:20], tmp_path)
+    with pytest.raises(ValueError, match="ids must be 20 or more"):
+        judged(PAGES[20:40], tmp_path, 19)
+
+
+@many_queries
+def test_pages_may_come_after_none(tmp_path: Path) -> None:
+    assert judged([], tmp_path).counts.pages == 0
+    assert judged(PAGES[:20], tmp_path).counts.pages == 20
+
+
+@many_queries
+def test_columns_have_any_case_and_their_types_are_those_of_pages(tmp_path: Path) -> None:
+    story = PAGES[0].page
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE stored AS SELECT ?::BLOB AS page", [bytes(str(story), "utf-8")])
+        pages = """
+            SELECT number::HUGEINT AS ID, 'https://example.com/' || number AS Url, page AS HTML,
+                7 AS scope, 8 AS content_type, 'mine' AS sketch
+            FROM range(3) AS numbers (number), stored
+        """
+        result = deduplicate(pages, tmp_path, connection=connection)
+    assert (result.counts.kept, result.counts.near_duplicates) == (1, 2)
+    assert {row["scope"] for row in rows_of(result, "fingerprints")} == {"7"}
+
+
+@many_queries
+def test_a_page_without_a_url_is_compared_with_no_other(tmp_path: Path) -> None:
+    story = PAGES[0].page
+    records = [Record(url, story, "") for url in ("", "example.com", "https://example.com/ä\n\x01", "")]
+    result = judged(records, tmp_path)
+    rows = rows_of(result, "verdicts")
+    assert [row["simhash_status"] for row in rows] == ["unknown", "unknown", "new", "unknown"]
+    assert result.counts.unknown == 3
+    assert all(row["simhash_kept"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ("'p1' AS id, '' AS html", "the column id must be whole numbers, got varchar"),
+        ("0.5::DOUBLE AS id, '' AS html", "the column id must be whole numbers, got double"),
+        ("1 AS id, 2 AS text", "the column text must be text or bytes, got integer"),
+        ("1 AS id, [''] AS html", r"the column html must be text or bytes, got varchar\[\]"),
+    ],
+)
+def test_columns_of_other_types_are_refused(tmp_path: Path, columns: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        deduplicate(f"SELECT 'https://example.com/' AS url, {columns}", tmp_path)
+
+
+def test_missing_columns_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the columns must be id, url, and html or text, got id, page"):
+        deduplicate("SELECT 1 AS id, '' AS page", tmp_path)
+
+
+@pytest.mark.parametrize("module", ["duckdb", "pyarrow"])
+def test_a_missing_package_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(KindError, match=r"pip install 'scrapy-simhash\[duckdb\]'"):
+        deduplicate("SELECT 1", tmp_path)

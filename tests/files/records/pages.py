@@ -1,0 +1,39 @@
+"""Pages for the tests of inputs, and what is read of a file as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from scrapy_simhash.files.records import Broken, Fields, Record, read
+
+URL = "https://example.com"
+FERRY = "<!doctype html><html><head><title>Ferry</title></head><body><p>The ferry left at noon.</body></html>"
+#: The same letters in an encoding of Russian, which the page does not name.
+PILOT = "<html><body><p>Лоцман знает все мели.</body></html>".encode("koi8-r")
+#: Three megabytes, of which a server sends three kilobytes.
+LONG = "<!doctype html><html><body>" + "<p>The fog lay over the river." * 100_000
+
+
+def found(*paths: Path | str, fields: Fields = Fields()) -> list[Record | Broken]:  # noqa: B008
+    return list(read([str(path) for path in paths], fields))
+
+
+def pages(*paths: Path | str) -> list[tuple[str, str | bytes]]:
+    """Return URL and page of all, and fail if one is broken."""
+    records = found(*paths)
+    assert [one for one in records if isinstance(one, Broken)] == []
+    return [(one.url, one.page) for one in records if isinstance(one, Record)]
+
+
+def reasons(path: Path | str) -> list[str]:
+    """Return what is wrong with a file, without its name."""
+    return [
+        f"{one.place.removeprefix(str(path))} {one.reason}" for one in found(path) if isinstance(one, Broken)
+    ]
+
+
+def passed_over(path: Path | str) -> Counter[str]:
+    records = read([str(path)])
+    list(records)
+    return records.passed_over

@@ -1,0 +1,247 @@
+"""Feeds: JSON Lines, JSON arrays and tables of text, and what is wrong in them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import BufferedReader, BytesIO, RawIOBase, StringIO
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash.files.records import Broken, Fields, Record, feeds, read
+from scrapy_simhash.files.records import feeds as feeds_module
+from tests.examples import examples
+
+PAGES: list[dict[str, Any]] = [
+    {"url": "https://example.com/ferry", "html": '<p>The ferry\n\u2028 "sails", at 8'},
+    {"url": "https://example.com/é", "html": "<p>", "price": 3.5, "tags": ["a", {"b": None}]},
+    {"url": "https://example.com/long", "html": "x" * 200_000},
+]
+
+
+def found(content: bytes | str, fields: Fields = Fields()) -> list[Record | Broken]:  # noqa: B008
+    return list(read([BytesIO(content.encode() if isinstance(content, str) else content)], fields))
+
+
+def values(content: bytes | str) -> list[Any]:
+    return [record.source.fields for record in found(content) if isinstance(record, Record)]  # type: ignore[attr-defined]
+
+
+def broken(content: bytes | str) -> list[str]:
+    return [
+        f"{one.place.removeprefix('<stream>:')}: {one.reason}"
+        for one in found(content)
+        if isinstance(one, Broken)
+    ]
+
+
+def lines_of(pages: list[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(page)}\n" for page in pages)
+
+
+# --- JSON Lines.
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_json_lines_are_records(start: str) -> None:
+    assert values(start + lines_of(PAGES)) == PAGES
+
+
+def test_a_record_knows_its_line_and_blank_lines_count() -> None:
+    line = json.dumps(PAGES[0])
+    assert [one.place for one in found(f"{line}\r\n\n  \n{line}")] == ["<stream>:1", "<stream>:4"]
+
+
+def test_a_line_that_is_too_long_is_broken_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds_module, "LIMIT", 1_000)
+    line = lines_of(PAGES[:1])
+    long = json.dumps({"url": "https://example.com/", "html": "x" * 5_000}) + "\n"
+    assert [type(one) for one in found(line + long + line)] == [Record, Broken, Record]
+    # A line without an end is not read to its end.
+    assert [type(one) for one in found(line + "{" + "x" * 100_000)] == [Record, Broken]
+
+
+# --- JSON.
+
+
+@pytest.mark.parametrize("indent", [None, 0, 4])
+def test_an_array_is_records_however_it_is_laid_out(indent: int | None) -> None:
+    short = [{**page, "html": page["html"][:50]} for page in PAGES]
+    for text in (json.dumps(short, indent=indent), f"\ufeff [ {', '.join(map(json.dumps, short))}\r\n]\n "):
+        assert values(text) == short
+
+
+JSON_VALUES = (
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=9) | st.lists(st.integers())
+)
+
+
+@settings(max_examples=examples(60))
+@given(st.lists(st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3), max_size=4), st.booleans())
+def test_an_array_is_what_json_says_it_is(rows: list[dict[str, Any]], is_ascii: bool) -> None:
+    rows = [{**row, "url": "https://example.com/", "html": "<p>"} for row in rows]
+    assert values(json.dumps(rows, ensure_ascii=is_ascii, indent=1)) == rows
+
+
+def test_what_scrapy_writes_for_no_items_is_an_empty_array() -> None:
+    assert found("[\n\n]") == found("[]") == []
+
+
+def test_a_record_of_an_array_knows_the_line_where_it_begins() -> None:
+    one = '{"url": "https://a.example/",\n"html": "<p>\\n"}'
+    assert [record.place for record in found(f"[\n{one},\n\n{one}]")] == ["<stream>:2", "<stream>:5"]
+
+
+def test_an_array_that_is_too_large_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "ARRAY_LIMIT", 1 << 20)
+    text = json.dumps([{"url": "https://a.example/", "html": "a" * (1 << 20)}])
+    assert broken(text) == ["1: an array larger than 1 MB: write it as JSON Lines"]
+
+
+# --- CSV.
+
+
+def test_rows_are_records_with_fields_as_long_as_pages_are() -> None:
+    limit = csv.field_size_limit()
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, ["url", "html"])
+    writer.writeheader()
+    rows = [{"url": page["url"], "html": page["html"]} for page in PAGES]
+    writer.writerows(rows)
+    assert values(text.getvalue()) == values("\ufeff" + text.getvalue()) == rows
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+def test_columns_are_parted_by_what_the_first_row_has(delimiter: str) -> None:
+    rows = [["url", "name", "html"], ["https://example.com/", "a, b; c", "<p>x\ty"]]
+    text = StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    assert values(text.getvalue()) == [dict(zip(*rows, strict=True))]
+
+
+def test_a_row_knows_the_line_where_it_ends() -> None:
+    text = 'url,html\nhttps://a.example/,"<p>b\nc"\nhttps://a.example/,e\n'
+    assert [record.place for record in found(text)] == ["<stream>:3", "<stream>:4"]
+
+
+# --- Fields.
+
+URL = {"url": "https://example.com/"}
+FOUND: list[tuple[dict[str, Any], tuple[str, bool]]] = [
+    ({"html": "<p>a"}, ("<p>a", False)),
+    ({"HTML": "a", "text": "b"}, ("a", False)),
+    ({"raw_html": "a"}, ("a", False)),
+    ({"text": "<p>b"}, ("<p>b", True)),
+    ({"text": "", "body": "<p>c"}, ("<p>c", False)),
+    ({"body": "a < b and 1<2"}, ("a < b and 1<2", True)),
+    ({"content": "A <b>bold</b> word"}, ("A <b>bold</b> word", False)),
+    ({"html": None, "content": "said"}, ("said", True)),
+]
+
+
+@pytest.mark.parametrize(("fields", "page"), FOUND)
+def test_fields_are_found_by_what_they_are_called(fields: dict[str, Any], page: tuple[str, bool]) -> None:
+    (record,) = found(json.dumps({**URL, **fields}))
+    assert isinstance(record, Record)
+    assert (record.page, record.is_text) == page
+
+
+def test_fields_that_are_named_are_taken_and_no_others() -> None:
+    line = json.dumps(
+        {**URL, "html": "<p>no", "page": "<p>yes", "words": "yes", "link": "https://b.example/"}
+    )
+    (record,) = found(line, Fields(html="page", url="link"))
+    assert isinstance(record, Record)
+    assert (record.url, record.page) == ("https://b.example/", "<p>yes")
+    (record,) = found(line, Fields(text="words"))
+    assert isinstance(record, Record)
+    assert (record.url, record.page, record.is_text) == (URL["url"], "yes", True)
+
+
+def test_the_time_of_the_fetch_is_found_if_it_is_one() -> None:
+    lines = [{**URL, "text": "a", "fetched": value} for value in ("2026-09-21T14:13:20Z", 1.7, "noon", "")]
+    assert [record.seen for record in found(lines_of(lines)) if isinstance(record, Record)] == [
+        1_790_000_000,
+        1,
+        None,
+        None,
+    ]
+
+
+def test_what_has_no_url_or_no_page_is_passed_over() -> None:
+    records = read([BytesIO(lines_of([{"html": "<p>"}, URL, {**URL, "html": ""}, PAGES[0]]).encode())])
+    assert len(list(records)) == 1
+    assert records.passed_over == {"no URL": 1, "no HTML and no text": 2}
+    assert records.complaint is None
+
+
+def test_if_nothing_has_a_page_the_names_are_told() -> None:
+    records = read([BytesIO(b'{"url": "https://example.com/", "name": "a"}')])
+    assert list(records) == []
+    assert records.complaint == (
+        "no record has the fields 'url' and one of html, text, body and content; <stream>:1 has 'url', 'name'"
+    )
+
+
+# --- What is wrong.
+
+LINE = json.dumps(PAGES[0])
+WRONG: list[tuple[str | bytes, list[str]]] = [
+    (f"{LINE}\nnonsense\n{LINE}\n", ["2: not JSON"]),
+    (f"{LINE}\n" + "[" * 100_000, ["2: not JSON"]),
+    (f"{LINE}\n[]\n7", ["2: not a JSON object", "3: not a JSON object"]),
+    (f'{LINE}\n{{"a": "b', ["2: not JSON"]),
+    (f"{LINE}\n".encode() + b"{\xff}", ["2: not valid UTF-8"]),
+    (f"[{LINE}\n{LINE}]", ["2: a comma or the end of the array should be here, the rest is not read"]),
+    (f"[{LINE},\n]", ["2: not JSON from here on, the rest is not read"]),
+    (f"[{LINE},\n[], {LINE}]", ["2: not a JSON object"]),
+    (f"[{LINE},\n7]", ["2: not a JSON object"]),
+    (f'[{LINE},\n{{"a": "b', ["2: not JSON from here on, the rest is not read"]),
+    (f"[{LINE}\n", ["2: a comma or the end of the array should be here, the rest is not read"]),
+    (f"[{LINE}]\n[{LINE}]", ["2: there is more after the end of the array, which is not read"]),
+    ("[{" + '"a": [' * 100_000, ["1: not JSON from here on, the rest is not read"]),
+    (f"[{LINE},".encode() + b"\xff", ["1: not valid UTF-8, the rest is not read"]),
+    ('url,html\nhttps://a.example/,"b', ["2: not CSV: unexpected end of data"]),
+    ('url,html\nhttps://a.example/,"b"c\n', ["2: not CSV: ',' expected after '\"'"]),
+    ("url,html\nhttps://a.example/,b,c\n", ["2: 3 fields, and 2 names in the first row"]),
+    (b"url,html\nhttps://a.example/,\xff\n", ["2: not valid UTF-8"]),
+    ('{"url": "example.com", "html": "a"}', ["1: 'example.com' is not a URL: it has no scheme"]),
+    ('{"url": 7, "html": "a"}', ["1: the field 'url' is a number, not a text"]),
+    ('{"url": "a:b", "html": {"a": 1}}', ["1: the field 'html' is an object, not a text"]),
+    ('{"url": "a:b", "body": [1]}', ["1: the field 'body' is a list, not a text"]),
+]
+
+
+@pytest.mark.parametrize(("text", "reasons"), WRONG)
+def test_what_is_wrong_is_broken_by_its_line(text: str | bytes, reasons: list[str]) -> None:
+    assert broken(text) == reasons
+
+
+@pytest.mark.parametrize("start", [f"{LINE}\n", f"url,html\n{PAGES[0]['url']},a\n"])
+def test_what_cannot_be_read_on_is_broken_and_what_came_before_it_is_not(start: str) -> None:
+    class Failing(RawIOBase):
+        content = start.encode().ljust(1_000)
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, target: Any) -> int:
+            if not self.content:
+                raise OSError(5, "Input/output error")
+            size = len(self.content)
+            target[:size], self.content = self.content, b""
+            return size
+
+    records = list(read([BufferedReader(Failing())]))
+    assert records[1:] == [Broken("<stream>", "cannot be read on: Input/output error", is_rest=True)]
+
+
+@pytest.mark.parametrize("form", ["{}\n", "[]", "url,html\n"])
+def test_a_stream_is_left_open(form: str) -> None:
+    stream = BytesIO(form.encode())
+    assert list(read([stream])) == []
+    assert not stream.closed

@@ -1,0 +1,81 @@
+"""Tables in Parquet, written by pyarrow."""
+
+from __future__ import annotations
+
+import zipfile
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash.files.records import Broken, Fields, Record, parquet
+from tests.files.records.pages import FERRY, URL, found, pages, reasons
+
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+
+def table(path: Path, **columns: Any) -> Path:
+    pq.write_table(pa.table(columns), path, row_group_size=40)
+    return path
+
+
+def test_rows_are_records_found_by_their_columns(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "pages",
+        url=[f"{URL}/{number}" for number in range(100)],
+        price=[1.5] * 100,
+        html=[FERRY] * 100,
+        fetched=[datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc)] * 100,
+    )
+    records = found(path)
+    assert [(one.url, one.seen) for one in records if isinstance(one, Record)] == [
+        (f"{URL}/{number}", 1_790_000_000) for number in range(100)
+    ]
+    assert (records[0].place, records[99].place) == (f"{path}:1", f"{path}:100")
+
+
+def test_bytes_are_decoded_as_those_of_a_page(tmp_path: Path) -> None:
+    path = table(tmp_path / "pages.parquet", url=[URL.encode()], html=[FERRY.encode("utf-16")])
+    assert pages(path) == [(URL, FERRY.encode("utf-16"))]
+    path = table(tmp_path / "texts.parquet", url=[URL], text=["Лоцман".encode()])
+    assert pages(path) == [(URL, "Лоцман")]
+
+
+def test_columns_may_be_named(tmp_path: Path) -> None:
+    path = table(tmp_path / "pages.parquet", link=[URL], url=["none"], page=[FERRY], at=[1_790_000_000])
+    (record,) = found(path, fields=Fields("link", "page", time="at"))
+    assert isinstance(record, Record)
+    assert (record.url, record.page, record.seen) == (URL, FERRY, 1_790_000_000)
+
+
+def test_a_row_that_is_wrong_or_too_large_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "LIMIT", 1_000)
+    path = table(tmp_path / "pages.parquet", url=[URL, "none", URL], html=["x" * 2_000, FERRY, FERRY])
+    assert [type(one) for one in found(path)] == [Broken, Broken, Record]
+
+
+def test_a_table_that_is_cut_or_damaged_is_broken(tmp_path: Path) -> None:
+    rows = 500
+    path = table(tmp_path / "pages.parquet", url=[f"{URL}/{at}" for at in range(rows)], html=[FERRY] * rows)
+    content = bytearray(path.read_bytes())
+    path.write_bytes(content[: len(content) // 2])
+    (reason,) = reasons(path)
+    assert reason.startswith(":1 the Parquet data is damaged: ")
+    for start in range(40, len(content), len(content) // 12):
+        damaged = content.copy()
+        damaged[start : start + 40] = b"\xff" * 40
+        path.write_bytes(damaged)
+        assert all("Parquet" in told or "URL" in told for told in reasons(path))
+
+
+def test_a_table_in_a_zip_archive_is_told_to_be_unpacked(tmp_path: Path) -> None:
+    path = table(tmp_path / "pages.parquet", url=[URL], html=[FERRY])
+    with zipfile.ZipFile(tmp_path / "pages.zip", "w") as archive:
+        archive.write(path, "pages.parquet")
+    assert reasons(tmp_path / "pages.zip") == [
+        "!pages.parquet Parquet can be read from a file only, not through a pipe or compressed"
+    ]

@@ -1,0 +1,358 @@
+"""Writers: what was written is read again, in the form that came, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash.exceptions import FileError, KindError
+from scrapy_simhash.files.records import Broken, Record, open_writer, read
+from tests.examples import examples
+from tests.files.records.pages import FERRY, LONG, PILOT, URL
+
+MARKS: dict[str, type] = {
+    "simhash_status": str,
+    "simhash_distance": int,
+    "simhash_similarity": float,
+    "simhash_kept": bool,
+}
+VALUES: dict[str, Any] = {
+    "simhash_status": "near_duplicate",
+    "simhash_distance": 3,
+    "simhash_similarity": None,
+    "simhash_kept": True,
+}
+
+
+def has(module: str) -> bool:
+    try:
+        __import__(module)
+    except ImportError:
+        return False
+    return True
+
+
+ENDINGS = [".jsonl", ".json", ".csv", ".tsv", ".warc", ".zip", "/"]
+ENDINGS += [".parquet"] * has("pyarrow")
+PACKED = [".jsonl.gz", ".json.bz2", ".csv.xz", ".warc.gz", ".warc.xz"]
+PACKED += [".jsonl.zst", ".warc.zst"] * (has("backports.zstd") or has("compression.zstd"))
+
+
+def write(path: Path | str, records: list[Record], marks: bool = False) -> None:
+    with open_writer(path, MARKS if marks else None) as writer:
+        for record in records:
+            writer.write(record, VALUES if marks else None)
+
+
+def again(path: Path | str) -> list[Record]:
+    records = list(read([path]))
+    assert [one for one in records if isinstance(one, Broken)] == []
+    return [one for one in records if isinstance(one, Record)]
+
+
+def said(record: Record) -> tuple[str, str, bool]:
+    """Return what a record says, however it is kept."""
+    page = record.page if isinstance(record.page, str) else record.page.decode("utf-8-sig")
+    return record.url, page, record.is_text
+
+
+NAMES = st.text("abcdefghijklmnopqrstuvwxyzäжあ0123456789-_", min_size=1, max_size=9)
+# Without half characters, and without a return, which JSON would keep and a page would not.
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00\r\ufeff"), max_size=60)
+
+
+def made(name: str, text: str, seen: int, is_bytes: bool) -> Record:
+    page = f"<p>{text}"
+    return Record(
+        f"https://example.com/{name}",
+        page.encode() if is_bytes else page,
+        "made:1",
+        content_type="text/html; charset=utf-8",
+        seen=seen,
+    )
+
+
+RECORDS = st.lists(
+    st.builds(made, NAMES, TEXTS, st.integers(0, 2**33), st.booleans()),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda record: record.url.lower(),
+)
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])
+@settings(max_examples=examples(10), deadline=None)
+@given(RECORDS, st.booleans())
+def test_records_that_were_written_are_read_again(ending: str, records: list[Record], marks: bool) -> None:
+    with TemporaryDirectory() as folder:
+        write(f"{folder}/out{ending}", records, marks)
+        found = again(f"{folder}/out{ending}")
+        names = [path.name for path in Path(folder).iterdir()]
+    if ending in ("/", ".zip"):
+        # A name of a file has no letters but in its own form.
+        key = [(url.encode("ascii", "ignore"), page, kind) for url, page, kind in map(said, records)]
+        assert sorted(page for _, page, _ in key) == sorted(page for _, page, _ in map(said, found))
+    else:
+        assert [said(one) for one in found] == [said(one) for one in records]
+        assert [one.seen for one in found] == [one.seen for one in records]
+    assert names == [f"out{ending.rstrip('/')}"]
+
+
+# --- The form that came.
+
+ROWS = (
+    '{"url": "https://example.com/1", "price": 1.50, "html": "<p>\\u0065", "tags": [1, {"a": null}]}\n'
+    '{"html":"<p>b","url":"https://example.com/2"}\n'
+)
+
+
+def test_lines_of_json_are_written_as_they_came(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text(ROWS, "utf-8")
+    write(tmp_path / "out.jsonl", again(tmp_path / "in.jsonl"))
+    assert (tmp_path / "out.jsonl").read_text("utf-8") == ROWS
+    write(tmp_path / "marked.jsonl", again(tmp_path / "in.jsonl"), marks=True)
+    lines = [json.loads(line) for line in (tmp_path / "marked.jsonl").read_text("utf-8").splitlines()]
+    assert lines == [{**json.loads(row), **VALUES} for row in ROWS.splitlines()]
+
+
+def test_other_fields_are_kept_in_other_feeds(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text(ROWS.splitlines()[0], "utf-8")
+    for name in ("out.json", "out.csv"):
+        write(tmp_path / name, again(tmp_path / "in.jsonl"), marks=True)
+    assert json.loads((tmp_path / "out.json").read_text("utf-8")) == [
+        {**json.loads(ROWS.splitlines()[0]), **VALUES}
+    ]
+    assert (tmp_path / "out.csv").read_text("utf-8").splitlines() == [
+        "url,price,html,tags,simhash_status,simhash_distance,simhash_similarity,simhash_kept",
+        'https://example.com/1,1.5,<p>e,"[1, {""a"": null}]",near_duplicate,3,,True',
+    ]
+
+
+def test_a_table_of_text_has_the_columns_of_the_first_record(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text("".join(reversed(ROWS.splitlines(keepends=True))), "utf-8")
+    with pytest.raises(KindError, match=r"in\.jsonl:2: 'price' is no column of the table, "):
+        write(tmp_path / "out.csv", again(tmp_path / "in.jsonl"))
+
+
+def test_a_name_that_says_nothing_gets_the_kind_that_came(tmp_path: Path) -> None:
+    made = Record(f"{URL}/a.html", FERRY, "made:1")
+    for ending in [one for one in ENDINGS if one != "/"]:
+        write(tmp_path / f"in{ending}", [made])
+        write(tmp_path / "out", again(tmp_path / f"in{ending}"))
+        assert again(tmp_path / "out")[0].url == made.url
+        out = tmp_path / "out"
+        if ending == ".zip":
+            assert out.is_dir()
+        elif ending not in (".parquet",):
+            assert out.read_bytes() == (tmp_path / f"in{ending}").read_bytes()
+        shutil.rmtree(out) if out.is_dir() else out.unlink()
+
+
+def test_a_row_of_parquet_keeps_its_types(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    rows = pa.table(
+        {
+            "url": pa.array([f"{URL}/{at}" for at in range(200)]),
+            "html": pa.array([FERRY] * 200, pa.large_string()),
+            "price": pa.array([None, 1] * 100, pa.int16()),
+            "at": pa.array([at * 10**9 + 7 for at in range(200)], pa.timestamp("ns")),
+            "tags": pa.array([["a"], []] * 100),
+        }
+    )
+    pq.write_table(rows, tmp_path / "in.parquet")
+    write(tmp_path / "out.parquet", again(tmp_path / "in.parquet")[::2])
+    assert pq.read_table(tmp_path / "out.parquet").equals(rows.take(list(range(0, 200, 2))))
+    write(tmp_path / "marked.parquet", again(tmp_path / "in.parquet"), marks=True)
+    marked = pq.read_table(tmp_path / "marked.parquet")
+    assert [(field.name, str(field.type)) for field in marked.schema][5:] == [
+        ("simhash_status", "string"),
+        ("simhash_distance", "int64"),
+        ("simhash_similarity", "double"),
+        ("simhash_kept", "bool"),
+    ]
+    assert marked["simhash_similarity"].null_count == 200
+    # And in lines of JSON what JSON has no word for.
+    write(tmp_path / "out.jsonl", again(tmp_path / "in.parquet")[:1])
+    assert json.loads((tmp_path / "out.jsonl").read_text("utf-8"))["at"] == "1970-01-01T00:00:00.000000007"
+
+
+def test_tables_of_different_columns_are_no_table(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    write(tmp_path / "a.parquet", [Record(f"{URL}/1", FERRY, "made:1")])
+    write(tmp_path / "b.parquet", [Record(f"{URL}/1", FERRY, "made:1", is_text=True)])
+    with pytest.raises(KindError, match="the tables have different columns: write JSON Lines instead"):
+        write(tmp_path / "out.parquet", [*again(tmp_path / "a.parquet"), *again(tmp_path / "b.parquet")])
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_record_of_an_archive_is_the_same_to_the_byte_and_its_marks_follow_it(
+    ending: str, tmp_path: Path
+) -> None:
+    made = [
+        Record(f"{URL}/1", PILOT, "made:1", content_type="text/html; charset=koi8-r", content_language="ru"),
+        Record(f"{URL}/2", "Said.", "made:2", is_text=True, seen=1_790_000_000),
+    ]
+    first, second, marked = (tmp_path / f"{name}.warc{ending}" for name in ("a", "b", "c"))
+    write(first, made)
+    write(second, again(first))
+    assert first.read_bytes() == second.read_bytes()
+    write(marked, again(first), marks=True)
+    assert [(one.url, one.page, one.content_language) for one in again(marked)] == [
+        (f"{URL}/1", PILOT, "ru"),
+        (f"{URL}/2", "Said.", None),
+    ]
+    records = read([marked])
+    list(records)
+    assert records.passed_over == {"WARC record of type metadata": 2}
+
+
+def test_warcio_reads_what_was_written(tmp_path: Path) -> None:
+    iterator = pytest.importorskip("warcio.archiveiterator").ArchiveIterator
+    write(tmp_path / "out.warc.gz", [Record(f"{URL}/1", FERRY, "made:1")], marks=True)
+    with (tmp_path / "out.warc.gz").open("rb") as file:
+        found = [
+            (one.rec_type, one.rec_headers["WARC-Target-URI"], one.content_stream().read())
+            for one in iterator(file)
+        ]
+    assert found == [
+        ("response", f"{URL}/1", b"\xef\xbb\xbf" + FERRY.encode()),
+        (
+            "metadata",
+            f"{URL}/1",
+            b"simhash_status: near_duplicate\r\nsimhash_distance: 3\r\nsimhash_kept: true\r\n",
+        ),
+    ]
+
+
+# --- Folders and zip archives.
+
+
+def page(url: str) -> Record:
+    return Record(url, f"<p>{url}", "made:1")
+
+
+@pytest.mark.parametrize("ending", ["/", ".zip"])
+def test_names_are_made_of_urls_each_once_and_never_outside(ending: str, tmp_path: Path) -> None:
+    urls = [
+        "https://example.com/",
+        "https://example.com/index.html",
+        "https://example.com/a",
+        "https://example.com/a/b?c=1",
+        "https://example.com/A",
+        "http://example.com/../../../up/..",
+        "file:///C:\\boot",
+        "mailto:ann@example.com",
+        f"https://example.com/{'long' * 200}",
+        "https://[broken",
+        "https://example.com/\x00\n",
+    ]
+    path = f"{tmp_path}/out{ending}"
+    write(path, [page(url) for url in urls], marks=True)
+    assert len(again(path)) == len(urls)
+    assert [one.name for one in tmp_path.iterdir()] == [f"out{ending.rstrip('/')}"]
+    if ending == "/":
+        lines = (tmp_path / "out" / "verdicts.jsonl").read_text("utf-8").splitlines()
+    else:
+        with zipfile.ZipFile(path) as archive:
+            lines = archive.read("verdicts.jsonl").decode().splitlines()
+    marks = [json.loads(line) for line in lines]
+    assert [mark["url"] for mark in marks] == urls
+    assert [mark["file"] for mark in marks][:5] == [
+        "https/example.com/index.html",
+        "https/example.com/index~2.html",
+        "https/example.com/a",
+        "https/example.com/a~2/b?c=1",
+        "https/example.com/A~3",
+    ]
+    assert {**marks[0], "file": "", "url": ""} == {**VALUES, "file": "", "url": ""}
+
+
+def test_a_page_lies_where_it_lay(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "deep" / "a.html").write_bytes(PILOT)
+    write(f"{tmp_path}/out/", again(tmp_path / "in"))
+    assert (tmp_path / "out" / "deep" / "a.html").read_bytes() == PILOT
+
+
+def test_text_is_no_file_of_html(tmp_path: Path) -> None:
+    with pytest.raises(KindError, match=r"^made:1: text, and no HTML, cannot be a file of HTML"):
+        write(tmp_path / "out.zip", [replace(page(URL), is_text=True)])
+
+
+def test_a_folder_with_something_in_it_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    write(f"{tmp_path}/out/", [page(URL)])
+    with pytest.raises(
+        FileError, match=r"^cannot write .*out/: it exists and is not empty, give a new folder$"
+    ):
+        write(f"{tmp_path}/out/", [page(f"{URL}/2")])
+    assert [one.page for one in again(tmp_path / "out")] == [b"\xef\xbb\xbf<p>" + URL.encode()]
+
+
+# --- Whole or not at all.
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, *PACKED])
+def test_what_is_raised_on_the_way_leaves_nothing(ending: str, tmp_path: Path) -> None:
+    def half() -> None:
+        with open_writer(f"{tmp_path}/out{ending}") as writer:
+            writer.write(Record(URL, FERRY * 1_000, "made:1"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        half()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".warc", ".zip", "/", "", ".jsonl.gz"])
+def test_no_records_are_an_output_too(ending: str, tmp_path: Path) -> None:
+    write(f"{tmp_path}/out{ending}", [])
+    assert again(f"{tmp_path}/out{ending}") == []
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full")
+    for record in (page(URL), Record(URL, LONG, "made:1")):
+        with pytest.raises(FileError, match=r"^cannot write /dev/full: No space left on device$"):
+            write(full, [record] * 3)
+
+
+def test_a_place_that_is_not_there_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"none.out\.jsonl: No such file or directory$"):
+        write(tmp_path / "none" / "out.jsonl", [])
+
+
+def test_what_is_compressed_already_is_not_compressed_again(tmp_path: Path) -> None:
+    with pytest.raises(KindError, match=r"\.zip files are compressed already, drop the \.gz$"):
+        write(tmp_path / "out.zip.gz", [])
+
+
+def test_marks_are_given_for_each_record_or_for_none(tmp_path: Path) -> None:
+    def unmarked() -> None:
+        with open_writer(tmp_path / "out.csv", MARKS) as writer:
+            writer.write(page(URL))
+
+    with pytest.raises(ValueError, match="the writer was opened for the marks"):
+        unmarked()
+
+
+def test_the_same_records_are_the_same_bytes(tmp_path: Path) -> None:
+    records = [page(f"{URL}/{number}") for number in range(20)]
+    for ending in (*ENDINGS[:-1], *PACKED):
+        if ending != "/":
+            write(tmp_path / f"a{ending}", records)
+            write(tmp_path / f"b{ending}", records)
+            assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.judge.hints import HINTS, Hints, evidence
+from tests.judge.hints.urls import URLS
+
+URL = "https://example.com/print/ferry"
+ORIGINAL = "https://example.com/boats/ferry"
+
+
+def found(
+    canonical: str | None = None,
+    alternates: tuple[tuple[str, str], ...] = (),
+    url: str = URL,
+    redirects: tuple[str, ...] = (),
+) -> tuple[str, ...]:
+    return evidence(Hints(url, canonical, alternates), url, ORIGINAL, redirects)
+
+
+def test_there_is_none_between_two_addresses_that_say_nothing() -> None:
+    assert found() == ()
+
+
+@pytest.mark.parametrize("canonical", [ORIGINAL, "http://www.example.com/boats/ferry/"])
+def test_the_page_names_the_original_as_canonical(canonical: str) -> None:
+    assert found(canonical) == ("canonical",)
+
+
+@pytest.mark.parametrize("canonical", [URL, "https://example.com/", "https://example.org/boats/ferry", None])
+def test_another_canonical_address_is_no_evidence(canonical: str | None) -> None:
+    assert found(canonical) == ()
+
+
+def test_two_ways_to_write_one_address() -> None:
+    assert found(url="http://www.example.com/boats/ferry/?utm_source=mail") == ("address",)
+
+
+def test_the_original_leads_to_the_page() -> None:
+    assert found(redirects=("http://example.com/boats/ferry", "https://example.com/a")) == ("redirect",)
+    assert found(redirects=("https://example.com/a",)) == ()
+
+
+@pytest.mark.parametrize(
+    ("alternates", "expected"),
+    [
+        ((("en", URL), ("de", ORIGINAL)), True),
+        ((("en-gb", URL), ("en-us", ORIGINAL)), True),
+        ((("de", ORIGINAL),), True),  # many pages leave themselves out
+        ((("en", URL), ("en", ORIGINAL)), False),
+        ((("en", URL), ("de", "https://example.com/de")), False),
+        # the page for everybody may be the very same
+        ((("en", URL), ("x-default", ORIGINAL)), False),
+        ((("en", URL), ("x-default", ORIGINAL), ("de", ORIGINAL)), True),
+        ((("en", URL), ("de", URL)), False),
+    ],
+)
+def test_the_original_is_the_page_in_another_language(
+    alternates: tuple[tuple[str, str], ...], expected: bool
+) -> None:
+    assert found(alternates=alternates) == (("hreflang",) if expected else ())
+
+
+def test_one_address_has_no_translation() -> None:
+    assert found(alternates=(("de", ORIGINAL),), url=ORIGINAL + "/") == ("address",)
+
+
+def test_all_at_once_in_their_order() -> None:
+    hints = Hints(URL, ORIGINAL, (("de", ORIGINAL),))
+    assert evidence(hints, URL, ORIGINAL, [ORIGINAL]) == ("canonical", "redirect", "hreflang")
+    assert evidence(hints, ORIGINAL, ORIGINAL, [ORIGINAL]) == ("canonical", "address", "redirect")
+
+
+@given(URLS, URLS, st.lists(st.tuples(st.sampled_from(["en", "de", "x-default"]), URLS), max_size=4))
+def test_address_and_hreflang_are_the_same_from_both_sides(
+    one: str, other: str, alternates: list[tuple[str, str]]
+) -> None:
+    # Of pages that name themselves, as they should.
+    hints = Hints(one, None, (("en", one), ("de", other), *alternates))
+    here, there = evidence(hints, one, other), evidence(hints, other, one)
+    assert ("address" in here) == ("address" in there)
+    if not alternates:
+        assert ("hreflang" in here) == ("hreflang" in there) == ("address" not in here)
+
+
+TEXTS = st.one_of(st.text(), URLS)
+
+
+@given(TEXTS, TEXTS, st.one_of(st.none(), TEXTS), TEXTS)
+def test_any_texts_have_an_answer(one: str, other: str, canonical: str | None, third: str) -> None:
+    held = evidence(Hints(one, canonical, (("de", third),)), one, other, [third, third])
+    assert list(held) == [hint for hint in HINTS if hint in held]

@@ -1,0 +1,311 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from scrapy_simhash import PageFingerprinter
+from scrapy_simhash.judge.hints import Hints, read_canonical, read_hints
+from scrapy_simhash.judge.hints.markup import (
+    MAX_BASES,
+    MAX_IN_BODY,
+    MAX_IN_HEAD,
+    MAX_LINK_CHARACTERS,
+    MAX_LINKS,
+    MAX_STEPS,
+    links_in_head,
+    resolved,
+    steps_in_body,
+)
+from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
+from scrapy_simhash.page.compiled import compiled_reader
+from scrapy_simhash.page.text import parse
+from tests.judge.hints.urls import URLS
+
+URL = "https://example.com/boats/ferry?x=1"
+
+
+def hints_of(head: str, *headers: str, url: str = URL) -> Hints:
+    return read_hints(parse(f"<html><head>{head}</head><body><p>Fog.</body></html>"), url, headers)
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ('<link rel="canonical" href="https://example.com/ferry">', "https://example.com/ferry"),
+        ("<link href=' /ferry#top ' rel='Shortlink CANONICAL'>", "https://example.com/ferry"),
+        ('<link rel="canonical" href="pilot">', "https://example.com/boats/pilot"),
+        ('<link rel="canonical" href="//example.org/a">', "https://example.org/a"),
+        # as a request has it
+        ('<link rel="canonical" href="/bücher/a b">', "https://example.com/b%C3%BCcher/a%20b"),
+        ('<base href="/old/"><link rel="canonical" href="pilot">', "https://example.com/old/pilot"),
+        # a base counts for links before it too, the first one only
+        (
+            '<link rel="canonical" href="pilot"><base href="/old/"><base href="/new/">',
+            "https://example.com/old/pilot",
+        ),
+        (
+            '<base target="_top"><base href="/old/"><link rel="canonical" href="a">',
+            "https://example.com/old/a",
+        ),
+        ('<base href="javascript:x"><link rel="canonical" href="a">', "https://example.com/boats/a"),
+        # the same thing twice
+        (
+            '<link rel="canonical" href="/a"><link rel="canonical" href="http://www.example.com/a/">',
+            "https://example.com/a",
+        ),
+        (
+            '<link rel="canonical" href="mailto:a@example.com"><link rel="canonical" href="/a">',
+            "https://example.com/a",
+        ),
+        # a head that the parser ends too early
+        ('<p>Fog.</p><link rel="canonical" href="/a">', "https://example.com/a"),
+        # none, or none to be used
+        ("", None),
+        ('<link rel="canonical">', None),
+        ('<link rel="canonical" href="">', None),
+        ('<link rel="canonical" href="javascript:void(0)">', None),
+        ('<link rel="canonical" href="http://[broken/">', None),
+        ('<link rel="canonical" href="http://">', None),
+        ('<link rel="canonical" href="/a"><link rel="canonical" href="/b">', None),
+        ('<link rel="canonical-ish" href="/a">', None),
+        ('<meta property="canonical" content="/a">', None),
+        # in the text it is what somebody wrote there
+        ('<body><div><link rel="canonical" href="/a"></div>', None),
+    ],
+)
+def test_the_canonical_address(head: str, canonical: str | None) -> None:
+    assert hints_of(head).canonical == canonical
+
+
+def test_translations_with_their_languages() -> None:
+    hints = hints_of(
+        '<link rel="alternate" hreflang="en-GB" href="/uk/"><link rel=alternate hreflang=" DE " href="de">'
+        '<link rel="alternate" hreflang="x-default" href="https://example.com/">'
+        # a feed, a phone's page, a bad address, no language
+        '<link rel="alternate" hreflang="en" type="application/rss+xml" href="/feed">'
+        '<link rel="alternate" media="handheld" href="/m/"><link rel="alternate" hreflang="fr" href="tel:1">'
+    )
+    assert hints.alternates == (
+        ("en-gb", "https://example.com/uk/"),
+        ("de", "https://example.com/boats/de"),
+        ("x-default", "https://example.com/"),
+    )
+    assert hints.canonical is None
+
+
+def test_an_alternate_is_no_canonical_address() -> None:
+    hints = hints_of('<link rel="alternate canonical" hreflang="de" href="/de">')
+    assert (hints.canonical, hints.alternates) == (None, (("de", "https://example.com/de"),))
+
+
+def test_the_next_and_the_previous_page() -> None:
+    hints = hints_of(
+        '<link rel="next" href="?page=3"><link rel="Prev" href="?page=1"><link rel="first" href="?">'
+    )
+    assert list(hints.steps()) == [
+        "https://example.com/boats/ferry?page=3",
+        "https://example.com/boats/ferry?page=1",
+    ]
+    assert not list(hints_of('<link rel="first" href="/">').steps())
+    assert list(hints_of('<link rel="next" href="javascript:next()">').steps()) == []
+
+
+def test_http_headers_say_the_same() -> None:
+    hints = hints_of(
+        '<base href="https://example.org/">',
+        '<ferry>; rel="canonical", <?page=2>; rel=next',
+        "</de>; rel=alternate; hreflang=de; hreflang=AT",
+        "</feed>; rel=alternate; hreflang=de; type=application/rss+xml, </m>; rel=alternate",
+    )
+    assert (
+        hints.canonical == "https://example.com/boats/ferry"
+    )  # relative to the response, not to the markup's base
+    assert list(hints.steps()) == ["https://example.com/boats/ferry?page=2"]
+    assert hints.alternates == (("de", "https://example.com/de"), ("at", "https://example.com/de"))
+
+
+@pytest.mark.parametrize(
+    ("header", "canonical"),
+    [
+        ('</a>; rel="canonical"; anchor="/elsewhere"', None),
+        ('</a>; rel="canonical"; anchor="#top"', "https://example.com/a"),
+        ('</a>; rel="canonical"; anchor="http://[broken"', None),
+        ("<http://[broken>; rel=canonical", None),
+    ],
+)
+def test_a_header_may_be_about_another_page(header: str, canonical: str | None) -> None:
+    assert hints_of("", header).canonical == canonical
+
+
+def test_markup_and_header_that_disagree_name_nothing() -> None:
+    link = '<link rel="canonical" href="/a">'
+    assert hints_of(link, "</b>; rel=canonical").canonical is None
+    assert hints_of(link, "</a>; rel=canonical").canonical == "https://example.com/a"
+
+
+def test_links_of_the_text_are_looked_for_apart() -> None:
+    root = parse(
+        '<p><a rel="next nofollow" href="?page=2">older</a> <a rel="nofollow" href="/a">a</a> <a rel=prev>'
+    )
+    assert not list(read_hints(root, URL).steps())
+    assert list(steps_in_body(root, URL)) == ["https://example.com/boats/ferry?page=2"]
+
+
+def test_xhtml_that_an_xml_parser_has_read() -> None:
+    root = etree.fromstring(
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><base href="/old/"/>'
+        '<link rel="canonical" href="a"/></head><body><a rel="next" href="b"/></body></html>'
+    )
+    assert read_hints(root, URL).canonical == "https://example.com/old/a"
+    assert list(steps_in_body(root, URL)) == ["https://example.com/boats/b"]
+
+
+def test_a_page_that_says_very_much_is_not_read_to_its_end() -> None:
+    assert (
+        len(hints_of('<link rel="alternate" hreflang="de" href="/de">' * 2 * MAX_LINKS).alternates)
+        == MAX_LINKS
+    )
+    root = parse('<a rel="next" href="/2">' * 2 * MAX_LINKS)
+    assert len(list(steps_in_body(root, URL))) == MAX_STEPS
+    after = parse("<a href=/1>" * MAX_IN_BODY + '<a rel="next" href="/2">')
+    assert not list(steps_in_body(after, URL))
+    assert hints_of(f'<link rel="canonical" href="/{"x" * MAX_ADDRESS}">').canonical is None
+
+
+def test_a_head_of_very_many_links_is_not_read_to_its_end() -> None:
+    many = '<link rel="canonical">' * (MAX_IN_HEAD - 1)
+    last = '<link rel="canonical" href="/a">'
+    assert hints_of(f"{many}{last}").canonical == "https://example.com/a"
+    assert hints_of(f"{many}<link>{last}").canonical is None
+    assert_the_kernel_finds_the_same_links(parse(f"{many}{last}{last}"))
+    bases = "<base href=mailto:ann>" * (MAX_BASES - 1)
+    assert hints_of(f"{bases}<base href=/b/>").base == "https://example.com/b/"
+    assert hints_of(f"{bases}<base href=mailto:ann><base href=/b/>").base == URL
+
+
+def test_of_very_long_links_the_first_are_resolved() -> None:
+    long = MAX_LINK_CHARACTERS // 8_000
+    alternates = "".join(
+        f'<link rel="alternate" hreflang="de" href="/{n:04}{"x" * 7_995}">' for n in range(2 * long)
+    )
+    assert len(hints_of(alternates).alternates) == long
+    headers = [f'<{URL}{n:04}{"x" * 7_900}>; rel="alternate"; hreflang="de"' for n in range(2 * long)]
+    assert 0 < len(read_hints(parse(""), URL, headers).alternates) < long + 1
+    # What would name another page comes too late.
+    canonical = [f"<{URL}a>; rel=canonical", *(["<x>"] * MAX_LINKS), f"<{URL}b>; rel=canonical"]
+    assert read_hints(parse(""), URL, canonical).canonical == f"{URL}a"
+
+
+def test_a_canonical_address_counts_however_much_else_the_page_says() -> None:
+    alternates = '<link rel="alternate" hreflang="de" href="/de">' * MAX_LINKS
+    assert hints_of(f'{alternates}<link rel="canonical" href="/a">').canonical == "https://example.com/a"
+
+
+PIECES = (
+    *("<head>", "</head>", "<body>", "<link rel=canonical href='", "<link rel='next' href=\"", "'>", '">'),
+    *("/a", "/b", "<link rel=canonical href=/a>", "<link rel='canonical alternate' href=/a hreflang=de>"),
+    *("<link rel=Canonical href='/b'>", "<link rel>", "<link href=/a>", "<link rel=canonical href>"),
+    *(
+        "<base href=/a>",
+        "<base rel=canonical href=/b/>",
+        "<link rel=alternate type='text/html' hreflang=fr href=?fr>",
+        "<link rel=alternate type=application/rss+xml href=/feed>",
+        "<link rel=alternate hreflang=de href=/de>",
+        "<a rel=prev href=?2>",
+        "http://[",
+        "//",
+    ),
+    *("<!--", "\ud800", "&#0;"),
+)
+MARKUP = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+@given(
+    MARKUP,
+    st.one_of(st.text(), URLS),
+    st.lists(st.text(alphabet='<>/;="relcanonicalnextanchor, '), max_size=2),
+)
+def test_hints_are_read_from_any_page_and_leave_it_as_it_is(
+    markup: str, url: str, headers: list[str]
+) -> None:
+    root = parse(markup)
+    before = etree.tostring(root)
+    hints = read_hints(root, url, headers)
+    steps = [*hints.steps(), *steps_in_body(root, hints.base)]
+    for address in (*steps, *(target for _, target in hints.alternates), hints.canonical):
+        assert address is None or (address.startswith(("http://", "https://")) and "#" not in address)
+    assert etree.tostring(root) == before
+
+
+HEADERS = st.lists(
+    st.sampled_from(("", "</a>; rel=canonical", "</b>; rel=next", "</c>; rel=canonical; anchor=/d", "<")),
+    max_size=3,
+)
+
+
+@given(MARKUP, st.one_of(st.text(), URLS), HEADERS)
+def test_the_canonical_address_by_itself_is_that_of_all_hints(
+    markup: str, url: str, headers: list[str]
+) -> None:
+    root = parse(markup)
+    assert read_canonical(root, url, headers) == read_hints(root, url, headers).canonical
+
+
+@given(MARKUP)
+def test_the_kernel_finds_the_same_links(markup: str) -> None:
+    assert_the_kernel_finds_the_same_links(parse(markup))
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        # XHTML, and a name that is not in the namespace of HTML
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="a" href="b"/></head></html>',
+        '<html><x:head xmlns:x="x:x"><x:base x:href="c" href="d"/></x:head><head/></html>',
+        '<html><body><link rel="a" href="b" xml:href="c"/><p><link rel="a" href="b"/></p></body></html>',
+        # values that stand nowhere on the element
+        '<!DOCTYPE html [<!ENTITY e "f"><!ATTLIST link rel CDATA "canonical">]>'
+        '<html><head><link href="a&e;"/></head></html>',
+        '<!DOCTYPE html [<!ENTITY e "f">]><html><head><link rel="canonical" href="a&e;"/></head></html>',
+        # in what is not read
+        '<html><head hidden="hidden"><link rel="canonical" href="a"/></head></html>',
+        '<html hidden="hidden"><body hidden="hidden"><link rel="canonical" href="a"/></body></html>',
+        '<div hidden="hidden"><head><link rel="canonical" href="a"/></head></div>',
+        '<svg><head><link rel="canonical" href="a"/></head></svg>',
+    ],
+)
+def test_the_kernel_finds_the_same_links_in_xml(markup: str) -> None:
+    for resolves in (True, False):
+        parser = etree.XMLParser(resolve_entities=resolves)
+        assert_the_kernel_finds_the_same_links(etree.fromstring(markup, parser))
+
+
+def assert_the_kernel_finds_the_same_links(root: etree._Element) -> None:
+    reader = compiled_reader()
+    if reader is None:
+        return
+    links = list(links_in_head(root))
+    canonical = [link for link in links if link[0] is None or "canonical" in link[0].lower()]
+    # None leaves it to pure Python.
+    assert reader.links_in_head(root, None, MAX_IN_HEAD) in (None, links)
+    assert reader.links_in_head(root, b"canonical", MAX_IN_HEAD) in (None, canonical)
+    if not PageFingerprinter().read(root).may_name_canonical:
+        assert all(rel is None for rel, *_ in canonical)
+
+
+def test_a_head_is_not_read_for_a_canonical_address_that_it_surely_does_not_name() -> None:
+    way = PageFingerprinter()
+    named, other = (
+        way.read(f'<html><head><link rel="{rel}" href="/a"></head><body><p>Fog.').may_name_canonical
+        for rel in ("shortlink Canonical", "stylesheet")
+    )
+    assert named
+    assert other == (compiled_reader() is None)
+
+
+@given(st.one_of(st.text(), URLS), st.one_of(st.text(), URLS))
+def test_an_address_that_is_resolved_stays_what_it_is(base: str, href: str) -> None:
+    target = resolved(base, href)
+    assert target is None or resolved("https://example.org/", target) == target

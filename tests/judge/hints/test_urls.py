@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.judge.hints import url_key
+from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, _bare, trimmed
+from tests.judge.hints.urls import URLS
+
+#: Ways to write one address.
+SAME = [
+    "http://example.com/boats",
+    "https://example.com/boats",
+    "https://www.example.com/boats",
+    "http://WWW.Example.COM/boats",
+    "http://example.com.:80/boats",
+    "https://example.com:443/boats",
+    "http://example.com/boats/",
+    "http://example.com/boats//",
+    "http://example.com/boats#top",
+    "http://example.com/boats?",
+    "http://example.com/boats/index.html",
+    "http://example.com/boats/index.php",
+    "http://example.com/boats/Default.aspx",
+    "http://example.com/boats?utm_source=mail&utm_medium=email",
+    "http://example.com/boats?fbclid=IwAR3tq9",
+    "http://example.com/boats;jsessionid=A1B2",
+    "http://example.com/boats/index.jsp;JSESSIONID=A1B2?PHPSESSID=7",
+    " http://example.com/boats\n",
+]
+#: Addresses that may well lead elsewhere.
+OTHER = [
+    "http://example.com/Boats",
+    "http://example.com/boats.html",
+    "http://example.com/boats/index",
+    "http://example.com/index.html/boats",
+    "http://example.com/boats/index.php/night-pilot",
+    "http://example.com/boats?page=2",
+    "http://example.com/boats?sid=7f3a91c2",  # a session, or a shop
+    "http://example.com/boats?ref=homepage",
+    "http://example.com:8080/boats",
+    "http://www2.example.com/boats",
+    "http://ann@example.com/boats",
+    "http://example.org/boats",
+    "ftp://example.com/boats",
+]
+
+
+@pytest.mark.parametrize("url", SAME)
+def test_ways_to_write_an_address_have_one_key(url: str) -> None:
+    assert url_key(url) == "http://example.com/boats"
+
+
+def test_what_may_be_another_page_has_another_key() -> None:
+    keys = [url_key(url) for url in (SAME[0], *OTHER)]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://example.com/?b=2&a=1", "http://example.com?a=1&b=2"),
+        ("https://example.com?a=1&b=2&gclid=x", "http://example.com?a=1&b=2"),
+        ("https://example.com/index.html", "http://example.com"),
+        ("http://www.com/", "http://www.com"),  # a domain of its own
+        ("http://www.www.example.com/", "http://example.com"),
+        ("http://[2001:DB8::1]:8080/a", "http://[2001:db8::1]:8080/a"),
+        ("http://example.com/a%2fb/%e5%bf%97", "http://example.com/a%2Fb/%E5%BF%97"),
+        ("http://example.com/志", "http://example.com/%E5%BF%97"),
+    ],
+)
+def test_a_key_is_a_url(url: str, key: str) -> None:
+    assert url_key(url) == key
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "boats",
+        "/boats/",
+        "mailto:ann@example.com",
+        "http://[broken/",
+        "http://a:port/",
+        "http://",
+        "\ud800",
+    ],
+)
+def test_what_is_no_address_of_the_web_is_its_own_key(url: str) -> None:
+    assert url_key(url) == url
+
+
+def test_a_long_address_is_read_once() -> None:
+    # Quadratic reading of these would take minutes.
+    for path in ("/index.html" * 100_000, "/" * 1_000_000):
+        assert trimmed(path) == ""
+    assert _bare("www." * 100_000 + "example.com") == "example.com"
+
+
+@pytest.mark.parametrize("start", ["http://example.com/?", f"http://{'www.' * 90}example.com/?"])
+def test_an_address_that_is_too_long_is_its_own_key(start: str) -> None:
+    longest = start + "utm_source=" + "x" * (MAX_ADDRESS - len(start) - 11)
+    assert url_key(longest) == "http://example.com"
+    assert url_key(longest + "x") == longest + "x"
+
+
+# An empty query takes an address off the short way.
+@given(st.from_regex(re.compile(r"https?://[a-z0-9.-]+/(?:[\w./-]|/index\.html)*", re.ASCII), fullmatch=True))
+def test_a_simple_address_has_the_key_that_it_has_with_an_empty_query(url: str) -> None:
+    assert url_key(url) == url_key(f"{url}?")
+
+
+@given(st.one_of(st.text(), URLS))
+def test_a_key_is_its_own_key_whatever_the_text(url: str) -> None:
+    key = url_key(url)
+    assert url_key(key) == key

@@ -1,0 +1,431 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash.judge.rule import ClassicRule, Measured, Nearest, Rule, SimilarityRule
+from scrapy_simhash.judge.second_look import NOT_NEAR
+from scrapy_simhash.page.fingerprint import (
+    DOUBTFUL,
+    MINHASH_BYTES,
+    PART,
+    UNKNOWN,
+    WHOLE,
+    Fingerprint,
+    OwnPart,
+    similarity,
+    sketch,
+)
+from scrapy_simhash.page.fingerprint.identity import EVENT, IDENTITY_BYTES, JOB, identity_of
+from tests.examples import examples
+
+SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]
+
+
+def fingerprint(value: int, shared: int = 1000, subject: str = "night pilots") -> Fingerprint:
+    """Return a fingerprint of 1,000 shingles of which *shared* are those that all have."""
+    own = [shingle ^ 0x5555 for shingle in SHINGLES[shared:]]
+    scattered = [(shingle * 0xD1B54A32D192ED03 + 1) % 2**64 for shingle in own]
+    return Fingerprint(value, 1000, sketch(SHINGLES[:shared] + scattered, subject.split()))
+
+
+@pytest.mark.parametrize(
+    ("distance", "shared", "subject", "near"),
+    [
+        (0, 1000, "night pilots", True),
+        (8, 1000, "", True),
+        (9, 1000, "", False),  # too far to be a candidate
+        (9, 1000, "night pilots day", False),
+        (40, 1000, "night pilots", True),  # a candidate by its subject
+        (3, 950, "night pilots", True),
+        (3, 700, "night pilots", False),  # near by bits, but not by what they say
+        (3, 930, "day pilots", False),  # as alike as siblings are, and of another name
+        (3, 995, "day pilots", True),  # another headline over the same text
+    ],
+)
+def test_the_second_look_decides_about_candidates(
+    distance: int, shared: int, subject: str, near: bool
+) -> None:
+    a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared, subject)
+    rule = SimilarityRule()
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(a, b) == rule.similarity(b, a)
+
+
+@pytest.mark.parametrize(("distance", "near"), [(0, True), (3, True), (4, False)])
+def test_by_the_classic_rule_only_bits_count(distance: int, near: bool) -> None:
+    classic = ClassicRule()
+    a, b = fingerprint(0), fingerprint((1 << distance) - 1, shared=0)
+    assert (classic.similarity(a, b) is not None) is near
+
+
+def test_without_a_sketch_three_bits_decide() -> None:
+    rule = SimilarityRule()
+    assert rule.similarity(Fingerprint(0), Fingerprint(0b111)) == 1 - 3 / 64
+    assert rule.similarity(Fingerprint(0), Fingerprint(0b1111)) is None
+    assert rule.similarity(fingerprint(0), Fingerprint(0b1111)) is None
+    assert SimilarityRule(candidate_distance=2).similarity(Fingerprint(0), Fingerprint(0b111)) is None
+
+
+def test_candidates_are_looked_for_as_far_as_the_rule_may_accept_them() -> None:
+    assert SimilarityRule().reach == 8
+    assert ClassicRule().reach == 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (
+            SimilarityRule(),
+            "simhash distance <= 8 or equal titles, similarity >= 0.80"
+            " (0.70: equal titles, known site; 0.95: different titles)",
+        ),
+        (
+            SimilarityRule(16, 0.95),
+            "simhash distance <= 16 or equal titles, similarity >= 0.95"
+            " (0.925: equal titles, known site; 0.9875: different titles)",
+        ),
+        (SimilarityRule(2, 1.0), "simhash distance <= 2 or equal titles, equal text"),
+        (ClassicRule(2), "simhash distance <= 2"),
+    ],
+)
+def test_a_rule_says_itself_in_a_few_words(rule: Rule, words: str) -> None:
+    assert str(rule) == words
+
+
+def test_a_page_is_a_near_duplicate_of_itself_under_the_strictest_rule() -> None:
+    page = fingerprint(7)
+    assert SimilarityRule(0, 1.0).similarity(page, page) == 1.0
+    assert ClassicRule(0).similarity(page, page) == 1.0
+
+
+# --- Own parts: what is compared where something is known about the sites.
+
+SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of lisbon harbour"
+
+
+def own_part(shared: int = 1000, value: int = 8, tokens: int = 200) -> bytes:
+    """Return a part of a page of 1,000 shingles of which *shared* are those that all have."""
+    return OwnPart(PART, tokens, value, fingerprint(0, shared).sketch[:MINHASH_BYTES]).to_bytes()
+
+
+def page(own: bytes, value: int = 0, shared: int = 1000, subject: str = SAME) -> Fingerprint:
+    part = (
+        OwnPart.from_bytes(own)._replace(words=1 + shared)
+        if own and not OwnPart.from_bytes(own).words
+        else None
+    )
+    return replace(fingerprint(value, shared, subject), own=part.to_bytes() if part else own)
+
+
+def unknown(tokens: int = 200) -> bytes:
+    return OwnPart(UNKNOWN, tokens).to_bytes()
+
+
+def doubtful(tokens: int = 200) -> bytes:
+    return OwnPart(DOUBTFUL, tokens).to_bytes()
+
+
+def whole(tokens: int = 200) -> bytes:
+    return OwnPart(WHOLE, tokens).to_bytes()
+
+
+def with_words(own: bytes, words: int, whole: int = 400) -> bytes:
+    return OwnPart.from_bytes(own)._replace(words=words, whole=whole).to_bytes()
+
+
+def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
+    """Return a page that is far in bits and in shingles, as under another template; its own part may agree."""
+    return page(own, 2**30 - 1, 300, subject)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "near"),
+    [
+        # Too little is known: nearly the same text is a copy where the subjects are equal.
+        (page(unknown()), page(unknown(), 7, 950), True),
+        (page(unknown()), page(unknown(), 7, 995, OTHER), False),
+        (page(unknown()), page(unknown(), 7, 950, CLOSE), False),
+        (page(unknown()), page(unknown(), 7, 1000, CLOSE), True),  # the same text under a longer heading
+        (page(unknown()), page(doubtful(), 7, 995, OTHER), False),
+        (page(doubtful()), page(whole(), 7, 995, OTHER), False),
+        # Nothing of the second one is its site's, by what was learned after the first one came.
+        (page(unknown()), page(whole(), 7, 995, OTHER), True),
+        (page(unknown()), page(whole(), 7, 930, OTHER), False),
+        (page(unknown()), page(own_part(), 7, 995, OTHER), False),
+        # Or where the text is long.
+        (page(unknown(1000)), page(unknown(1000), 7, 995, OTHER), True),
+        (page(unknown(1000)), page(unknown(999), 7, 995, OTHER), False),
+        # Of one nothing is left out, and the other has this text under the template of a known site.
+        (page(unknown(), 8), elsewhere(own_part()), True),
+        (page(unknown(), 8), elsewhere(own_part(700)), False),
+        # Sites that repeat nothing of these pages: all their text.
+        (page(whole()), page(whole(), 7, 950), True),
+        (page(whole()), page(whole(), 7, 700), False),
+        # Of versions of one page less must agree, if both sites are known and the text is long enough.
+        (page(whole()), page(whole(), 7, 850), True),
+        (page(whole()), page(whole(), 7, 850, CLOSE), False),
+        (page(whole()), page(doubtful(), 7, 850), False),
+        (page(whole()), page(unknown(), 7, 850), False),
+        (page(whole(50)), page(whole(), 7, 850), True),
+        (page(with_words(whole(49), 1)), page(whole(), 7, 850), False),
+        (page(own_part()), elsewhere(own_part(850)), True),
+        (page(own_part()), elsewhere(own_part(750)), False),
+        (page(whole()), page(whole(), 7, 930, OTHER), False),
+        (page(whole()), page(whole(), 7, 995, OTHER), True),
+        # Own parts that agree, whatever surrounds them.
+        (page(own_part()), elsewhere(own_part(950, 15)), True),
+        (page(own_part()), elsewhere(own_part(1000, 2**40 - 1)), True),  # found by their subject
+        (page(own_part()), elsewhere(own_part(1000, 8 ^ 2**13 - 1), ""), False),  # found by nothing
+        (page(own_part()), elsewhere(own_part(1000, 8, 29)), False),  # too short to find a copy by
+        (page(own_part(tokens=30)), elsewhere(own_part(tokens=30)), True),
+        (page(whole(), 8), elsewhere(own_part()), True),
+        # Texts that agree in what the site repeats, and not in their own parts.
+        (page(own_part()), page(own_part(100, 2**30 - 1), 7, 990), False),
+        (page(own_part()), page(own_part(100, 2**30 - 1), 0, 1000, OTHER), False),
+        (page(own_part()), page(own_part(700), 0, 1000, OTHER), False),
+        # Short own parts confirm a copy of the same subject, and of no other.
+        (page(own_part(950, 0, 12)), page(own_part(1000, 0, 12), 7, 990), True),
+        (page(own_part(500, 0, 12)), page(own_part(1000, 0, 12), 7, 990), False),
+        (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
+        (page(own_part(1000, 0, 12)), page(own_part(1000, 0, 12), 7, 700), False),
+        # All of it is the site's.
+        (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 7, 990), True),
+        (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
+    ],
+)
+def test_own_parts_decide_where_something_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+    rule = SimilarityRule()
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(b, a) == rule.similarity(a, b)
+
+
+def test_own_parts_that_agree_say_how_similar_the_pages_are() -> None:
+    found = SimilarityRule().similarity(page(own_part()), elsewhere(own_part(950, 15)))
+    assert found == similarity(fingerprint(0).sketch, fingerprint(0, 950).sketch)
+    # Not nearer by what the site repeats.
+    found = SimilarityRule().similarity(page(own_part()), page(with_words(own_part(950, 15), 7), 0, 1000))
+    assert found == similarity(fingerprint(0).sketch, fingerprint(0, 950).sketch)
+
+
+def test_a_part_in_which_more_was_left_out_is_found_in_the_larger_one() -> None:
+    """The second of two pages came when more was known: half of the first one's own part is the site's by now."""
+    larger = own_part(1000, 0, 400)
+    smaller = OwnPart(PART, 200, 2**20, sketch(SHINGLES[:500], ())[:MINHASH_BYTES]).to_bytes()
+    rule = SimilarityRule()
+    assert rule.similarity(page(larger), page(smaller, 7, 960)) is not None
+    assert rule.similarity(page(larger), page(smaller, 7, 960, OTHER)) is None
+    stranger = OwnPart(PART, 200, 2**20, fingerprint(0, 0).sketch[:MINHASH_BYTES]).to_bytes()
+    assert rule.similarity(page(larger), page(stranger, 7, 960)) is None
+
+
+KIEL, ULM = (identity_of(JOB, [["nurse"], ["clinic"], [town]]) for town in ("kiel", "ulm"))
+ANYWHERE = identity_of(JOB, [["nurse"], ["clinic"], []])
+CONCERT = identity_of(EVENT, [["concert"], ["5"], ["ulm"]])
+
+
+def about(own: bytes, identity: bytes) -> bytes:
+    return OwnPart.from_bytes(own)._replace(identity=identity).to_bytes()
+
+
+OWN = st.one_of(
+    st.just(b""),
+    st.builds(unknown, st.integers(0, 2000)),
+    st.builds(whole, st.integers(0, 2000)),
+    st.builds(
+        own_part,
+        st.sampled_from([0, 100, 500, 900, 950, 1000]),
+        st.integers(0, 3),
+        st.sampled_from([0, 5, 29, 30, 900]),
+    ),
+    st.builds(
+        about, st.sampled_from([unknown(), doubtful(), whole(), own_part(), own_part(950, 9)]),
+        st.sampled_from([KIEL, ULM, ANYWHERE, CONCERT]),
+    ),
+)  # fmt: skip
+PAGES = st.builds(
+    page, OWN, st.integers(0, 7), st.sampled_from([0, 300, 700, 930, 1000]), st.sampled_from([SAME, OTHER, CLOSE, ""])
+)  # fmt: skip
+
+
+@given(PAGES, PAGES, st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9), SimilarityRule(20, 0.5)]))
+def test_which_page_came_first_does_not_matter(a: Fingerprint, b: Fingerprint, rule: SimilarityRule) -> None:
+    found = rule.similarity(a, b)
+    assert rule.similarity(b, a) == found
+    assert found is None or 0 <= found <= 1
+    # Where one has no own part, all is as if neither had.
+    bare = rule.similarity(replace(a, own=b""), replace(b, own=b""))
+    assert rule.similarity(replace(a, own=b""), b) == rule.similarity(a, replace(b, own=b"")) == bare
+    near = [(0, found, bare)] if (found, bare) != (None, None) else []
+    assert rule.compare_all(a, [b.compared_bytes()]) == near
+
+
+@given(
+    PAGES,
+    st.lists(PAGES, max_size=20),
+    st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9), ClassicRule()]),
+)
+def test_all_at_once_are_compared_as_each_alone(
+    page: Fingerprint, others: list[Fingerprint], rule: Rule
+) -> None:
+    near = rule.compare_all(page, [other.compared_bytes() for other in others])
+    assert [place for place, *_ in near] == sorted({place for place, *_ in near})
+    found = dict.fromkeys(range(len(others)))
+    found |= {place: similarity for place, similarity, _ in near}
+    assert found == {place: rule.similarity(page, other) for place, other in enumerate(others)}
+
+
+@settings(max_examples=examples(200))
+@given(PAGES, st.lists(PAGES, max_size=8), st.sampled_from([SimilarityRule(), SimilarityRule(2, 0.9)]))
+def test_the_nearest_page_tells_by_which_setting_it_would_be_a_near_duplicate(
+    page: Fingerprint, others: list[Fingerprint], rule: SimilarityRule
+) -> None:
+    found = rule.nearest(page, [other.compared_bytes() for other in others])
+    alike = [Measured(page, other, rule.min_similarity, rule.candidate_distance).alike for other in others]
+    if found is None:
+        assert max(alike, default=NOT_NEAR) == NOT_NEAR
+        return
+    assert (found.similarity, found.place) == (max(alike), alike.index(max(alike)))
+    at = round(found.threshold * 1000)
+    for thousandths in {1, 500, 800, 950, 1000, at, at + 1}.intersection(range(1, 1001)):
+        strict = SimilarityRule(rule.candidate_distance, thousandths / 1000)
+        assert (strict.similarity(page, others[found.place]) is not None) == (thousandths <= at)
+
+
+@pytest.mark.parametrize("size", [0, 7, 9, 135, 137, 140, 258, 260])
+def test_bytes_that_are_no_fingerprint_are_refused(size: int) -> None:
+    with pytest.raises(ValueError, match="bytes"):
+        SimilarityRule().compare_all(page(unknown(100)), [bytes(size)])
+
+
+@pytest.mark.parametrize("own", [unknown(), own_part()])
+def test_an_identity_of_another_length_is_refused(own: bytes) -> None:
+    data = page(about(own, KIEL)).compared_bytes()
+    for wrong in (data[:-1], data + b"x", data[:-IDENTITY_BYTES]):
+        with pytest.raises(ValueError, match="bytes"):
+            SimilarityRule().compare_all(page(unknown(100)), [wrong])
+
+
+@given(PAGES)
+def test_a_page_is_a_near_duplicate_of_itself_whatever_is_known(a: Fingerprint) -> None:
+    assert SimilarityRule().similarity(a, a) == 1.0
+
+
+# --- Identities: what structured data says a page is about.
+
+
+@pytest.mark.parametrize("own", [unknown(), doubtful(), whole(), own_part(), own_part(1000, 0, 12)])
+@pytest.mark.parametrize(
+    ("first", "second", "near"),
+    [
+        (KIEL, KIEL, True),
+        (KIEL, ULM, False),
+        # What only one of them says is no difference.
+        (KIEL, ANYWHERE, True),
+        (KIEL, b"", True),
+        (KIEL, CONCERT, True),
+    ],
+)
+def test_pages_about_different_things_are_not_near_duplicates(
+    own: bytes, first: bytes, second: bytes, near: bool
+) -> None:
+    rule = SimilarityRule()
+    a, b = page(about(own, first)), page(about(own, second), 1)
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(a, b) == rule.similarity(b, a)
+    # The report tells it: by all their text they are.
+    ((_, similarity, by_text),) = rule.compare_all(a, [b.compared_bytes()])
+    assert (similarity is not None) is near
+    assert by_text is not None
+
+
+@pytest.mark.parametrize("own", [unknown(), whole(), own_part()])
+def test_pages_with_one_text_are_near_duplicates_whatever_they_are_about(own: bytes) -> None:
+    assert SimilarityRule().similarity(page(about(own, KIEL)), page(about(own, ULM))) is not None
+
+
+def test_the_same_thing_makes_no_two_pages_near_duplicates() -> None:
+    a, b = page(about(own_part(), KIEL)), page(about(own_part(100, 2**30 - 1), KIEL), 7, 990)
+    assert SimilarityRule().similarity(a, b) is None
+
+
+@given(PAGES, PAGES, st.floats(0.001, 1), st.floats(0.001, 1))
+def test_a_greater_similarity_never_makes_a_pair_near_duplicates(
+    a: Fingerprint, b: Fingerprint, one: float, other: float
+) -> None:
+    low, high = sorted((one, other))
+    if SimilarityRule(8, high).similarity(a, b) is not None:
+        assert SimilarityRule(8, low).similarity(a, b) is not None
+
+
+@given(PAGES, PAGES)
+def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprint, b: Fingerprint) -> None:
+    near = SimilarityRule(8, 1.0).similarity(a, b)
+    has_equal_text = (a.value, a.sketch) == (b.value, b.sketch)
+    if a.own and b.own:
+        has_equal_text = has_equal_text and OwnPart.from_bytes(a.own).text == OwnPart.from_bytes(b.own).text
+    assert near == (1.0 if has_equal_text else None)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "near"),
+    [
+        # Of 400 words 20 are the page's own: a fortieth of all text is half of them.
+        (
+            page(with_words(own_part(1000, 0, 20), 1)),
+            page(with_words(own_part(1000, 0, 20), 2), 7, 975),
+            False,
+        ),
+        (
+            page(with_words(own_part(1000, 0, 20), 1)),
+            page(with_words(own_part(1000, 0, 20), 1), 7, 975),
+            True,
+        ),
+        # The site was not known yet when one of them came.
+        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
+        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
+        (page(with_words(doubtful(20), 1)), page(with_words(doubtful(20), 2), 7, 975), False),
+        # Or of neither.
+        (page(with_words(unknown(400), 1)), page(with_words(unknown(400), 2), 7, 975), True),
+        # As many words of many.
+        (
+            page(with_words(own_part(1000, 8, 200), 1)),
+            page(with_words(own_part(1000, 8, 200), 2), 7, 975),
+            True,
+        ),
+    ],
+)
+def test_few_own_words_must_agree(a: Fingerprint, b: Fingerprint, near: bool) -> None:
+    rule = SimilarityRule()
+    assert (rule.similarity(a, b) is not None) is near
+    assert rule.similarity(b, a) == rule.similarity(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "decided_by", "required"),
+    [
+        (page(whole()), page(whole(), 7, 950, CLOSE), "all text", 0.8),
+        (page(whole()), page(whole(), 7, 950), "all text", 0.7),
+        (page(whole()), page(whole(), 7, 930, OTHER), "title", 0.95),
+        (page(unknown()), page(unknown(), 7, 950, OTHER), "title", 0.98),
+        (page(own_part()), elsewhere(own_part(950, 15)), "unique text", 0.7),
+        (page(own_part(0)), page(own_part(1000), 7, 990), "unique text", 0.8),
+        (page(doubtful(20)), page(with_words(doubtful(20), 2), 7, 500), "few words", 0.8),
+        (page(about(whole(), KIEL)), page(about(whole(), ULM), 7, 990), "structured data", 0.8),
+    ],
+)
+def test_a_pair_says_what_decided_it(
+    a: Fingerprint, b: Fingerprint, decided_by: str, required: float
+) -> None:
+    for nearest in (SimilarityRule().nearest(a, [b.compared_bytes()]), nearest_in_pure_python(a, b)):
+        assert nearest is not None
+        assert (nearest.decided_by, round(nearest.required, 6)) == (decided_by, required)
+
+
+def nearest_in_pure_python(a: Fingerprint, b: Fingerprint) -> Nearest | None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("scrapy_simhash.judge.rule._native_look", lambda *of: None)
+        return SimilarityRule().nearest(a, [b.compared_bytes()])

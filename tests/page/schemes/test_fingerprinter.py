@@ -1,0 +1,220 @@
+"""Schemes where pages are read: the fingerprinter, the settings, stores, a detector, and other processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scrapy_simhash import (
+    Config,
+    NearDuplicateDetector,
+    PageFingerprinter,
+    SettingError,
+    Status,
+    StoreMismatch,
+    hamming_distance,
+)
+from scrapy_simhash.cli.postings import header_line, parsed_header
+from scrapy_simhash.config import SCHEMES, unused_settings
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.judge.rule import ClassicRule
+from scrapy_simhash.page.fingerprint import LongFingerprint
+from scrapy_simhash.page.schemes import SCHEMES as BUILT_IN
+from scrapy_simhash.page.schemes import Page
+from scrapy_simhash.store import Header
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.golden.texts import TEXTS
+from tests.page.schemes.golden import STORY, committed
+from tests.page.schemes.own import BY_LINKS, LONG
+
+OWN = "tests.page.schemes.own.BY_LINKS"
+LONG_PATH = "tests.page.schemes.own.LONG"
+OTHERS = SCHEMES[1:]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_scheme_by_name_makes_the_committed_fingerprints(name: str) -> None:
+    fingerprinter = PageFingerprinter(scheme=name)
+    golden = committed()[fingerprinter.scheme]
+    page = fingerprinter.from_html(STORY)
+    assert page is not None
+    assert page.hex == golden["page"]
+    assert page.sketch == page.own == b""
+    assert fingerprinter.read(STORY).fingerprint == page
+    text = fingerprinter.from_text(TEXTS["en"], "en")
+    assert text is not None
+    assert [text.hex] == [golden["en"]]
+    assert fingerprinter.from_texts([TEXTS["en"]], "en") == [text]
+
+
+def test_without_a_scheme_it_is_the_default_one() -> None:
+    default = PageFingerprinter()
+    assert default.scheme == "web-2"
+    assert PageFingerprinter(scheme="web").from_html(STORY) == default.from_html(STORY)
+    assert PageFingerprinter(Config(scheme="moz"), scheme="web").scheme == "web-2"
+
+
+def test_the_hash_of_the_text_is_the_same_in_all_schemes() -> None:
+    hashes = {PageFingerprinter(scheme=name).read(STORY).text_hash for name in SCHEMES}
+    assert len(hashes) == 1
+
+
+def test_the_features_are_counted_and_too_few_make_no_fingerprint() -> None:
+    fingerprinter = PageFingerprinter(scheme="moz")
+    short = "The fog comes in from the sea."
+    assert fingerprinter.from_text(short) is None
+    lenient = PageFingerprinter(Config(min_shingles=1, scheme="moz")).from_text(short)
+    assert lenient is not None
+    assert lenient.features == 7
+
+
+def test_near_duplicates_are_told_by_distance_alone() -> None:
+    fingerprinter = PageFingerprinter(scheme="fnv-words")
+    assert fingerprinter.rule == ClassicRule(3)
+    a, b = fingerprinter.from_html(STORY), fingerprinter.from_html(STORY.replace("three days", "four days"))
+    assert a is not None
+    assert b is not None
+    assert fingerprinter.is_near_duplicate(a, b) == (hamming_distance(a.value, b.value) <= 3)
+    other = fingerprinter.from_text(TEXTS["de"])
+    assert not fingerprinter.is_near_duplicate(a, other)
+
+
+def test_a_detector_compares_by_the_scheme() -> None:
+    detector = NearDuplicateDetector(Config(scheme="moz"))
+    assert detector.check(STORY, "https://example.com/ferry").status is Status.NEW
+    printed = STORY.replace("<main>", "<nav>Print</nav><main>")
+    again = detector.check(printed, "https://example.com/ferry?print=1")
+    assert (again.status, again.duplicate_of) == (Status.NEAR_DUPLICATE, "https://example.com/ferry")
+    assert detector.sites is None
+
+
+def test_a_scheme_of_ones_own_reads_the_tree_and_the_url() -> None:
+    fingerprinter = PageFingerprinter(Config(min_shingles=1), scheme=OWN)
+    assert fingerprinter.scheme == f"{OWN}-3"
+    linked = STORY.replace("</main>", "</main><a href=/fog>Fog</a>")
+    prints = [
+        fingerprinter.read(html, url=url).fingerprint
+        for html, url in [(STORY, ""), (linked, "https://example.com/"), (linked, "https://example.org/")]
+    ]
+    values = [one.value for one in prints if one is not None]
+    assert values[0] == BY_LINKS.value(Page(fingerprinter.extract(STORY)))
+    assert [one.features - prints[0].features for one in prints if one and prints[0]] == [0, 1, 1]
+
+
+def test_fingerprints_of_more_than_64_bits_are_for_no_crawl() -> None:
+    with pytest.raises(SettingError, match="SIMHASH_SCHEME must make fingerprints of at most 64 bits"):
+        NearDuplicateDetector(Config(scheme=LONG_PATH))
+
+
+def test_fingerprints_of_128_bits_are_compared_by_all_of_them() -> None:
+    fingerprinter = PageFingerprinter(Config(scheme=LONG_PATH, max_distance=3))
+    one = fingerprinter.from_html(STORY)
+    assert one is not None
+    value = LONG.value(Page(fingerprinter.extract(STORY)))
+    assert (one.value, one.hex) == (value, f"{value:032x}")
+    assert pickle.loads(pickle.dumps(one)) == one
+    for bits, is_near in ((1 << 127 | 1 << 64 | 1, True), (1 << 127 | 7 << 100, False)):
+        other = LongFingerprint(one.value ^ bits)
+        assert fingerprinter.is_near_duplicate(one, other) is is_near
+    assert fingerprinter.rule.similarity(one, LongFingerprint(one.value ^ 1)) == 127 / 128
+    with pytest.raises(OverflowError):
+        one.compared_bytes()
+
+
+# --- Settings.
+
+
+def test_another_scheme_is_compared_by_the_classic_rule_and_leaves_out_what_has_no_effect() -> None:
+    assert Config(scheme="moz") == Config(scheme="moz", rule="classic")
+    settings = {
+        "SIMHASH_SCHEME": "moz",
+        "SIMHASH_RULE": "similarity",
+        "SIMHASH_MIN_SIMILARITY": 0.9,
+        "SIMHASH_SHINGLE_SIZE": 3,
+        "SIMHASH_MAX_DISTANCE": 5,
+        "SIMHASH_BLOCKS": 8,
+    }
+    assert Config.from_settings(settings) == Config(scheme="moz", max_distance=5, blocks=8)
+    assert unused_settings(settings) == {
+        name: f"{name} ({settings[name]}) has no effect with SIMHASH_SCHEME = 'moz':"
+        " remove it, or set SIMHASH_SCHEME = 'web'"
+        for name in ("SIMHASH_RULE", "SIMHASH_MIN_SIMILARITY", "SIMHASH_SHINGLE_SIZE")
+    }
+    assert unused_settings({"SIMHASH_SCHEME": "moz", "SIMHASH_RULE": "classic"}) == {}
+    with pytest.warns(
+        UserWarning, match="SIMHASH_MASK_DIGITS .True. has no effect with SIMHASH_SCHEME = 'moz'"
+    ):
+        assert not Config(scheme="moz", mask_digits=True).mask_digits
+
+
+@pytest.mark.parametrize("scheme", ["Web", "", "moz-1", None, 3, ["moz"]])
+def test_what_cannot_be_a_scheme_is_refused(scheme: object) -> None:
+    with pytest.raises(
+        SettingError, match="SIMHASH_SCHEME must be one of web, classic, manku, fnv-words, slides,"
+    ):
+        Config(scheme=scheme)  # type: ignore[arg-type]
+
+
+def test_a_path_without_a_scheme_stops_at_the_start() -> None:
+    config = Config(scheme="no.such.scheme")
+    with pytest.raises(SettingError, match=r"SIMHASH_SCHEME: cannot import 'no\.such\.scheme'"):
+        NearDuplicateDetector(config)
+
+
+# --- Stores.
+
+
+@pytest.mark.parametrize("name", [*SCHEMES, OWN])
+def test_the_header_of_a_store_names_the_scheme_and_gives_its_setting_back(name: str) -> None:
+    config = Config(scheme=name)
+    header = header_for(config)
+    version = BUILT_IN[name].version if name in BUILT_IN else BY_LINKS.version
+    assert header.scheme == f"{name}-{version}"
+    assert Config.from_settings(header.settings) == config
+    assert Header.from_dict(header.to_dict()) == parsed_header(header_line(header)) == header
+    assert ("SIMHASH_SCHEME" in header.settings) == (name != "web")
+
+
+def test_a_store_of_another_scheme_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "pages.db"
+    SqliteStore(file, header_for(Config(scheme="moz"))).close()
+    with pytest.raises(
+        StoreMismatch, match=r"scheme is 'moz-1' there, 'slides-1' here\. Nothing was changed"
+    ):
+        SqliteStore(file, header_for(Config(scheme="slides")))
+    with pytest.raises(StoreMismatch, match="scheme is 'moz-1' there, 'web-2' here"):
+        SqliteStore(file, header_for(Config()))
+
+
+# --- Other processes.
+
+
+def test_a_fingerprinter_can_be_pickled_whatever_its_scheme() -> None:
+    for name in [*SCHEMES, OWN, LONG_PATH]:
+        fingerprinter = PageFingerprinter(scheme=name)
+        other = pickle.loads(pickle.dumps(fingerprinter))
+        assert other.scheme == fingerprinter.scheme
+        assert other.from_html(STORY) == fingerprinter.from_html(STORY)
+
+
+@pytest.mark.slow("a process of its own imports everything again")
+def test_another_process_makes_the_same() -> None:
+    fingerprinter = PageFingerprinter(scheme="slides")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        (reading,) = pool.map(fingerprinter.read, [STORY])
+    assert reading == fingerprinter.read(STORY)
+
+
+def test_the_default_imports_no_scheme() -> None:
+    program = (
+        "import sys; from scrapy_simhash import PageFingerprinter;"
+        f"PageFingerprinter().from_html({STORY!r});"
+        "print([name for name in sys.modules if 'schemes' in name])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout == "[]\n"

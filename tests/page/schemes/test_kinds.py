@@ -1,0 +1,204 @@
+"""Each kind of features: what it returns, and of which pages it returns nothing."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.language import tokenize
+from scrapy_simhash.page.schemes import (
+    XXH3,
+    CharacterGrams,
+    CyclicWindows,
+    Enumerated,
+    FeatureKind,
+    Headings,
+    Image,
+    Images,
+    Links,
+    Page,
+    Shingles,
+    TagPaths,
+    Title,
+    Words,
+    language,
+    letters,
+    page_type,
+    repeated,
+    schema_type,
+)
+from scrapy_simhash.page.schemes.kinds.character_grams import words_apart
+from scrapy_simhash.page.text import extract, parse, plain_text
+from tests.page.schemes import sources
+from tests.page.schemes.golden import STORY
+
+KINDS: list[FeatureKind] = [
+    Headings(),
+    *(CharacterGrams(), CyclicWindows(), Images(), Links(), Shingles(), TagPaths(), Title(), Words()),
+    *(Enumerated(language, ("en",)), Enumerated(page_type, ("article",))),
+]
+HOME = "https://example.com/news/"
+
+
+def page_of(html: str, url: str = HOME) -> Page:
+    root = parse(html)
+    return Page(extract(root), root, url)
+
+
+def text_page(text: str, code: str | None = "en") -> Page:
+    return Page(plain_text(text, code))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: type(kind).__name__)
+def test_an_empty_page_has_no_features_and_equal_pages_have_equal_ones(kind: FeatureKind) -> None:
+    assert list(kind(text_page("", None))) == []
+    assert list(kind(page_of(STORY))) == list(kind(page_of(STORY)))
+    assert {kind: 1}, "kinds are the keys of a scheme"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_shingles_stay_inside_their_paragraph(size: int) -> None:
+    page = text_page("The fog came in.\n\nThe sea.")
+    found = list(Shingles(size)(page))
+    assert "in the" not in found
+    assert found[-1] == {1: "sea", 2: "the sea", 3: "the sea"}[size]
+
+
+def test_shingles_of_a_zone_are_those_of_its_paragraphs() -> None:
+    page = page_of(STORY.replace("<p>It had", "<h2>Sixty years</h2><p>It had"))
+    assert list(Shingles(2, zone="heading")(page)) == ["sixty years"]
+    both = Counter(Shingles(2, zone="heading")(page)) + Counter(Shingles(2, zone="body")(page))
+    assert both == Counter(Shingles(2)(page))
+
+
+def test_a_stopword_is_required_where_enough_shingles_have_one() -> None:
+    long = page_of(STORY)
+    assert "last wooden" in set(Shingles(2)(long))
+    assert "last wooden" not in set(Shingles(2, "required")(long))
+    for page in (text_page("The last wooden ferry"), Page(plain_text(long.document.text, "zxx"))):
+        assert list(Shingles(2, "required")(page)) == list(Shingles(2)(page))
+
+
+def test_words_leave_out_stopwords_and_are_stemmed_afterwards() -> None:
+    page = text_page("The ferries of the harbours")
+    assert list(Words()(page)) == ["the", "ferries", "of", "the", "harbours"]
+    assert list(Words("removed", str.upper)(page)) == ["FERRIES", "HARBOURS"]
+    assert list(Words("removed")(Page(plain_text("The fog", "zxx")))) == ["the", "fog"]
+
+
+def test_character_grams_need_no_words() -> None:
+    assert list(CharacterGrams(2)(text_page("北京市，好", "zh"))) == ["北京", "京市", "市 ", " 好"]
+    assert list(CharacterGrams(9)(text_page("fog"))) == ["fog"]
+
+
+@given(st.text())
+def test_words_apart_are_the_tokens_where_scripts_have_spaces(text: str) -> None:
+    text = "".join(one for one in text if one < "\u0300" and one not in "_\u00ad")
+    assert words_apart(text) == tokenize(words_apart.__globals__["normalize"](text))
+
+
+def test_the_title_is_shingles_too() -> None:
+    assert Title(2)(page_of(STORY)) == ["the last", "last ferry", "ferry harbour", "harbour news"]
+
+
+def test_headings_are_those_of_the_page_and_not_of_its_navigation() -> None:
+    page = page_of(STORY.replace("<main>", "<nav><h2>The harbour</h2></nav><main>"))
+    assert list(Headings(2)(page)) == ["the last", "last ferry"]
+
+
+def test_links_are_absolute_and_without_fragments() -> None:
+    broken = '<a>None</a><a href="">Here</a><a href="//[">Broken</a>'
+    page = page_of(f'<a href="/fog#top">Fog</a><a href=" sea ">Sea</a>{broken}')
+    assert list(Links()(page)) == ["link https://example.com/fog", "link https://example.com/news/sea"]
+    assert list(Links()(Page(page.document))) == []
+
+
+def test_tag_paths_say_how_a_page_is_built_and_not_what_it_says() -> None:
+    kind = TagPaths()
+    html = "<html><body><main><p>{}<b>{}</b></main></body></html>"
+    fog, sea = (page_of(html.format(*words)) for words in (("Fog", "in May"), ("Sea", "and sky")))
+    assert list(kind(fog)) == list(kind(sea))
+    assert list(kind(fog))[-2:] == ["path html/body/main/p", "path html/body/main/p/b"]
+    assert max(path.count("/") for path in TagPaths(3)(fog)) == 2
+    deep = page_of("<div>" * 5_000)
+    assert len(list(kind(deep))) == 32
+
+
+def test_an_image_is_its_url_its_text_and_its_bytes() -> None:
+    data = "data:image/png;base64," + b64encode(b"fog").decode()
+    pages = [
+        page_of(f'<img src="/a.png" alt="Fog in May"><img src="{source}" alt="">')
+        for source in (data, data.replace("Zm9n", "c2Vh"), "data:,fog", "data:broken", "data:;base64,x")
+    ]
+    features = [list(Images()(page)) for page in pages]
+    assert features[0][:2] == ["image https://example.com/a.png", "image text fog in may"]
+    # Any change of the bytes is another feature, and flips nothing else.
+    assert features[0][2] != features[1][2]
+    assert features[0] == features[2]
+    assert features[3] == features[4] == features[0][:2]
+
+
+def test_a_perceptual_hash_is_a_function_in_the_place_of_the_description() -> None:
+    def brightness(image: Image) -> Iterable[int]:
+        return [sum(image.data) // len(image.data)] if image.data else []
+
+    kind = Images(brightness)
+    assert list(kind(page_of('<img src="data:,aa"><img src="data:,ab"><img src="/a.png">'))) == [97, 97]
+
+
+# --- Enumerated values.
+
+
+@pytest.mark.parametrize("count", [*range(1, 40), 64, 100])
+def test_an_enumerated_value_is_that_of_the_slides(count: int) -> None:
+    values = [repeated(ordinal, count) for ordinal in range(count)]
+    assert values == [sources.slides_enum(ordinal, count) for ordinal in range(count)]
+    assert len(set(values)) == count
+
+
+def test_of_two_values_one_is_all_zeros_and_the_other_all_ones() -> None:
+    assert [repeated(ordinal, 2) for ordinal in range(2)] == [0, 2**64 - 1]
+
+
+def test_values_are_told_by_the_page() -> None:
+    page = page_of(
+        '<html lang="en"><head><meta property="og:type" content="article"></head>'
+        '<body itemscope itemtype="https://schema.org/Recipe">The fog</body></html>'
+    )
+    assert (language(page), page_type(page), schema_type(page)) == ("en", "article", "Recipe")
+    assert list(Enumerated(page_type, ("website", "article"))(page)) == [2**64 - 1]
+    assert list(Enumerated(page_type, ("website", "product"))(page)) == []
+    plain = text_page("The fog")
+    assert (page_type(plain), schema_type(plain)) == (None, None)
+
+
+# --- The moving window.
+
+
+def test_a_window_depends_on_its_tokens_only() -> None:
+    kind = CyclicWindows(3)
+    words = ["fog", "sea", "sky", "fog", "ice", "fog", "sea", "sky", "rain"]
+    hashes = list(kind(text_page(" ".join(words))))
+    assert len(hashes) == len(words)
+    assert hashes[2] == hashes[7]
+    assert len(set(hashes[2:])) == len(words) - 3
+    longer = list(kind(text_page("a storm and " + " ".join(words))))
+    assert longer[5:] == hashes[2:]
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 63, 64, 65, 130])
+def test_windows_of_any_length_are_exact(length: int) -> None:
+    words = [chr(97 + place % 26) * (1 + place % 7) for place in range(200)]
+    kind = CyclicWindows(length, letters, XXH3)
+    hashes = list(kind(text_page(" ".join(words))))
+    by_words = dict.fromkeys(zip(*(words[start:] for start in range(length)), strict=False), 0)
+    assert len(set(hashes[length - 1 :])) <= len(by_words)
+    again = list(kind(text_page(" ".join(words[7:]))))
+    assert again[length - 1 :] == hashes[length + 6 :]
+    assert all(a != b for a, b in pairwise(hashes[: min(length, 20)]))

@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import Thread
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.page.fingerprint import sketch
+from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
+from scrapy_simhash.scope import host_of
+from tests.page.site.tables import packed
+
+#: Some pieces, the last one short.
+PIECES = packed([2, 4, 6, 9])
+A, B, C, D = (f"https://{name}.example/page" for name in "abcd")
+
+
+def about(subject: int | str) -> bytes:
+    return sketch([1, 2, 3], [f"subject{subject}"])
+
+
+def taught(sites: SiteProfiles, url: str, subjects: int = 20, pieces: bytes = PIECES) -> None:
+    for subject in range(subjects):
+        sites.learn(url, pieces, about(subject))
+
+
+class Keeper:
+    """Keeps profiles in a dictionary, and can be out of order."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+        self.works = True
+        self.loaded: list[str] = []
+
+    def load_site(self, host: str) -> bytes | None:
+        self._check()
+        self.loaded.append(host)
+        return self.kept.get(host)
+
+    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
+        self._check()
+        self.kept.update(profiles)
+
+    def _check(self) -> None:
+        if not self.works:
+            raise StoreUnavailable("the disk is full")
+
+
+@pytest.fixture
+def keeper() -> Keeper:
+    return Keeper()
+
+
+@pytest.fixture
+def _room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "MOST_HOSTS", 2)
+
+
+# --- One profile.
+
+
+def test_a_site_is_known_after_pages_of_six_subjects() -> None:
+    profile = SiteProfile()
+    # Subjects are told apart by 64 bits: of these six none share one.
+    distinct: dict[int, bytes] = {}
+    for number in range(100):
+        found = about(number)
+        probe = SiteProfile()
+        probe.learn(b"", found)
+        distinct.setdefault(probe._subjects, found)
+    known = []
+    for found in list(distinct.values())[:7]:
+        profile.learn(PIECES, found)
+        profile.learn(PIECES, found)
+        known.append((profile.is_known, profile.flags(PIECES) == b"\1\1\1\2"))
+    assert known == [(False, False)] * 5 + [(True, True)] * 2
+    assert profile.pages == 14
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 99), max_size=60), st.integers(0, 99)),
+        max_size=40,
+    )
+)
+def test_a_profile_comes_back_from_its_bytes(learned: list[tuple[list[int], int]]) -> None:
+    profile = SiteProfile()
+    for keys, subject in learned:
+        profile.learn(packed(keys), about(subject))
+    again = SiteProfile.from_bytes(profile.to_bytes())
+    assert (again.pages, again.is_known, again.known()) == (profile.pages, profile.is_known, profile.known())
+    for keys, _ in learned:
+        assert again.flags(packed(keys)) == profile.flags(packed(keys))
+    assert again.to_bytes() == profile.to_bytes()
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 16, b"x" * 18, b"x" * 32])
+def test_bytes_of_a_wrong_length_are_no_profile(data: bytes) -> None:
+    with pytest.raises(ValueError, match="a profile takes 17 bytes and 16 for each piece, got"):
+        SiteProfile.from_bytes(data)
+
+
+def test_a_profile_knows_when_its_first_page_came_and_keeps_that() -> None:
+    profile = SiteProfile()
+    profile.learn(PIECES, about(1), seen=1_790_000_000)
+    profile.learn(PIECES, about(2), seen=1_790_000_100)
+    assert SiteProfile.from_bytes(profile.to_bytes()).since == profile.since == 1_790_000_000
+
+
+def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
+    profile = SiteProfile()
+    for subject in range(20):
+        profile.learn(PIECES, about(subject))
+    profile.is_pinned = True
+    keeper.kept["a.example"] = before = profile.to_bytes()
+    sites = SiteProfiles(keeper)
+    taught(sites, A, pieces=packed([12, 14]))
+    profile.learn(packed([12, 14]), about(99))
+    assert profile.to_bytes() == sites.of(A).to_bytes() == before
+    assert sites.of(A).flags(PIECES) == bytes([1]) * 4
+    keeper.works = False
+    # There is nothing to be kept.
+    sites.keep()
+
+
+# --- Many.
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://WWW.Example.com:8080/a", "www.example.com"),
+        ("http://[::1]:80/", "::1"),
+        ("http://[broken/", ""),
+        ("no url", ""),
+        ("https://bücher.example/", "bücher.example"),
+    ],
+)
+def test_the_site_of_a_page_is_its_host(url: str, host: str) -> None:
+    assert host_of(url) == host
+
+
+def test_a_host_s_pages_change_no_other_host_s_profile() -> None:
+    sites = SiteProfiles()
+    taught(sites, A)
+    taught(sites, B, subjects=1)
+    before = sites.of(B).to_bytes()
+    # As a site does that repeats the sentences of others on all its pages.
+    taught(sites, A, subjects=64)
+    assert sites.of(B).to_bytes() == before
+    assert (sites.of(A).is_known, sites.of(B).is_known, sites.of(B).flags(PIECES)) == (True, False, None)
+
+
+@pytest.mark.usefixtures("_room_for_two")
+def test_the_host_that_was_not_used_for_longest_is_forgotten_without_a_store() -> None:
+    sites = SiteProfiles()
+    taught(sites, A)
+    taught(sites, B)
+    sites.of(A)
+    taught(sites, C)
+    assert [sites.of(url).pages for url in (A, C)] == [20, 20]
+    assert sites.of(B).pages == 0
+
+
+@pytest.mark.usefixtures("_room_for_two")
+def test_what_is_dropped_from_memory_comes_back_from_the_store(keeper: Keeper) -> None:
+    sites = SiteProfiles(keeper)
+    for url in (A, B, C, D):
+        taught(sites, url)
+        sites.keep()
+    assert sorted(keeper.kept) == [host_of(url) for url in (A, B, C, D)]
+    assert [(sites.of(url).pages, sites.of(url).is_known) for url in (A, B, C, D)] == [(20, True)] * 4
+    assert len(sites._profiles) == 2
+
+
+@pytest.mark.usefixtures("_room_for_two")
+def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
+    sites = SiteProfiles(keeper)
+    for _ in range(3):
+        sites.of(C), sites.of(D)
+        sites.learn(A, PIECES, about(0))
+    assert (keeper.kept, sites.of(A).pages) == ({}, 3)
+    sites.keep()
+    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
+    assert list(keeper.kept) == ["a.example"], "hosts of which nothing was learned are not written"
+
+
+def test_a_host_is_asked_for_once(keeper: Keeper) -> None:
+    sites = SiteProfiles(keeper)
+    taught(sites, A)
+    taught(sites, A)
+    assert keeper.loaded == ["a.example"]
+
+
+def test_while_the_store_does_not_work_a_site_is_unknown_and_asked_for_again(keeper: Keeper) -> None:
+    sites = SiteProfiles(keeper)
+    taught(sites, A)
+    sites.keep()
+    again = SiteProfiles(keeper)
+    keeper.works = False
+    assert not again.of(A).is_known
+    again.learn(A, PIECES, about(1))
+    keeper.works = True
+    again.keep()
+    # The few pages of the outage did not take the place of what was known.
+    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
+    assert again.of(A).is_known
+
+
+def test_what_could_not_be_written_is_written_later(keeper: Keeper) -> None:
+    sites = SiteProfiles(keeper)
+    taught(sites, A)
+    keeper.works = False
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            sites.keep()
+    assert sites.of(A).is_known
+    keeper.works = True
+    sites.keep()
+    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
+
+
+@pytest.mark.usefixtures("_room_for_two")
+def test_a_store_that_does_not_work_costs_no_more_memory_than_twice_as_many_hosts(keeper: Keeper) -> None:
+    sites = SiteProfiles(keeper)
+    taught(sites, A)
+    for number in range(50):
+        keeper.works = True
+        sites.of(f"https://{number}.example/")
+        keeper.works = False
+        taught(sites, f"https://{number}.example/", subjects=2)
+        with pytest.raises(StoreUnavailable):
+            sites.keep()
+        assert (len(sites._profiles), len(sites._changed)) <= (2, 2)
+
+
+def test_a_damaged_profile_is_learned_anew(keeper: Keeper) -> None:
+    keeper.kept["a.example"] = b"not a profile"
+    sites = SiteProfiles(keeper)
+    taught(sites, A)
+    sites.keep()
+    assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
+
+
+def test_threads_may_read_while_one_learns(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "MOST_HOSTS", 3)
+    sites = SiteProfiles(keeper)
+    urls = [f"https://{number}.example/" for number in range(9)]
+    wrong: list[Exception] = []
+
+    def read() -> None:
+        try:
+            for number in range(3_000):
+                sites.of(urls[number % 9]).flags(PIECES)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(900):
+        sites.learn(urls[number % 9], PIECES, about(number))
+        if number % 3 == 2:
+            sites.keep()
+    for thread in threads:
+        thread.join()
+    sites.keep()
+    assert wrong == []
+    assert [SiteProfile.from_bytes(keeper.kept[host_of(url)]).pages for url in urls] == [100] * 9

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_simhash.page.site import table
+from scrapy_simhash.page.site.table import PieceTable
+from tests.examples import examples
+from tests.page.site.tables import COMPILED, KINDS, LEAST, LEAST_SHORT, NaiveTable, packed
+
+BOTH = pytest.mark.parametrize("kind", KINDS)
+#: Of one bucket in a table of any size: so that buckets are full.
+_CROWDED = st.integers(0, 40).map(lambda number: (number // 2) * 2 * table.MOST_BUCKETS + number % 2)
+KEYS = _CROWDED | st.integers(0, 400) | st.integers(0, 2**64 - 1)
+#: Some hundreds of keys at once, so that tables grow.
+PAGES = st.lists(KEYS, max_size=30) | st.builds(
+    lambda start, count, step: [start + step * place for place in range(count)],
+    st.integers(0, 2**32),
+    st.integers(0, 400),
+    st.integers(1, 97),
+)
+LEARNED = st.lists(st.tuples(PAGES, st.integers(0, 63)), max_size=25)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["learn", "learn", "learn", "flags", "reload", "join"]), PAGES, st.integers(0, 63)
+    ),
+    max_size=25,
+)
+
+
+def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
+    found = kind(LEAST, LEAST_SHORT)
+    for keys, subject in learned:
+        found.learn(packed(keys), subject)
+    return found
+
+
+@BOTH
+@settings(max_examples=examples(15))
+@given(LEARNED, st.lists(KEYS, max_size=20))
+def test_a_table_is_the_naive_one(kind: Any, learned: list[tuple[list[int], int]], asked: list[int]) -> None:
+    found, naive = made(kind, learned), NaiveTable()
+    for keys, subject in learned:
+        naive.learn(keys, subject)
+    assert len(found) == len(naive.pieces)
+    assert dict(found.known()) == naive.known()
+    asked += [key for keys, _ in learned for key in keys[:5]]
+    expected = bytes(map(naive.flag, asked))
+    assert found.flags(packed(asked)) == (expected if any(expected) else None)
+
+
+@pytest.mark.skipif(COMPILED is None, reason="no kernel")
+@settings(max_examples=examples(100))
+@given(STEPS)
+def test_the_kernel_s_table_is_that_of_pure_python(steps: list[tuple[str, list[int], int]]) -> None:
+    pure, compiled = PieceTable(LEAST, LEAST_SHORT), COMPILED(LEAST, LEAST_SHORT)
+    for step, keys, subject in steps:
+        if step == "learn":
+            pure.learn(packed(keys), subject)
+            compiled.learn(packed(keys), subject)
+        elif step == "flags":
+            assert compiled.flags(packed(keys)) == pure.flags(packed(keys))
+        elif step == "reload":
+            data = pure.to_bytes()
+            pure, compiled = PieceTable(LEAST, LEAST_SHORT), COMPILED(LEAST, LEAST_SHORT)
+            pure.load(data)
+            compiled.load(data)
+        else:
+            # Subjects may be 0 in bytes that nobody has checked.
+            data = b"".join(packed([key, key * (subject % 3) % 2**64]) for key in keys)
+            pure.load(data)
+            compiled.load(data)
+        assert (len(compiled), compiled.to_bytes()) == (len(pure), pure.to_bytes())
+        assert compiled.known() == pure.known()
+
+
+def ordered(found: Any) -> dict[int, list[bytes]]:
+    """Return the pieces in their order by the bucket of a table of full size.
+
+    A table that grew since one bucket was full may have more buckets than one that was loaded; none is forgotten there.
+    """
+    data, buckets = found.to_bytes(), defaultdict[int, list[bytes]](list)
+    for start in range(0, len(data), 16):
+        piece = data[start : start + 16]
+        buckets[(int.from_bytes(piece[:8], "little") >> 1) % table.MOST_BUCKETS].append(piece)
+    return buckets
+
+
+@BOTH
+@settings(max_examples=examples(60))
+@given(LEARNED, LEARNED)
+def test_a_table_that_was_loaded_goes_on_like_the_one_it_was(
+    kind: Any, learned: list[tuple[list[int], int]], later: list[tuple[list[int], int]]
+) -> None:
+    former = made(kind, learned)
+    again = kind(LEAST, LEAST_SHORT)
+    again.load(former.to_bytes())
+    assert ordered(again) == ordered(former)
+    for keys, subject in later:
+        former.learn(packed(keys), subject)
+        again.learn(packed(keys), subject)
+        assert again.flags(packed(keys)) == former.flags(packed(keys))
+    # What is evicted next depends on the order in which pieces came.
+    assert ordered(again) == ordered(former)
+
+
+@BOTH
+def test_a_table_takes_at_most_64_kib_and_keeps_what_it_knows(kind: Any) -> None:
+    found = kind(LEAST, LEAST_SHORT)
+    of_site = packed([2 * number * 0x9E3779B97F4A7C15 % 2**64 for number in range(1, 101)])
+    for subject in range(LEAST):
+        found.learn(of_site, subject)
+    for number in range(200):
+        keys = [((number * 500 + place) * 0xD1B54A32D192ED03) % 2**64 for place in range(500)]
+        found.learn(packed(keys), number % 64)
+    assert len(found.to_bytes()) <= 64 * 1024
+    assert len(found) <= table.BUCKET * table.MOST_BUCKETS
+    assert found.flags(of_site) == bytes([table.SITE]) * 100
+
+
+@BOTH
+def test_a_piece_is_the_site_s_from_six_subjects_on_and_a_short_one_from_twelve(kind: Any) -> None:
+    found = kind(LEAST, LEAST_SHORT)
+    flags = []
+    for subject in range(12):
+        found.learn(packed([2, 3]), subject)
+        found.learn(packed([2, 3]), subject)
+        flags.append(tuple(found.flags(packed([2, 3])) or b"\0\0"))
+    # Subjects 1 to 12: half of what it takes makes a piece doubtful.
+    assert flags == [(0, 0)] * 2 + [(2, 0)] * 3 + [(1, 2)] * 6 + [(1, 1)]
+    assert found.known() == [(3, 12), (2, 12)]
+
+
+@BOTH
+def test_a_table_grows_before_it_forgets(kind: Any) -> None:
+    """The text that all pages of a site share is learned although more pieces than eight meet in a bucket."""
+    keys = [(number * 0x9E3779B97F4A7C15) % 2**64 & ~1 for number in range(1, 97)]
+    found = kind(LEAST, LEAST_SHORT)
+    for subject in range(LEAST):
+        found.learn(packed(keys), subject)
+    assert len(found.known()) == len(keys)
+
+
+@BOTH
+def test_a_full_bucket_loses_the_piece_with_the_fewest_subjects_then_the_oldest(kind: Any) -> None:
+    found = kind(LEAST, LEAST_SHORT)
+    same_bucket = [2 * table.MOST_BUCKETS * number for number in range(1, 11)]
+    for key in same_bucket[:8]:
+        found.learn(packed([key]), 0)
+    found.learn(packed(same_bucket[:1]), 1)
+
+    def there() -> list[int]:
+        data = found.to_bytes()
+        return sorted(int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 16))
+
+    found.learn(packed(same_bucket[8:9]), 0)
+    assert there() == [same_bucket[0], *same_bucket[2:9]], "the second: the first has two subjects"
+    for subject in range(LEAST):
+        found.learn(packed(there()), subject)
+    before = there()
+    found.learn(packed(same_bucket[9:]), 0)
+    assert there() == before, "all that is left is the site's"

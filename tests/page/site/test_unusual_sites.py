@@ -1,0 +1,313 @@
+"""Sites unlike those that learning was made for: what happens is stated, and costs bounded memory and time."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
+from scrapy_simhash.judge.rule import Near, SimilarityRule
+from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
+from scrapy_simhash.page.site import SiteProfile, profiles
+from scrapy_simhash.store import Claim, MemoryStore, Posting
+from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
+from scrapy_simhash.store.sqlite import SqliteStore
+
+#: Bytes: 64 KiB of pieces, and what stands before them.
+MOST_PROFILE = 64 * 1024 + 17
+SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
+TITLES = (
+    "Nurse",
+    "Cook",
+    "Driver",
+    "Clerk",
+    "Baker",
+    "Gardener",
+    "Tailor",
+    "Florist",
+    "Courier",
+    "Plumber",
+    "Teacher",
+    "Roofer",
+    "Joiner",
+    "Potter",
+    "Miller",
+)
+SHARED = " ".join(
+    f"<p>All prices of the {a} and the {b} are in euros and contain the {c} tax, unless the {d} tells you of it.</p>"
+    for a, b, c, d in [random.Random(n).choices(SYLLABLES, k=4) for n in range(8)]
+)
+
+
+def words(draw: random.Random, number: int) -> str:
+    return " ".join("".join(draw.choices(SYLLABLES, k=3)) for _ in range(number))
+
+
+def html(title: str, text: str) -> str:
+    return f"<html><head><title>{title}</title></head><body><main><h1>{title}</h1>{text}</main></body></html>"
+
+
+def profile_of(detector: NearDuplicateDetector, url: str) -> SiteProfile:
+    assert detector.sites is not None
+    return detector.sites.of(url)
+
+
+def own_of(detector: NearDuplicateDetector, page: str, url: str) -> OwnPart:
+    fingerprint = detector.read(page, url).fingerprint
+    assert fingerprint is not None
+    return OwnPart.from_bytes(fingerprint.own)
+
+
+class Work(MemoryStore):
+    """A store that counts the candidates of each page."""
+
+    most_found = 0
+
+    def look(self, posting: Posting) -> Claim:
+        _, counts = self._index(posting.scope).nearest([posting.fingerprint.value], 1)
+        self.most_found = max(self.most_found, counts[0])
+        return super().look(posting)
+
+    def claim(self, posting: Posting) -> Claim:
+        self.look(posting)
+        return super().claim(posting)
+
+
+class Site:
+    """Pages of one host, through one detector; counts what that costs."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.store = Work()
+        self.detector = NearDuplicateDetector(store=self.store)
+        self.statuses: Counter[str] = Counter()
+        self.kinds: Counter[int] = Counter()
+        self.most_compared = self._compared = 0
+        compare_all = SimilarityRule.compare_all
+
+        def counted(rule: SimilarityRule, one: Fingerprint, others: Sequence[bytes]) -> list[Near]:
+            self._compared = len(others)
+            return compare_all(rule, one, others)
+
+        monkeypatch.setattr(SimilarityRule, "compare_all", counted)
+
+    def crawl(self, pages: int, page_of: Callable[[random.Random, int], str]) -> None:
+        draw = random.Random(1)
+        for number in range(pages):
+            url = f"https://site.example/{number}"
+            reading = self.detector.read(page_of(draw, number), url)
+            assert reading.fingerprint is not None
+            self.kinds[OwnPart.from_bytes(reading.fingerprint.own).kind] += 1
+            self._compared = 0
+            self.statuses[self.detector.conclude(reading, url).status.value] += 1
+            self.most_compared = max(self.most_compared, self._compared)
+
+    @property
+    def profile(self) -> SiteProfile:
+        return profile_of(self.detector, "https://site.example/")
+
+
+SIZES = [300, pytest.param(10_000, marks=pytest.mark.slow("it reads 10,000 pages"))]
+
+
+@pytest.mark.parametrize("pages", SIZES)
+@pytest.mark.parametrize("own_words", [3, 40])
+def test_near_equal_pages_with_different_titles_are_new_and_cost_bounded_work(
+    own_words: int, pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(monkeypatch)
+    site.crawl(
+        pages,
+        lambda draw, number: html(
+            words(draw, 3),
+            f"{SHARED}<p>In the end the {words(draw, own_words)} is of all that there is.</p>",
+        ),
+    )
+    assert site.statuses == {"new": pages}
+    # The first pages of six subjects teach, of which two may count as one by chance; a few more are needed until an
+    # own part is not in doubt.
+    assert 6 <= site.kinds[UNKNOWN] <= 8
+    assert site.kinds[WHOLE] == 0
+    assert site.kinds[DOUBTFUL] < pages / 10
+    assert site.kinds[PART] == pages - site.kinds[UNKNOWN] - site.kinds[DOUBTFUL]
+    assert site.most_compared <= MOST_COMPARED
+    # By the shared text; and those whose own part is within reach by chance.
+    assert site.store.most_found <= 1.1 * MOST_NEARBY
+    assert len(site.profile.to_bytes()) <= MOST_PROFILE
+
+
+@pytest.mark.parametrize("pages", SIZES)
+def test_near_equal_pages_with_one_title_are_copies_of_the_first_and_their_host_is_never_known(
+    pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(monkeypatch)
+    site.crawl(
+        pages, lambda draw, number: html("All our prices", f"{SHARED}<p>This is page {number} of them.</p>")
+    )
+    assert site.statuses == {"new": 1, "near_duplicate": pages - 1}
+    assert site.kinds == {UNKNOWN: pages}
+    assert site.most_compared == 1
+    assert (site.profile.subjects, site.profile.is_known, site.profile.pages) == (1, False, pages)
+
+
+@pytest.mark.parametrize(
+    "title", ["All our prices", ""], ids=["one subject on all pages", "no subject on any page"]
+)
+def test_a_site_of_one_subject_or_none_is_never_known_and_compared_by_all_text(
+    title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def page(draw: random.Random, number: int) -> str:
+        # Page after page comes again with a few other words.
+        draw = random.Random(number // 2)
+        text = f"<p>{words(draw, 40)} the of and a.</p><p>{words(draw, 40)} in to is it.</p>"
+        return (html(title, text) if title else f"<main>{text}</main>").replace("in to", f"in {number} to")
+
+    site = Site(monkeypatch)
+    site.crawl(200, page)
+    assert site.statuses == {"new": 100, "near_duplicate": 100}
+    assert site.kinds == {UNKNOWN: 200}
+    assert (site.profile.subjects, site.profile.is_known, site.profile.known()) == (1, False, [])
+    assert site.detector.sites is not None
+    assert site.detector.sites.known == 0
+
+
+@pytest.mark.parametrize("pages", [300, pytest.param(3_000, marks=pytest.mark.slow("it reads 3,000 pages"))])
+def test_of_random_words_nothing_is_taken_out_and_the_profile_stays_small(
+    pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(monkeypatch)
+    site.crawl(
+        pages,
+        lambda draw, number: html(words(draw, 3), "".join(f"<p>{words(draw, 30)}.</p>" for _ in range(10))),
+    )
+    assert site.statuses == {"new": pages}
+    assert 6 <= site.kinds[UNKNOWN] <= 8
+    assert site.kinds[WHOLE] == pages - site.kinds[UNKNOWN]
+    assert site.profile.is_known
+    assert site.profile.known() == []
+    # Each page has some thirty pieces that never come again; the table is full after 150 pages.
+    assert MOST_PROFILE - 1024 < len(site.profile.to_bytes()) <= MOST_PROFILE
+    assert site.most_compared <= MOST_COMPARED
+
+
+class WithoutOwnParts(MemoryStore):
+    """A store as somebody may have written it who knows of no own parts."""
+
+    def claim(self, posting: Posting) -> Claim:
+        fingerprint = Fingerprint(posting.fingerprint.value, sketch=posting.fingerprint.sketch)
+        return super().claim(posting._replace(fingerprint=fingerprint))
+
+
+def test_with_a_store_that_drops_own_parts_pages_are_compared_by_all_text() -> None:
+    board = make_site(PLANS[0], 0)
+    learning, plain = (
+        NearDuplicateDetector(store=WithoutOwnParts()),
+        NearDuplicateDetector(Config(site_learning=False), MemoryStore()),
+    )
+    for page in board.pages:
+        found, expected = (detector.check(page.html, page.url) for detector in (learning, plain))
+        assert found == expected
+    # It has learned all the same.
+    assert profile_of(learning, board.pages[0].url).is_known
+
+
+@pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "file"])
+def test_twenty_thousand_hosts_of_a_page_each_keep_no_more_than_a_thousand_profiles(
+    is_kept: bool, tmp_path: Path
+) -> None:
+    store = SqliteStore(tmp_path / "pages.sqlite") if is_kept else None
+    detector = NearDuplicateDetector(store=store)
+    assert detector.sites is not None
+    reading = detector.read(html("Nurse in Kiel", SHARED), "https://0.example/")
+    assert reading.fingerprint is not None
+    sites = detector.sites
+    for number in range(20_000):
+        url = f"https://{number}.example/"
+        # All that a page costs here but its claim, of which other tests tell.
+        sites.of(url)
+        sites.learn(url, reading.pieces, reading.fingerprint.sketch)
+        if number % 500 == 499:
+            sites.keep()
+        assert len(sites._profiles) <= profiles.MOST_HOSTS
+        assert len(sites._changed) <= 500
+    assert sites.of("https://19999.example/").pages == 1
+    assert sites.of("https://0.example/").pages == (1 if is_kept else 0)
+    # A profile takes as much as it has learned: 2 KiB for the first pieces.
+    assert sum(len(profile.to_bytes()) for profile in sites._profiles.values()) < 2048 * profiles.MOST_HOSTS
+    if store is not None:
+        store.close()
+
+
+@pytest.mark.parametrize(
+    "hosts", [1_200, pytest.param(5_000, marks=pytest.mark.slow("it learns 35,000 pages"))]
+)
+def test_hosts_that_are_more_than_fit_in_memory_become_known_with_a_file_and_never_without(
+    hosts: int, tmp_path: Path
+) -> None:
+    """Page after page from another host, so that each profile has gone from memory when it is needed again."""
+    with closing(SqliteStore(tmp_path / "pages.sqlite")) as store:
+        kept, forgotten = NearDuplicateDetector(store=store), NearDuplicateDetector()
+        for title in TITLES:
+            reading = kept.read(html(f"{title} in Kiel", SHARED), "https://0.example/")
+            assert reading.fingerprint is not None
+            for detector in (kept, forgotten):
+                sites = detector.sites
+                assert sites is not None
+                for number in range(hosts):
+                    sites.learn(f"https://{number}.example/", reading.pieces, reading.fingerprint.sketch)
+                    if number % 500 == 499:
+                        sites.keep()
+                    assert len(sites._profiles) <= profiles.MOST_HOSTS
+                    assert len(sites._changed) <= 500
+                sites.keep()
+        page = html("Painter in Kiel", f"{SHARED}<p>{words(random.Random(3), 60)} the and of a.</p>")
+        for number in (0, hosts // 2, hosts - 1):
+            url = f"https://{number}.example/"
+            assert profile_of(kept, url).pages == len(TITLES)
+            assert profile_of(forgotten, url).pages <= 1
+            assert (own_of(kept, page, url).kind, own_of(forgotten, page, url).kind) == (PART, UNKNOWN)
+        assert sum(1 for _ in store.sites()) == hosts
+
+
+@pytest.mark.parametrize(
+    ("scope", "stolen"),
+    [
+        pytest.param("crawl", None, id="all sentences on each page"),
+        # A page with one sentence that is not on other pages of the hostile site may be a copy of the page with it.
+        pytest.param("host", 12, id="twelve sentences on each page, scope host"),
+    ],
+)
+def test_a_hostile_site_does_not_change_what_is_said_of_the_pages_of_another_one(
+    scope: str, stolen: int | None
+) -> None:
+    """Between the pages of a job board come those of a site that repeats its sentences, under titles of its own."""
+    board = make_site(PLANS[0], 0)
+    lines = [line for page in board.pages for line in re.findall(r"<p>[^<]{40,}</p>", page.html)]
+    config = Config(scope=scope)
+    attacked, alone = NearDuplicateDetector(config), NearDuplicateDetector(config)
+    draw = random.Random(5)
+    for number, page in enumerate(board.pages):
+        for copy in range(5):
+            text = "".join(draw.sample(lines, stolen) if stolen else lines)
+            attacked.check(html(words(draw, 3), text), f"https://hostile.example/{number}/{copy}")
+        found, expected = (said_of(detector, page.html, page.url) for detector in (attacked, alone))
+        assert found == expected
+    hostile = profile_of(attacked, "https://hostile.example/")
+    profile, undisturbed = (profile_of(detector, board.pages[0].url) for detector in (attacked, alone))
+    assert profile.to_bytes() == undisturbed.to_bytes()
+    # Both have learned: the hostile site has the sentences of single pages of the other one in its profile.
+    assert len(hostile.known()) > len(profile.known()) > 0
+
+
+def said_of(detector: NearDuplicateDetector, page: str, url: str) -> tuple[object, ...]:
+    """Return all that a verdict says but what the pages of all hosts are in: numbers of clusters, and near misses."""
+    verdict = detector.check(page, url)
+    own = verdict.fingerprint and verdict.fingerprint.own
+    return replace(verdict, cluster=None, near_miss=None), verdict.fingerprint, own
