@@ -81,7 +81,7 @@ def test_the_kernel_s_table_is_that_of_pure_python(steps: list[tuple[str, list[i
 def ordered(found: Any) -> dict[int, list[bytes]]:
     """Return the pieces in their order by the bucket of a table of full size.
 
-    A table that grew since one bucket was full may have more buckets than one that was loaded; none is forgotten there.
+    A table that grew since one bucket was full may have more buckets than one that was loaded: nothing is lost by it.
     """
     data, buckets = found.to_bytes(), defaultdict[int, list[bytes]](list)
     for start in range(0, len(data), 16):
