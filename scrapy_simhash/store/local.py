@@ -11,10 +11,12 @@ from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.candidates import (
+    BLOCKS,
     BY_ALL,
     BY_TEXT,
     FINGERPRINTS,
     distance_of,
+    index_for,
     search,
     tell_crowd,
     values_by,
@@ -22,7 +24,6 @@ from scrapy_simhash.store.candidates import (
 )
 from scrapy_simhash.store.damage import ContentDamaged
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS, index_for
 from scrapy_simhash.verdict import NearMiss
 
 

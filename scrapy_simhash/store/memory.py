@@ -11,12 +11,10 @@ from typing import Any
 
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Page, Posting, Run, Visit
+from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.store.columns import Keys, OwnParts, Urls
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS
-from scrapy_simhash.store.keys import Keys
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
-from scrapy_simhash.store.own_parts import OwnParts
-from scrapy_simhash.store.urls import Urls
 
 
 class _Rows:

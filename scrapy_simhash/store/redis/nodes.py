@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store.damage import Damage
-from scrapy_simhash.store.redis.connection import Server, library
+from scrapy_simhash.store.redis.connection import Server, Servers, library
 from scrapy_simhash.store.redis.line import Asker, Line
 from scrapy_simhash.store.redis.replica import Compared
-from scrapy_simhash.store.redis.servers import Servers
 
 #: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
 _PAUSE, _MOVING = 0.5, 0.05
