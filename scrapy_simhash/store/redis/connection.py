@@ -62,20 +62,19 @@ class Server:
         >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379", {"db": 0}).identity
         True
         """
-        taken = self.client(1, is_async=False).connection_pool.connection_kwargs
+        taken = self.client(1).connection_pool.connection_kwargs
         host = str(taken.get("host") or "localhost").lower()
         host = "localhost" if host in _THIS_MACHINE else host
         address = taken.get("path") or f"{host}:{taken.get('port') or 6379}"
         return f"{address}/{taken.get('db') or 0}"
 
-    def client(self, timeout: float, *, is_async: bool) -> Any:
-        """Return a client of redis-py that tries everything once and takes answers as bytes.
+    def client(self, timeout: float) -> Any:
+        """Return an asyncio client of redis-py that tries everything once and takes answers as bytes.
 
         *timeout* is for every answer, in seconds, unless the server's options have one. Connects at the first
         command. Raises StoreError if redis-py is missing or too old, SettingError for options that it does not take.
         """
         redis = library()
-        kind = redis.asyncio if is_async else redis
         address, _, query = self.url.partition("?")
         try:
             _ = urlsplit(address).port
@@ -93,10 +92,12 @@ class Server:
         query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
         options = {name: value for name, value in self.options.items() if name in suitable}
         # The same claim sent again would find itself.
-        once = kind.retry.Retry(redis.backoff.NoBackoff(), 0)
+        once = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
         try:
             times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
-            return kind.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times, **options)
+            return redis.asyncio.Redis.from_url(
+                f"{address}?{query}", protocol=2, retry=once, **times, **options
+            )
         except (TypeError, ValueError) as error:
             raise SettingError(
                 f"SIMHASH_REDIS_URL, REDIS_URL or REDIS_PARAMS has a wrong value for the Redis server {self}: {error}"

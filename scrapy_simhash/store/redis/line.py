@@ -161,7 +161,7 @@ class Line(Asker):
 
     def __init__(self, server: Server, place: str, keys: Sequence[str], timeout: float) -> None:
         super().__init__(place, keys)
-        self._client = server.client(timeout, is_async=True)
+        self._client = server.client(timeout)
         self._waiting: deque[tuple[tuple[Any, ...], asyncio.Future[Any]]] = deque()
         self._trip: asyncio.Task[None] | None = None
         self._last = time.monotonic()

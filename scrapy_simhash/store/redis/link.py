@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from struct import Struct
@@ -120,14 +121,13 @@ async def reopen(request: OpenRequest, ask: Ask) -> Opened:
         request = replace(request, is_reset=False)
 
 
-def at_once(coroutine: Coroutine[Any, Any, Answer]) -> Answer:
-    """Return what *coroutine* comes to, whose questions are all answered without waiting."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        answer: Answer = end.value
-        return answer
-    raise RuntimeError("the coroutine waits for something")
+def at_once(meeting: Coroutine[Any, Any, Answer]) -> Answer:
+    """Return what *meeting* comes to where nobody can ``await``: run in a loop of its own, in a thread of its own.
+
+    There may be a loop in this thread, which goes on only afterwards.
+    """
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, meeting).result()
 
 
 def _written(header: Header) -> str:

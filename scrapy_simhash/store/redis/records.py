@@ -116,8 +116,8 @@ def page_name(key: bytes) -> str:
     return f"page with key {key.hex()}"
 
 
-#: Pages that are fetched together.
-_PAGES = 500
+#: Records that are fetched together.
+_STEP = 500
 
 
 async def walk(ask: Ask, names: Mapping[str, str], ended: set[int], damage: Damage) -> AsyncIterator[Posting]:
@@ -128,14 +128,10 @@ async def walk(ask: Ask, names: Mapping[str, str], ended: set[int], damage: Dama
     """
     pages, contents = names["pages"], names["contents"]
     numbers: dict[bytes, int] = {}
-    cursor = 0
-    while True:
-        cursor, part = await ask("HSCAN", pages, cursor, "COUNT", _PAGES)
-        numbers |= {key: int.from_bytes(record[:8], "big") for key, record in part.items()}
-        if not cursor:
-            break
+    async for key, record in _hash(ask, pages):
+        numbers[key] = int.from_bytes(record[:8], "big")
     keys = iter(sorted(numbers, key=numbers.__getitem__))
-    while batch := list(islice(keys, _PAGES)):
+    while batch := list(islice(keys, _STEP)):
         found: list[tuple[bytes, PageRecord]] = []
         for key, record in zip(batch, await ask("HMGET", pages, *batch), strict=True):
             try:
@@ -192,8 +188,6 @@ def _postings(
     yield latest_posting(key, page, known[page.content], is_settled)
 
 
-#: Records that are fetched together.
-_STEP = 500
 _EVENT_BYTES = 38
 _VERSION_BYTES, _PROFILE_BYTES, _PIECE_BYTES = 8, 17, 16
 

@@ -24,12 +24,10 @@ from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.connection import Servers
 from scrapy_simhash.store.redis.line import meaning
 from scrapy_simhash.store.redis.link import at_once
-from scrapy_simhash.store.redis.nodes import Command, Nodes, Shard, ShardLine
+from scrapy_simhash.store.redis.nodes import Nodes, Shard, ShardLine
 from scrapy_simhash.store.redis.replica import Compared
 from scrapy_simhash.store.redis.store import TIMEOUT, RedisStore
 
-#: Commands, each about a shard, to their replies, an exception in place of one that failed.
-AskAll = Callable[[Sequence[tuple[int, Command]]], Awaitable[list[Any]]]
 #: How many shards a store has if nobody says so.
 SHARDS = 1024
 #: Seconds for which a text is known elsewhere if the store is kept for ever: 30 days.
@@ -154,11 +152,15 @@ class ShardedStore:
         Raises StoreUnavailable also if one of them only is away.
         """
 
-        async def ask_all(commands: Sequence[tuple[int, Command]]) -> list[Any]:
-            return self._nodes.at_once(commands)
+        async def met() -> None:
+            nodes = Nodes(self._servers, self._tag, self._options["timeout"])
+            try:
+                await self._meet(nodes)
+            finally:
+                await nodes.hang_up()
 
         try:
-            at_once(self._meet(ask_all))
+            at_once(met())
         except StoreUnavailable as error:
             self._absence = error
             raise
@@ -247,7 +249,7 @@ class ShardedStore:
         await self.connect()
         keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
-        for records in await self._ask_all(keys):
+        for records in await self._nodes.replies(keys):
             for record in _said(records, str(self), "HVALS"):
                 with suppress(ValueError):
                     found[record[: layout.ID_BYTES]].append(layout.read_run(0, record))
@@ -335,7 +337,7 @@ class ShardedStore:
         """Return the shards that there is something in."""
         await self._ready()
         names = [(shard, ("EXISTS", *layout.names_of(self._tag(shard)))) for shard in range(self._shards)]
-        replies = await self._ask_all(names)
+        replies = await self._nodes.replies(names)
         return [shard for shard, reply in enumerate(replies) if _said(reply, str(self), "EXISTS")]
 
     async def _homes_of(self, key: bytes) -> Collection[int]:
@@ -344,7 +346,7 @@ class ShardedStore:
         if home is not None:
             return [home]
         pages = [(shard, ("HEXISTS", f"{self._tag(shard)}:pages", key)) for shard in range(self._shards)]
-        replies = await self._ask_all(pages)
+        replies = await self._nodes.replies(pages)
         return [shard for shard, reply in enumerate(replies) if _said(reply, str(self), "HEXISTS")]
 
     async def _ready(self) -> None:
@@ -358,7 +360,7 @@ class ShardedStore:
             if self._absence is not None and time.monotonic() - self._asked < _SILENT:
                 raise type(self._absence)(str(self._absence))
             try:
-                await self._meet(self._ask_all)
+                await self._meet(self._nodes)
             except StoreError as error:
                 self._absence = error
                 self._asked = time.monotonic()
@@ -366,7 +368,7 @@ class ShardedStore:
                 raise
             self._absence = None
 
-    async def _meet(self, ask_all: AskAll) -> None:
+    async def _meet(self, nodes: Nodes) -> None:
         """Agree with all other crawlers on what the store is for and how many shards it has, and count its pages.
 
         Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
@@ -374,7 +376,7 @@ class ShardedStore:
         place, key = str(self), f"{self._tag(0)}:shards"
 
         async def ask(*command: Any) -> Any:
-            return _said((await ask_all([(0, command)]))[0], place, command[0])
+            return _said(await nodes.reply(0, *command), place, command[0])
 
         kept = await ask("GET", key)
         if kept and self._is_reset:
@@ -382,7 +384,7 @@ class ShardedStore:
             with _readable(place):
                 shards = int(json.loads(kept)["shards"])
             unlink = [(n, ("UNLINK", *layout.names_of(self._tag(n)))) for n in range(shards)]
-            for reply in await ask_all(unlink):
+            for reply in await nodes.replies(unlink):
                 _said(reply, place, "UNLINK")
             await ask("DEL", key)
             kept = None
@@ -411,12 +413,9 @@ class ShardedStore:
             )
         self._header, self._shards, self._store_id = header, shards, store_id
         self._is_met, self._is_reset = True, False
-        counts = await ask_all([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
+        counts = await nodes.replies([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
         self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
         _said(next((count for count in counts if isinstance(count, Exception)), None), place, "HLEN")
-
-    async def _ask_all(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
-        return await asyncio.gather(*[self._nodes.reply(shard, *command) for shard, command in commands])
 
     def _tag(self, shard: int) -> str:
         return f"{{{self._prefix}:{shard}}}"

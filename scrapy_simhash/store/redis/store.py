@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from struct import Struct
-from typing import Any
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.index import Match
@@ -23,8 +22,8 @@ from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.comparison import Comparison, explained
 from scrapy_simhash.store.redis.connection import Server, Servers
 from scrapy_simhash.store.redis.layout import decoded, encoded
-from scrapy_simhash.store.redis.line import Asker, Line, meaning, script
-from scrapy_simhash.store.redis.link import EVENTS, Link, OpenRequest, at_once, meet
+from scrapy_simhash.store.redis.line import Asker, Line
+from scrapy_simhash.store.redis.link import EVENTS, Link, Opened, OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.nodes import Shard
 from scrapy_simhash.store.redis.records import Records, audit, walk
 from scrapy_simhash.store.redis.replica import Replica
@@ -190,25 +189,20 @@ class RedisStore:
         away, and looks for it at the first question.
         """
         assert isinstance(self._server, Server)
-        client = self._server.client(self._timeout, is_async=False)
-        keys = list(self._names.values())
+        line = Line(self._server, self._link.request.place, list(self._names.values()), self._timeout)
 
-        async def ask(name: str, *arguments: Any) -> Any:
+        async def met() -> Opened:
+            mode = "read" if self._is_read_only else "try"
             try:
-                if name.islower():
-                    return client.eval(script(name).source, len(keys), *keys, *arguments)
-                return client.execute_command(name, *arguments)
-            except Exception as error:
-                raise meaning(error, self._link.request.place, name) from error
+                return await meet(replace(self._link.request, mode=mode), line.ask)
+            finally:
+                await line.hang_up()
 
         try:
-            mode = "read" if self._is_read_only else "try"
-            opened = at_once(meet(replace(self._link.request, mode=mode), ask))
+            opened = at_once(met())
         except StoreUnavailable as error:
             self._link.away(error)
             raise
-        finally:
-            client.close()
         self._link.met(opened)
 
     async def connect(self) -> None:

@@ -41,12 +41,12 @@ _FIRST = """firsts.number, first_scopes.scope, firsts.is_short, firsts.value, fi
     first_sketches.own, firsts.text_hash, firsts.seen"""
 _FIRSTS = """LEFT JOIN scopes AS first_scopes ON first_scopes.number = firsts.scope
 LEFT JOIN sketches AS first_sketches ON first_sketches.content = firsts.number"""
-#: Where the columns of an earlier content begin.
+#: Where the columns of an earlier content begin; if there is none, they are NULL.
 _FIRST_AT = 14
 
 #: A row for page_of().
 ONE_PAGE = f"{_PAGES} {_FROM} WHERE pages.key = ?"
-#: Rows for page_of() and first_of(): page by page, for each content that it had before; one at least.
+#: Rows for page_of(), and own_of() from `_FIRST_AT` on: page by page, for each content it had before, one at least.
 SOME_PAGES = f"""{_PAGES}, {_FIRST} {_FROM}
 LEFT JOIN contents AS firsts ON firsts.page = pages.number
     AND (firsts.number <> pages.content OR pages.sketch IS NOT NULL)
@@ -70,14 +70,6 @@ def page_of(row: Sequence[Any]) -> Page:
         if not type(content) is type(cluster) is int:
             raise TypeError
     return Page(number, posting, content, cluster, _told(original))
-
-
-def first_of(row: Sequence[Any], page: Page) -> Posting | None:
-    """Return the posting that an earlier content of *page* came with; None if the row has none.
-
-    Raises RowDamaged if it cannot be right.
-    """
-    return None if row[_FIRST_AT] is None else own_of(row[_FIRST_AT:], page)[1]
 
 
 def own_of(row: Sequence[Any], page: Page) -> tuple[int, Posting]:
@@ -137,47 +129,46 @@ def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[tuple[P
     """
     # All as it is now, whatever is written meanwhile.
     connection.execute("BEGIN")
-    numbers = numbers_of(connection, damage)
+    numbers = _numbers(connection, damage)
     for start in range(0, len(numbers), PAGES):
         for group in _groups(connection, numbers[start : start + PAGES], damage):
-            try:
-                page = page_of(group[0])
-            except RowDamaged as error:
-                damage.note(str(error))
-            else:
-                yield page, group
+            with _noted(damage):
+                yield page_of(group[0]), group
 
 
 def postings_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[Posting]:
     """Yield the postings of a store, see ``Store.__iter__``: of earlier contents, and the latest of each page."""
     for page, group in pages_of(connection, damage):
         for row in group:
-            try:
-                first = first_of(row, page)
-            except RowDamaged as error:
-                damage.note(str(error))
-                continue
-            if first is not None:
-                yield first
+            if row[_FIRST_AT] is not None:
+                with _noted(damage):
+                    yield own_of(row[_FIRST_AT:], page)[1]
         yield page.posting
 
 
-def numbers_of(connection: sqlite3.Connection, damage: Damage) -> Sequence[int]:
+@contextmanager
+def _noted(damage: Damage, what: str = "") -> Iterator[None]:
+    """Let *damage* have what is damaged inside: a row that says so itself, or *what* SQLite was asked for."""
+    try:
+        yield
+    except KINDS as error:
+        if not is_damage(error):
+            raise
+        damage.note(str(error) if isinstance(error, RowDamaged) else f"{what}: {error}")
+
+
+def _numbers(connection: sqlite3.Connection, damage: Damage) -> Sequence[int]:
     """Return the numbers of all pages that can be read, in their order."""
     found: array[int] = array("q")
     for way in _NUMBERS:
-        try:
+        with _noted(damage, "the table of pages"):
             for (number,) in connection.execute(way):
                 if 0 <= number < MOST_NUMBER:
                     found.append(number)
                 else:
                     damage.note(f"page {number}: no page can have this number")
-        except KINDS as error:
-            if not is_damage(error):
-                raise
-            damage.note(f"the table of pages: {error}")
-        else:
-            return found if way is _NUMBERS[0] else array("q", sorted(set(found)))
+            if way is _NUMBERS[0]:
+                return found
     return array("q", sorted(set(found)))
 
 
@@ -306,21 +297,11 @@ def audit(connection: sqlite3.Connection, tell: Callable[[int], None]) -> list[s
     for number, _ in enumerate(postings_of(connection, damage), 1):
         tell(number)
     for form, query in _QUERIES:
-        try:
+        with _noted(damage, f"a table ({form.partition(' {')[0]})"):
             for row in connection.execute(query):
                 damage.note(form.format(*map(shown, row)))
-        except KINDS as error:
-            _note(error, damage, f"a table ({form.partition(' {')[0]})")
-    try:
+    with _noted(damage, "the file"):
         for (line,) in connection.execute(f"PRAGMA integrity_check({MOST_LINES})"):
             if line != "ok":
                 damage.note(f"the file: {shown(line)}")
-    except KINDS as error:
-        _note(error, damage, "the file")
     return damage.named
-
-
-def _note(error: Exception, damage: Damage, what: str) -> None:
-    if not is_damage(error):
-        raise error
-    damage.note(f"{what}: {error}")

@@ -168,28 +168,28 @@ class SqliteStore(LocalStore):
 
         All of them as the store is when the first is asked for, from a connection of their own.
         """
-        with (
-            said_at_work(self._path, self.damage),
-            closing(files.connect(self._path, self._mode)) as connection,
-        ):
+        with self._another() as connection:
             yield from postings_of(connection, self.damage)
 
     def pages(self) -> Iterator[Page]:
         """See :meth:`ListsPages.pages <scrapy_simhash.store.base.ListsPages.pages>`. From a connection of its own."""
-        with (
-            said_at_work(self._path, self.damage),
-            closing(files.connect(self._path, self._mode)) as connection,
-        ):
+        with self._another() as connection:
             for page, _ in pages_of(connection, self.damage):
                 yield page
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        with self._another() as connection:
+            return audit(connection, tell)
+
+    @contextmanager
+    def _another(self) -> Iterator[sqlite3.Connection]:
+        """Give another connection, which reads the store as it is when it begins."""
         with (
             said_at_work(self._path, self.damage),
             closing(files.connect(self._path, self._mode)) as connection,
         ):
-            return audit(connection, tell)
+            yield connection
 
     def load_site(self, host: str) -> bytes | None:
         """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`. One query."""
