@@ -25,7 +25,7 @@ from scrapy_simhash.cli.input import BYTE_ORDER_MARK
 from scrapy_simhash.cli.interrupts import HeldBack
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Header, SharesSites, Store
-from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.candidates import BLOCKS
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.redis import Server, Servers

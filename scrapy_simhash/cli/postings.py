@@ -25,7 +25,7 @@ from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"

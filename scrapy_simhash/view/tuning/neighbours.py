@@ -9,8 +9,7 @@ from typing import NamedTuple
 from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.rule import Nearest, Rule
 from scrapy_simhash.store import Page
-from scrapy_simhash.store.candidates import BY_ALL, distance_of, search, values_by
-from scrapy_simhash.store.indexes import index_for
+from scrapy_simhash.store.candidates import BY_ALL, distance_of, index_for, search, values_by
 from scrapy_simhash.view.tuning.pairs import Pair
 
 
