@@ -47,7 +47,7 @@ from scrapy_simhash.files.engines.tables import FINGERPRINTS
 from scrapy_simhash.judge.rule import DEFAULT_RULE
 from scrapy_simhash.names import META_CLUSTER
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.sqlite.rows import unsigned
+from scrapy_simhash.store.sqlite.schema import unsigned
 
 PARTS = ("packs", "duckdb", "spark")
 PAGES = 100_000

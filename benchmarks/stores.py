@@ -56,8 +56,7 @@ from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.store.sqlite.rows import signed
-from scrapy_simhash.store.sqlite.statements import NEW_CONTENT, NEW_PAGE, NEW_SKETCH
+from scrapy_simhash.store.sqlite.schema import NEW_CONTENT, NEW_PAGE, NEW_SKETCH, signed
 
 QUESTIONS = ("claims", "bytes", "open")
 OPENINGS = 3

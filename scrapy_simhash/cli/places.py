@@ -25,7 +25,7 @@ from scrapy_simhash.cli.stores import HeldBack, blocking
 from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Failed, Refused, failing
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Header, Store, damage
-from scrapy_simhash.store.indexes import BLOCKS
+from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from scrapy_simhash.cli.places import Place, add_place, header_to_change, place_
 from scrapy_simhash.cli.progress import Progress, show
 from scrapy_simhash.cli.streams import Failed, Input, Refused, failing, open_input, open_output
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
-from scrapy_simhash.page.site.table import BUCKET, MOST_BUCKETS
+from scrapy_simhash.page.site.profile import BUCKET, LEAST_SUBJECTS, MOST_BUCKETS
 from scrapy_simhash.store import KeepsSites, Store
 from scrapy_simhash.times import parsed, written
 from scrapy_simhash.view.words import shown

@@ -15,10 +15,9 @@ from scrapy_simhash.judge.hints import says_of_urls
 from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.judge.rule import Nearest, Rule
 from scrapy_simhash.page.fingerprint import digest
-from scrapy_simhash.page.fingerprint.hashing import number
+from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.store import Page
-from scrapy_simhash.store.candidates import BY_ALL, distance_of, search, values_by
-from scrapy_simhash.store.indexes import index_for
+from scrapy_simhash.store.candidates import BY_ALL, distance_of, index_for, search, values_by
 
 #: Pages that are kept whatever the threshold: no threshold is to be chosen for them.
 _KEPT_ANYWAY = {kind.value for kind in (Exemption.PAGINATION, Exemption.LANGUAGE, Exemption.PRODUCT)}

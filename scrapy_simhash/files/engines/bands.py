@@ -24,7 +24,7 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash.files.engines.tables import BANDS, KEYS, arrow, rows_of
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, OwnPart, is_part, number
-from scrapy_simhash.store.sqlite.rows import signed
+from scrapy_simhash.store.sqlite.schema import signed
 
 #: The columns of `KEYS` that are keys.
 KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "subject")

@@ -18,7 +18,7 @@ from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import MemoryStore, Posting
 from scrapy_simhash.store.candidates import distance_of
-from scrapy_simhash.store.sqlite.rows import unsigned
+from scrapy_simhash.store.sqlite.schema import unsigned
 
 #: Pages after which a store makes place for another one: components are whole in one.
 _PAGES = 10_000

@@ -16,7 +16,7 @@ from scrapy_simhash.files.records.fields import wrong_url
 from scrapy_simhash.page.fingerprint import number
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.scope import host_of, scope_function
-from scrapy_simhash.store.sqlite.rows import signed
+from scrapy_simhash.store.sqlite.schema import signed
 from scrapy_simhash.verdict import Reason
 
 

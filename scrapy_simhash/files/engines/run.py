@@ -30,7 +30,7 @@ from scrapy_simhash.files.engines.tables import (
 )
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import number
-from scrapy_simhash.store.sqlite.rows import signed
+from scrapy_simhash.store.sqlite.schema import signed
 
 #: Types of columns, as DuckDB and Spark call them; that of a column in which all is NULL, too.
 _NULL = '"null"|void'

@@ -1,14 +1,23 @@
-"""Records: those of pages and contents, asked of the server one by one and read. A damaged one costs one page."""
+"""Records: those of a store in the server, asked for one by one or all in order. A damaged one costs one page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from scrapy_simhash.exceptions import RecordDamaged
-from scrapy_simhash.store.base import Page, Run
+from scrapy_simhash.store.base import Page, Posting, Run
 from scrapy_simhash.store.damage import Damage, shown
 from scrapy_simhash.store.redis import layout
-from scrapy_simhash.store.redis.link import Link
+from scrapy_simhash.store.redis.layout import (
+    ContentRecord,
+    PageRecord,
+    first_posting,
+    latest_posting,
+    read_content,
+    read_page,
+)
+from scrapy_simhash.store.redis.link import Ask, Link
 
 #: Replies of scripts: what is damaged, empty for the page that was asked for.
 _DAMAGED = {b"D": "", b"H": "the counters in its header"}
@@ -105,3 +114,129 @@ class Records:
 def page_name(key: bytes) -> str:
     """Return how messages call the page with *key*."""
     return f"page with key {key.hex()}"
+
+
+#: Records that are fetched together.
+_STEP = 500
+
+
+async def walk(ask: Ask, names: Mapping[str, str], ended: set[int], damage: Damage) -> AsyncIterator[Posting]:
+    """Yield a posting for every content and every page, page after page; see ``Store.__iter__``.
+
+    *names* are those of the keys. The numbers of all pages are read and sorted first. *damage* gets the
+    records that cannot be read; they are left out.
+    """
+    pages, contents = names["pages"], names["contents"]
+    numbers: dict[bytes, int] = {}
+    async for key, record in _hash(ask, pages):
+        numbers[key] = int.from_bytes(record[:8], "big")
+    keys = iter(sorted(numbers, key=numbers.__getitem__))
+    while batch := list(islice(keys, _STEP)):
+        found: list[tuple[bytes, PageRecord]] = []
+        for key, record in zip(batch, await ask("HMGET", pages, *batch), strict=True):
+            try:
+                if record:
+                    found.append((key, read_page(record)))
+            except ValueError:
+                damage.note(page_name(key))
+        known = await _contents(ask, contents, found, damage)
+        for key, page in found:
+            for posting in _postings(key, page, known, page.run in ended, damage):
+                yield posting
+
+
+async def _contents(
+    ask: Ask, contents: str, pages: Iterable[tuple[bytes, PageRecord]], damage: Damage
+) -> dict[int, ContentRecord]:
+    """Return the contents of *pages*, and those that they had before, by number, without those that are damaged."""
+    known: dict[int, ContentRecord] = {}
+    wanted = {page.content for _, page in pages} | {page.own - 1 for _, page in pages if page.own}
+    asked: set[int] = set()
+    while wanted:
+        order = sorted(wanted)
+        for number, record in zip(order, await ask("HMGET", contents, *order), strict=True):
+            try:
+                known[number] = read_content(record or b"")
+            except ValueError:
+                damage.note(f"content {number}")
+        asked |= wanted
+        # The contents that a page had before: each names the one before it.
+        wanted = {known[n].before - 1 for n in order if n in known and known[n].before} - asked
+    return known
+
+
+def _postings(
+    key: bytes, page: PageRecord, known: Mapping[int, ContentRecord], is_settled: bool, damage: Damage
+) -> Iterator[Posting]:
+    """Yield the postings of one page: of the contents that came from it, and its latest."""
+    if page.content not in known:
+        damage.note(f"{page_name(key)} ({shown(page.url)}): its content {page.content} cannot be read")
+        return
+    own, at = [], page.own
+    while at and at - 1 in known:
+        content = known[at - 1]
+        if content.page != page.number:
+            damage.note(f"content {at - 1}, an earlier one of {page_name(key)} ({shown(page.url)})")
+            break
+        own.append(at - 1)
+        # Contents that came before have lower numbers: a chain that is damaged ends.
+        at = content.before if content.before < at else 0
+    for number in reversed(own):
+        is_latest = number == page.content and page.fingerprint is None
+        if not is_latest or page.value != known[number].fingerprint.value:
+            yield first_posting(page, known[number], is_settled)
+    yield latest_posting(key, page, known[page.content], is_settled)
+
+
+_EVENT_BYTES = 38
+_VERSION_BYTES, _PROFILE_BYTES, _PIECE_BYTES = 8, 17, 16
+
+
+async def audit(ask: Ask, names: Mapping[str, str], tell: Callable[[int], None]) -> list[str]:
+    """Read everything, and return the names of damaged records; *tell* hears how many postings were read so far."""
+    damage = Damage("", is_logged=False)
+    number = 0
+    async for _ in walk(ask, names, set(), damage):
+        number += 1
+        tell(number)
+    async for field, record in _hash(ask, names["contents"]):
+        try:
+            layout.read_content(record)
+        except ValueError:
+            damage.note(f"content {shown(field)}")
+    for start in range(0, await ask("LLEN", names["events"]), _STEP):
+        events = await ask("LRANGE", names["events"], start, start + _STEP - 1)
+        for place, event in enumerate(events, start):
+            if len(event) < _EVENT_BYTES or event[:1] not in (b"+", b"-"):
+                damage.note(f"event {place}")
+    async for field, record in _hash(ask, names["short"]):
+        if not record.isdigit():
+            damage.note(f"the short page with the value {field[:8].hex()}")
+    async for field, record in _hash(ask, names["runs"]):
+        try:
+            layout.read_run(int(field), record)
+        except ValueError:
+            damage.note(f"run {shown(field)}")
+    async for field, record in _hash(ask, names["sites"]):
+        # What has a space in its name is no host: other things that were learned, checked by who reads them.
+        if b" " in field:
+            continue
+        length = len(record) - _VERSION_BYTES - _PROFILE_BYTES
+        if length < 0 or length % _PIECE_BYTES:
+            damage.note(f"the profile of {shown(field)}")
+    counted = ("pages", "contents", "runs")
+    for what, count in zip(counted, await ask("HMGET", names["header"], *counted), strict=True):
+        if count is None or not count.isdigit():
+            damage.note(f"the counter of {what} in its header")
+    return damage.named
+
+
+async def _hash(ask: Ask, name: str) -> AsyncIterator[tuple[bytes, bytes]]:
+    """Yield fields and values of a hash; a field may come twice."""
+    cursor = 0
+    while True:
+        cursor, part = await ask("HSCAN", name, cursor, "COUNT", _STEP)
+        for pair in part.items():
+            yield pair
+        if not cursor:
+            return

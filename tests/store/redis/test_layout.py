@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.page.fingerprint import subject_number
-from scrapy_simhash.store.redis import layout, sites
-from scrapy_simhash.store.redis.scripts import script
+from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis import store as sites
+from scrapy_simhash.store.redis.line import script
 from tests.store.cases import FAR, content, own_part, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer

@@ -19,7 +19,8 @@ from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch, subject_number
 from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
 from scrapy_simhash.store import KeepsSites, SharesSites
-from scrapy_simhash.store.redis import RedisStore, sites
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.redis import store as sites
 from tests.page.site.tables import packed
 from tests.store.cases import content, posting
 from tests.store.killed import killed

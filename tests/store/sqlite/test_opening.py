@@ -114,7 +114,7 @@ def test_a_run_that_was_closed_takes_no_claims(path: Path) -> None:
 
 
 def test_many_contents_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_simhash.store.sqlite.loading.CHUNK", 7)
+    monkeypatch.setattr("scrapy_simhash.store.sqlite.rows.CHUNK", 7)
     store = shelf.new()
     pages = [posting(str(n), 2**64 - 1 - (FAR >> n), f"{n % 3}.example", seen=n) for n in range(32)]
     for page in pages:

@@ -1,9 +1,11 @@
-"""Keys of pages and their numbers, kept compactly: a dictionary of bytes objects takes four times as much."""
+"""Columns: keys, URLs, own parts and rows of numbers by number, without the weight of Python's objects."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+
+from scrapy_simhash.page.fingerprint import LEAST_BYTES, MOST_BYTES, own_part_length
 
 #: Length of the keys that are kept in rows: a request fingerprint of Scrapy.
 WIDTH = 20
@@ -127,3 +129,102 @@ class Keys:
         self._used[place] = 0
         for number in numbers:
             self._put(place, hash(self[number]), number)
+
+
+class Urls:
+    """A growing list of URLs: 13 bytes and what follows the host, in UTF-8; scheme and host are kept once.
+
+    >>> urls = Urls()
+    >>> urls.append("https://example.com/ferry")
+    >>> urls.append("https://example.com/pilot")
+    >>> urls[1], len(urls)
+    ('https://example.com/pilot', 2)
+    >>> urls[1] = "https://example.com/pilot?page=1"
+    >>> urls[1]
+    'https://example.com/pilot?page=1'
+    """
+
+    def __init__(self) -> None:
+        self._sites: list[bytes] = []
+        self._numbers: dict[bytes, int] = {}
+        # By URL: its site, and where in the text it begins; it ends with a byte that UTF-8 does not have.
+        self._site = array("I")
+        self._start = array("Q")
+        self._text = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._start)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory in bytes, without the sites."""
+        return len(self._text) + self._site.itemsize * len(self._site) + 8 * len(self._start)
+
+    def append(self, url: str) -> None:
+        """Add *url*; its number is the length before. Lone surrogates are kept as they are."""
+        site, start = self._put(url)
+        self._site.append(site)
+        self._start.append(start)
+
+    def __getitem__(self, number: int) -> str:
+        start = self._start[number]
+        rest = self._text[start : self._text.index(_END, start)]
+        return (self._sites[self._site[number]] + rest).decode("utf-8", "surrogatepass")
+
+    def __setitem__(self, number: int, url: str) -> None:
+        """Put another URL in its place; the memory of the former is not used again."""
+        if url != self[number]:
+            self._site[number], self._start[number] = self._put(url)
+
+    def _put(self, url: str) -> tuple[int, int]:
+        data = url.encode("utf-8", "surrogatepass")
+        # Scheme, colon, two slashes, host: all before the third slash.
+        host = data.find(b"/", data.find(b"//") + 2)
+        site, rest = (data[:host], data[host:]) if host > 0 else (b"", data)
+        number = self._numbers.setdefault(site, len(self._sites))
+        if number == len(self._sites):
+            self._sites.append(site)
+        start = len(self._text)
+        self._text += rest + _END
+        return number, start
+
+
+_END = b"\xff"
+
+
+class OwnParts:
+    """Own parts as bytes, by number: 15 bytes each, and 140 more for those longer than eleven."""
+
+    def __init__(self) -> None:
+        # How many bytes there are, or, of those that are longer, which row they have.
+        self._places = array("I")
+        self._short = bytearray()
+        self._rows = bytearray()
+
+    def __setitem__(self, number: int, own: bytes) -> None:
+        """Put *own*, empty for nothing, in the place of another, or after the last."""
+        if number == len(self._places):
+            self._places.append(_NOTHING)
+            self._short.extend(bytes(LEAST_BYTES))
+        former, place = self._places[number], _NOTHING
+        if len(own) > LEAST_BYTES:
+            row = former - _ROWS if former >= _ROWS else len(self._rows) // MOST_BYTES
+            self._rows[row * MOST_BYTES : (row + 1) * MOST_BYTES] = own.ljust(MOST_BYTES, b"\0")
+            place = _ROWS + row
+        elif own:
+            self._short[number * LEAST_BYTES : (number + 1) * LEAST_BYTES] = own
+            place = _SHORT
+        self._places[number] = place
+
+    def __getitem__(self, number: int) -> bytes:
+        place = self._places[number]
+        if place >= _ROWS:
+            start = (place - _ROWS) * MOST_BYTES
+            return bytes(self._rows[start : start + own_part_length(self._rows[start])])
+        if place == _NOTHING:
+            return b""
+        return bytes(self._short[number * LEAST_BYTES : (number + 1) * LEAST_BYTES])
+
+
+#: What is in the place of an own part; numbers from ``_ROWS`` on are rows.
+_NOTHING, _SHORT, _ROWS = range(3)
