@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Status
+from scrapy_simhash import Fingerprint, NearDuplicateDetector, Status
 from scrapy_simhash.judge.rule import Measured
 from scrapy_simhash.judge.second_look import NOT_NEAR
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
-from scrapy_simhash.store import Explains, MemoryStore, Store
+from scrapy_simhash.store import MemoryStore, Store
+from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, content, header, own_part, posting, url
-from tests.store.redis.stores import Opener
-from tests.store.sqlite.stores import Shelf
 
 HEADER = header(SECOND_LOOK)
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    for kind in (MemoryStore, SqliteStore):
+@pytest.fixture
+def store(any_store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store of each kind that explains."""
+    for kind in (MemoryStore, SqliteStore, RedisStore):
         monkeypatch.setattr(kind, "explains", True)
-    if request.param == "redis":
-        redis_store = pytest.importorskip("scrapy_simhash.store.redis.store").RedisStore
-        monkeypatch.setattr(redis_store, "explains", True)
-        opener = Opener(request.getfixturevalue("shared").url)
-        yield opener.make(HEADER)
-        opener.close()
-        return
-    shelf = Shelf(tmp_path)
-    yield MemoryStore(HEADER) if request.param == "memory" else shelf.new(HEADER)
-    shelf.close()
+    return any_store
 
 
 def drawn(random: Random) -> Fingerprint:
@@ -77,13 +66,6 @@ def test_a_near_miss_is_the_most_alike_of_all_candidates(store: Store) -> None:
     assert repeated > 5
 
 
-def test_a_store_explains_where_somebody_reads_it() -> None:
-    assert NearDuplicateDetector().store.explains  # type: ignore[union-attr]
-    for report, explains in ((None, False), ("report.jsonl", True)):
-        store = MemoryStore()
-        NearDuplicateDetector(Config(report=report), store)
-        assert isinstance(store, Explains)
-        assert store.explains is explains
 
 
 def test_a_verdict_tells_how_near_it_was() -> None:
