@@ -66,8 +66,6 @@ def test_a_near_miss_is_the_most_alike_of_all_candidates(store: Store) -> None:
     assert repeated > 5
 
 
-
-
 def test_a_verdict_tells_how_near_it_was() -> None:
     words = [f"word{number} and" for number in range(120)]
     detector = NearDuplicateDetector()

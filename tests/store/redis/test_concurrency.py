@@ -72,16 +72,6 @@ async def test_copies_at_once_have_all_ranks_from_1_on_and_keep_them(
 
 
 @waits
-async def test_of_many_like_pages_at_once_exactly_one_is_new(shared: RedisServer, prefix: str) -> None:
-    pages = [posting(str(bit), content(1 << bit, edited=bit)) for bit in range(20)]
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        claims = await asyncio.gather(
-            *[store.claim(page) for page, store in zip(pages, [one, other] * 10, strict=True)]
-        )
-    assert Counter(claim.original is None for claim in claims)[True] == 1
-
-
-@waits
 async def test_who_asks_again_compares_with_what_is_new_only(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,17 +118,6 @@ async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) ->
             await one.claim(page._replace(fingerprint=Fingerprint(page.fingerprint.value ^ 2**40 - 1)))
         assert await other.remove(b"8")
         assert not await other.remove(b"7")
-
-
-@waits
-async def test_what_was_removed_by_another_crawler_is_not_found(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        await one.claim(posting("a", content(0)))
-        assert (await other.claim(posting("b", content(0)))).original
-        await one.remove(b"a")
-        # Its replica still has it; the server says that it is gone.
-        assert (await other.claim(posting("c", content(0)))).original is None
-        assert (await one.claim(posting("d", content(1)))).cluster == 2
 
 
 @waits

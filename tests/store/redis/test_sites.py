@@ -15,7 +15,6 @@ import pytest
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import Config, NearDuplicateDetector, Status
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch, subject_number
 from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
 from scrapy_simhash.store import KeepsSites, SharesSites
@@ -299,23 +298,6 @@ async def test_of_too_many_hosts_the_one_that_was_written_least_recently_goes(
 
 
 @waits
-async def test_profiles_expire_with_the_store_and_are_reset_with_it(shared: RedisServer, prefix: str) -> None:
-    client = admin(shared.url)
-    async with opened(shared.url, prefix, expire=1000) as store:
-        await store.replace_site(HOST, b"", b"profile")
-        assert 900 < client.ttl(f"{prefix}:sites") <= 1000
-        assert 900 < client.ttl(f"{prefix}:hosts") <= 1000
-    async with opened(shared.url, prefix, reset=True) as store:
-        assert await store.load_site(HOST) == (b"", None)
-        await store.replace_site(HOST, b"", b"profile")
-    assert client.ttl(f"{prefix}:sites") == -1
-    async with opened(shared.url, prefix, read_only=True) as store:
-        assert (await store.load_site(HOST))[1] == b"profile"
-        with pytest.raises(StoreError, match="read-only"):
-            await store.replace_site(HOST, b"", b"other")
-
-
-@waits
 async def test_a_user_without_the_right_to_write_profiles_is_told_once(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -414,31 +396,3 @@ def test_a_kill_loses_what_was_learned_from_500_pages_at_most(server: RedisServe
     kept = asyncio.run(profile())
     assert seen - 500 <= kept.pages <= seen + 1
     assert kept.is_known
-
-
-@waits
-async def test_while_the_server_is_away_the_detector_says_what_it_does_without_learning(
-    server: RedisServer,
-) -> None:
-    config = Config()
-    pages = make_site(PLANS[4]).pages
-    async with opened(server.url, "p", header_for(config)) as store:
-        detector = NearDuplicateDetector(config, store)
-        for number, page in enumerate(pages[:30]):
-            url = f"https://{'other' if number >= 20 else 'jobs'}.example/{number}"
-            if number == 10:
-                server.kill()
-            if number == 25:
-                server.start()
-                await eventually(store.runs)
-            await detector.load_site(url)
-            reading = detector.read(page.html, url)
-            assert reading.fingerprint is not None
-            if 10 <= number < 25:
-                with pytest.raises(StoreUnavailable):
-                    await detector.conclude_async(reading, url)
-            else:
-                await detector.conclude_async(reading, url)
-        await detector.flush_async()
-        assert (await profile_of(store, "jobs.example")).pages == 10
-        assert (await profile_of(store, "other.example")).pages == 5
