@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from scrapy_simhash import Fingerprint, NearDuplicateDetector, Status
+from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import Measured
 from scrapy_simhash.judge.second_look import NOT_NEAR
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
@@ -64,27 +64,3 @@ def test_a_near_miss_is_the_most_alike_of_all_candidates(store: Store) -> None:
             assert claim.near_miss.threshold < SECOND_LOOK.min_similarity
     assert misses > 5
     assert repeated > 5
-
-
-def test_a_verdict_tells_how_near_it_was() -> None:
-    words = [f"word{number} and" for number in range(120)]
-    detector = NearDuplicateDetector()
-
-    def check(url: str, *lines: str) -> tuple[Status, float | None]:
-        verdict = detector.check("<title>Boats of the bay</title><p>" + " ".join(lines), url)
-        return verdict.status, verdict.threshold
-
-    assert check("http://a.example/1", *words) == (Status.NEW, None)
-    status, threshold = check("http://b.example/1", *words[:118])
-    assert status is Status.NEAR_DUPLICATE
-    assert threshold is not None
-    assert threshold > 0.9
-    verdict = detector.check(
-        "<title>Boats of the bay</title><p>" + " ".join(words[:70]), "http://c.example/1"
-    )
-    assert verdict.status is Status.NEW
-    miss = verdict.near_miss
-    assert miss is not None
-    assert (miss.url, verdict.threshold) == ("http://a.example/1", None)
-    assert 0 < miss.threshold < 0.8
-    assert miss.threshold == int(1000 * miss.similarity) / 1000

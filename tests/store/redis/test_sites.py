@@ -21,7 +21,6 @@ from scrapy_simhash.store import KeepsSites, SharesSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as sites
 from tests.page.site.tables import packed
-from tests.store.cases import content, posting
 from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer
@@ -236,26 +235,6 @@ async def test_an_outage_costs_nothing_that_was_learned(
         assert (await profile_of(store)).pages == 10
         assert [host async for host, _ in store.sites()] == [HOST]
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
-
-
-@waits
-async def test_a_server_that_lost_a_profile_gets_all_of_it_again(server: RedisServer) -> None:
-    async with opened(server.url, "p") as store:
-        learner = SharedSiteProfiles(store)
-        await taught(learner, SUBJECTS[:9])
-        await learner.share()
-        server.kill()
-        server.forget()
-        server.start()
-        await eventually(store.runs)
-        await taught(learner, SUBJECTS[9:10])
-        await learner.share()
-        profile = await profile_of(store)
-        assert (profile.pages, profile.is_known) == (10, True)
-        await store.claim(posting("a", content(0)))
-    async with opened(server.url, "p") as store:
-        # It is a store, not a key without a header.
-        assert (await profile_of(store)).pages == 10
 
 
 @waits
