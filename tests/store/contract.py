@@ -326,6 +326,26 @@ class StoreContract(ABC):
 ENDINGS = {"ended in order": True, "killed": False}
 
 
+#: What a store says of the last visit of pages, whose text is the same but for a 2, and which were delivered but for
+#: a minus; with a question mark it is only looked up. In between runs end, are killed or abandoned, and pages are
+#: unsettled.
+FATES = {
+    "a text is settled when its run has ended in order": "a new, a open, end, a settled, b new, end, b settled",
+    # Nobody knows what the killed run did with it.
+    "a run that was killed or abandoned settles nothing": "a new, kill, a open ?, b new, abandon, b open ?, a open ?",
+    # It was unchanged, so that what the earlier run did still counts.
+    "what is unchanged stays settled": "a new, end, a settled, a settled, kill, a settled, end, a settled",
+    "another text is this run's": "a new, end, a settled 2, a open 2, end, a settled 2",
+    "what was not delivered is not settled": "a new -, end, a open ?, b new, end, b settled 2 -, end, b open 2",
+    "what was unsettled is not settled": "a new, b new, c new, unsettle, unsettle a c x, end, a open ?, b settled ?",
+    "what is claimed again after that is": "a new, b new, unsettle a b, b open, end, a open ?, b settled ?",
+    "what another run has delivered is not unsettled": (
+        "a new, b new, c new, end, a settled, b settled 2, unsettle a b c, end, a settled ?, b open 2 ?, c settled ?"
+    ),
+    "what a killed run has left stays open": "a new, kill, unsettle a, a open ?, end, a open ?",
+}
+
+
 class PersistentContract(StoreContract):
     """Tests of a store that keeps what it is told."""
 
@@ -358,74 +378,26 @@ class PersistentContract(StoreContract):
         again = self.reopen(careful, in_order)
         assert [again.claim(visit).rank for visit in (*visits, posting("d", content(0)))] == [0, 1, 3, 4]
 
-    def test_a_text_is_settled_when_the_run_that_handed_it_on_has_ended_in_order(self, store: Store) -> None:
-        def settled(store: Store, text_hash: int = 1) -> bool:
-            former = store.claim(posting("a", 5, text_hash=text_hash)).former
-            assert former is not None
-            return former.is_settled
-
-        store.claim(posting("a", 5, text_hash=1))
-        assert not settled(store)
-        store = self.reopen(store, in_order=False)
-        assert not settled(store), "nobody knows what the killed run did with it"
-        store = self.reopen(store, in_order=True)
-        assert settled(store)
-        assert settled(store), "it was unchanged, so that what the earlier run did still counts"
-        store = self.reopen(store, in_order=False)
-        assert settled(store, text_hash=2)
-        assert not settled(store, text_hash=2), "changed in this run"
-        store = self.reopen(store, in_order=True)
-        store.claim(posting("a", 5, text_hash=3, is_delivered=False))
-        store = self.reopen(store, in_order=True)
-        assert not settled(store, text_hash=3)
-
-    def settled(self, store: Store, keys: str, text_hash: int = 1) -> str:
-        """Return those of *keys* whose pages are settled, and leave no trace."""
-        formers = {key: store.look(posting(key, 5, text_hash=text_hash)).former for key in keys}
-        return "".join(key for key, former in formers.items() if former is not None and former.is_settled)
-
-    def test_a_page_that_was_unsettled_after_its_claim_is_not_settled(self, store: Store) -> None:
-        for key in "abcd":
-            store.claim(posting(key, 5, text_hash=1))
-        store.unsettle([])
-        store.unsettle({b"a", b"c", b"of no page"})
-        before = [whole(p) for p in store]
-        store = self.reopen(store, in_order=True)
-        assert self.settled(store, "abcd") == "bd"
-        assert [whole(p._replace(is_delivered=False)) for p in store] == before, "and nothing else changed"
-
-    def test_a_page_that_is_claimed_again_after_it_was_unsettled_is_settled(self, store: Store) -> None:
-        for key in "ab":
-            store.claim(posting(key, 5, text_hash=1))
-        store.unsettle([b"a", b"b"])
-        store.claim(posting("b", 5, text_hash=1))
-        assert self.settled(self.reopen(store, in_order=True), "ab") == "b"
-
-    def test_what_another_run_has_delivered_cannot_be_unsettled(self, store: Store) -> None:
-        for key in "abc":
-            store.claim(posting(key, 5, text_hash=1))
-        store = self.reopen(store, in_order=True)
-        for key, text_hash in (("a", 1), ("b", 2)):
-            store.claim(posting(key, 5, text_hash=text_hash))
-        store.unsettle([b"a", b"b", b"c"])
-        store = self.reopen(store, in_order=True)
-        assert (self.settled(store, "abc"), self.settled(store, "b", text_hash=2)) == ("ac", "")
-
-    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
-    def test_what_is_unsettled_in_a_later_run_does_not_concern_the_one_before(
-        self, store: Store, in_order: bool
-    ) -> None:
-        store.claim(posting("a", 5, text_hash=1))
-        store = self.reopen(store, in_order)
-        store.unsettle([b"a"])
-        assert self.settled(store, "a") == ("a" if in_order else "")
-
-    def test_a_run_that_is_abandoned_settles_nothing(self, store: Store) -> None:
-        store.claim(posting("a", 5, text_hash=1))
-        store.abandon()
-        store = self.reopen(store, in_order=True)
-        assert self.settled(store, "a") == ""
-        assert [run.ended for run in store.runs()] == [None, None]
+    @pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
+    def test_what_is_settled(self, store: Store, fates: str) -> None:
+        for step in fates.split(", "):
+            what, *words = step.split()
+            if what in ("end", "kill"):
+                store = self.reopen(store, in_order=what == "end")
+            elif what == "abandon":
+                store.abandon()
+                store = self.reopen(store, in_order=True)
+            elif what == "unsettle":
+                before = [whole(one._replace(is_delivered=False)) for one in store]
+                store.unsettle({key.encode() for key in words})
+                assert [whole(one._replace(is_delivered=False)) for one in store] == before
+            else:
+                ask = store.look if "?" in words else store.claim
+                text_hash, is_delivered = (2 if "2" in words else 1), "-" not in words
+                former = ask(posting(what, 5, text_hash=text_hash, is_delivered=is_delivered)).former
+                told = "new" if former is None else "settled" if former.is_settled else "open"
+                assert told == words[0], step
+        assert all(run.ended is None or run.ended >= run.started for run in store.runs())
 
     def test_runs_are_counted_and_told_with_their_ends(self, store: Store) -> None:
         store = self.reopen(store, in_order=True)

@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.lib.shared_text import PLANS, make_site
-from scrapy_simhash import Config, NearDuplicateDetector, Status
-from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.fingerprint import sketch, subject_number
 from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
 from scrapy_simhash.store import KeepsSites, SharesSites
@@ -312,36 +309,6 @@ async def test_a_host_that_left_memory_is_written_and_loaded_again(
 
 
 # --- Through the detector.
-
-
-@waits
-async def test_two_crawlers_of_a_job_board_keep_every_advert_and_find_what_was_posted_twice(
-    shared: RedisServer, prefix: str
-) -> None:
-    config = Config()
-    pages = make_site(PLANS[4]).pages
-    first_of: dict[str, str] = {}
-    merged, copies, expected = 0, 0, 0
-    async with (
-        opened(shared.url, prefix, header_for(config)) as one,
-        opened(shared.url, prefix, header_for(config)) as other,
-    ):
-        detectors = [NearDuplicateDetector(config, store) for store in (one, other)]
-        entity_of = {f"https://jobs.example/{number}": page.entity for number, page in enumerate(pages)}
-        for number, page in enumerate(pages):
-            detector, url = detectors[number % 2], f"https://jobs.example/{number}"
-            await detector.load_site(url)
-            verdict = await detector.conclude_async(detector.read(page.html, url), url)
-            is_copy = verdict.status is Status.NEAR_DUPLICATE
-            expected += page.entity in first_of
-            first_of.setdefault(page.entity, url)
-            copies += is_copy
-            merged += is_copy and entity_of[verdict.duplicate_of or ""] != page.entity
-        for detector in detectors:
-            await detector.flush_async()
-        profile = await profile_of(one, "jobs.example")
-        assert (merged, profile.pages, profile.is_known) == (0, len(pages), True)
-        assert copies >= 0.9 * expected > 0
 
 
 KILLED = """
