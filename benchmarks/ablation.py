@@ -45,7 +45,7 @@ def _set(module: str, name: str, value: Any) -> None:
 
 
 def _set_heading_weight(factor: float) -> None:
-    importlib.import_module("scrapy_simhash.page.features.weights").ZONES["heading"] = factor
+    importlib.import_module("scrapy_simhash.page.features.extract").ZONES["heading"] = factor
 
 
 def _configure(**changes: Any) -> None:

@@ -45,6 +45,10 @@ TARGETS: dict[str, tuple[list[str], list[str]]] = {
         ["store/local.py", "store/memory.py", "store/candidates.py"],
         ["tests/store/test_memory.py", "tests/store/sqlite/test_contract.py"],
     ),
+    "kernel_pure": (
+        ["page/text/main_text.py", "page/fingerprint", "page/pieces.py"],
+        ["tests/page/text", "tests/page/fingerprint", "tests/page/test_pieces.py"],
+    ),
 }
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,

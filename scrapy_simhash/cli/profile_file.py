@@ -10,7 +10,7 @@ from typing import Any
 from scrapy_simhash.cli.failures import Refused, failing
 from scrapy_simhash.cli.input import Input
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.table import BUCKET, MOST_BUCKETS
+from scrapy_simhash.page.site.profile import BUCKET, MOST_BUCKETS
 from scrapy_simhash.times import parsed, written
 
 KIND = "scrapy-simhash site profile"

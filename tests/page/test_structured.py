@@ -19,7 +19,7 @@ from scrapy_simhash.fingerprinter import text_hash
 from scrapy_simhash.page import structured
 from scrapy_simhash.page.compiled import reader
 from scrapy_simhash.page.fingerprint import IDENTITY_BYTES, OwnPart, are_different
-from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, PLACE, PRODUCT
+from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, PLACE, PRODUCT
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import MAX_ITEMS, MAX_SCRIPT, MAX_THINGS, facts, text_of
 from scrapy_simhash.page.text import extract, parse

@@ -13,7 +13,7 @@ from benchmarks.lib.shared_text import PLANS, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Status
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.page.fingerprint.identity import JOB, identity_of
+from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.store import AsyncStore, KeepsSites, MemoryStore, Store, candidates
 from scrapy_simhash.store.columns import OwnParts

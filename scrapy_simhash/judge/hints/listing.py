@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy_simhash.judge.hints.vocabulary import LISTS, claimed_types
 from scrapy_simhash.page.text.main_text import LINKED
-from scrapy_simhash.page.text.outline import NEVER_HIDDEN
+from scrapy_simhash.page.text.outline import NEVER_HIDDEN, Walk
 from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, attributes_of, region
-from scrapy_simhash.page.text.walk import Walk
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -31,7 +31,7 @@ def is_product(root: etree._Element) -> bool:
 
 
 def makes_offer(document: Document) -> bool:
-    """Tell whether a page names a thing and its price, whatever it says in its markup; see `page/text/offer.py`."""
+    """Tell whether a page names a thing and its price, whatever it says in its markup; see `page/text/columns.py`."""
     return any(paragraph.zone == "offer" for paragraph in document.paragraphs)
 
 

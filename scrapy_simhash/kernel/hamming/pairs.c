@@ -1,14 +1,18 @@
-#include "pairs.h"
-
+/* All pairs of fingerprints within a distance: the twin of index/pairs.py.
+ *
+ * For every table of a plan the values are laid out so that equal keys are neighbours, and neighbours are compared. A
+ * pair can agree in the keys of several tables; it is reported by the first of them only, so that nothing has to
+ * remember what was reported. Two buffers of 8 bytes a value are all the memory, whatever the values are:
+ *
+ *     values      --by the top bits of the key's hash-->   parts, each small enough for the cache
+ *     one part    --by the next bits-->                    buckets of a few values, back where the values were
+ *     one bucket  --each with all after it-->              pairs
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages.h"
 #include "scan.h"
-#include "x86.h"
-
-/* As index/pure/tables.py scatters keys: 2^64 divided by the golden ratio. */
-#define SCATTER 0x9e3779b97f4a7c15u
+#include "table.h"
 
 enum {
     /* Values in a part and in a bucket, about. A part of 32 KiB and what becomes of it lie in the second cache. With

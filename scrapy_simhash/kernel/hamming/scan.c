@@ -1,7 +1,5 @@
 #include "scan.h"
 
-#include "x86.h"
-
 /* Nearly every candidate is none. So the loops ask of a whole strip whether there is a hit, without a branch for each
  * candidate, and look again only where there is one. */
 enum { STRIP = 32 };

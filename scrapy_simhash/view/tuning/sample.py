@@ -6,7 +6,7 @@ from collections.abc import ValuesView
 from heapq import heappush, heappushpop
 from typing import Generic, TypeVar
 
-from scrapy_simhash.page.fingerprint.hashing import number
+from scrapy_simhash.page.fingerprint.fold import number
 
 V = TypeVar("V")
 

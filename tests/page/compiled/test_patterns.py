@@ -13,7 +13,7 @@ import pytest
 from scrapy_simhash.page.compiled import CompiledReader
 from scrapy_simhash.page.language.detect import CHARACTERS
 from scrapy_simhash.page.text import extract, parse
-from scrapy_simhash.page.text.offer import CURRENCIES, has_price
+from scrapy_simhash.page.text.columns import CURRENCIES, has_price
 
 
 def differing(reader: CompiledReader, pages: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from scrapy_simhash.page.features import ZONES, weight
-from scrapy_simhash.page.features.weights import DAMPING, UNIT, WORD
+from scrapy_simhash.page.features.extract import DAMPING, UNIT, WORD
 from scrapy_simhash.page.text.document import Zone
 
 COUNTING = sorted(ZONES)

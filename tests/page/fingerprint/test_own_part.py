@@ -23,7 +23,7 @@ from scrapy_simhash.page.fingerprint import (
     own_part_length,
     own_value,
 )
-from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, KINDS, identity_of
+from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, KINDS, identity_of
 
 IDENTITIES = st.just(b"") | st.builds(
     identity_of,

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from scrapy_simhash.page.language.scripts import INVISIBLE, MARKS, PLAIN, UNSPACED
+from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, PLAIN, UNSPACED
 
 CHARACTERS = [chr(code) for code in range(sys.maxunicode + 1)]
 # Counted from the Unicode Character Database 13.0, which Python 3.10 has.

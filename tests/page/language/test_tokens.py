@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.language import normalize, tokenize
-from scrapy_simhash.page.language.scripts import INVISIBLE, MARKS, UNSPACED
-from scrapy_simhash.page.language.tokens import MOST_MARKS
+from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, MOST_MARKS, UNSPACED
 
 # The tables are tested by themselves, see test_scripts.py.
 IS_MARK = re.compile(f"[{MARKS}]").match

@@ -19,8 +19,7 @@ from scrapy_simhash.page.schemes import (
     XXH3_LONG,
     FeatureHash,
 )
-from scrapy_simhash.page.schemes.hashes.gb2312 import BASE, HANZI, character_code
-from scrapy_simhash.page.schemes.hashes.jenkins import lookup3
+from scrapy_simhash.page.schemes.hashes import BASE, HANZI, character_code, lookup3
 from tests.page.schemes import sources
 
 ALL = (FNV1, FNV1_UTF16, FNV1A, FNV1A_LONG, FNV1A_SHORT, GB2312, JAVA, JENKINS, XXH3, XXH3_LONG)

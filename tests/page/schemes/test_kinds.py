@@ -33,7 +33,7 @@ from scrapy_simhash.page.schemes import (
     repeated,
     schema_type,
 )
-from scrapy_simhash.page.schemes.kinds.character_grams import words_apart
+from scrapy_simhash.page.schemes.kinds import words_apart
 from scrapy_simhash.page.text import extract, parse, plain_text
 from tests.page.schemes import sources
 from tests.page.schemes.golden import STORY

@@ -13,7 +13,7 @@ from scrapy_simhash.config import SCHEMES as NAMES
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.page.features.shingles import LEAST_PROSE
 from scrapy_simhash.page.language import normalize, stopwords, tokenize
-from scrapy_simhash.page.language.stopwords import languages
+from scrapy_simhash.page.language.detect import languages
 from scrapy_simhash.page.schemes import (
     GB2312,
     JENKINS,
@@ -182,9 +182,9 @@ def test_segmented_words_are_a_tokenizer_for_chinese() -> None:
 
 
 def test_segments_without_jieba_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scrapy_simhash.page.schemes import tokenizers
+    from scrapy_simhash.page.schemes import kinds
 
-    tokenizers._segmenter.cache_clear()
+    kinds._segmenter.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "jieba", None)
     with pytest.raises(ImportError, match=r"pip install 'scrapy-simhash\[chinese\]'"):
         segments("北京")

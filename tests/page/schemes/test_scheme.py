@@ -32,7 +32,7 @@ from scrapy_simhash.page.schemes import (
     uniform,
     vote,
 )
-from scrapy_simhash.page.schemes.weights import Weighing
+from scrapy_simhash.page.schemes.scheme import Weighing
 from scrapy_simhash.page.text import plain_text
 from tests.page.schemes import sources
 from tests.page.schemes.golden import STORY

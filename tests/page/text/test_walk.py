@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.page.text.walk import Walk
+from scrapy_simhash.page.text.outline import Walk
 
 PIECES = ("<ul>", "</ul>", "<li>", "<b>", "</b>", "<script>", "</script>", "<!-- -->", "<?pi?>", "words", " ")
 
