@@ -14,6 +14,7 @@ from scrapy_simhash.cli.stores import blocking
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore, Server
+from scrapy_simhash.store.redis.line import Line
 from tests.store.cases import SECOND_LOOK, header
 
 Arguments = ParamSpec("Arguments")
@@ -44,6 +45,15 @@ async def opened(
         yield store
     finally:
         await store._link.close()
+
+
+def lose_patience(store: RedisStore, seconds: float = 0.2) -> None:
+    """Let *store* wait no longer than that where it is connected by now: to connect may take longer."""
+    line = store._link._line
+    assert isinstance(line, Line)
+    for connection in line._client.connection_pool._available_connections:
+        connection.socket_timeout = connection.socket_connect_timeout = seconds
+    store._timeout = seconds
 
 
 async def eventually(ask: Callable[[], Awaitable[Result]]) -> Result:
