@@ -4,7 +4,7 @@
  *     outline.c, regions.c   tree  -> blocks and spans
  *     folding.c    text  -> blocks, white space folded
  *     language.c   blocks -> tokens, distinct ones numbered; counts, by which page/language/choose.py tells the language
- *     main_text.c  blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
+ *     blocks.c     blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
  *                  title, main text and what stands beside it -> their hash
  *     features.c   main text -> fingerprint and sketch
  *     own_part.c   main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
