@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.features import features, shingle, shingle_counts, weight
 from scrapy_simhash.page.language import normalize, stopwords, tokenize
-from scrapy_simhash.page.text import Document, Paragraph, plain_text
+from scrapy_simhash.page.text import Document, Paragraph
 from scrapy_simhash.page.text.document import Zone
 
 ENGLISH = (
@@ -65,13 +63,6 @@ def test_on_a_page_that_makes_an_offer_all_shingles_count_and_the_offer_counts_m
     assert weights["lantern"] == weight("offer", 1, is_word=True) > weight("body", 1, is_word=True)
 
 
-@pytest.mark.parametrize(("least", "has_features"), [(1, True), (7, True), (8, False), (100, False)])
-def test_fewer_distinct_shingles_than_the_least_make_no_feature(least: int, has_features: bool) -> None:
-    found = document("one two three four five six seven eight", language=None)
-    assert len(shingles(found)) == 7
-    assert bool(features(found, min_shingles=least)) == has_features
-
-
 def test_a_shingle_repeated_is_one_shingle() -> None:
     assert features(document(*["the sea"] * 100), min_shingles=2) == {}
     assert features(document(*["the sea"] * 100), min_shingles=1) == {
@@ -87,12 +78,6 @@ def test_the_same_shingle_in_two_zones_has_the_weight_of_both() -> None:
     assert features(found, min_shingles=1)["storm lantern"] == expected
     of_word = weight("offer", 1, is_word=True) + weight("body", 1, is_word=True)
     assert features(found, min_shingles=1)["storm"] == of_word
-
-
-@pytest.mark.parametrize("size", range(1, 7))
-def test_shingles_have_the_size_asked_for(size: int) -> None:
-    found = features(document(*ENGLISH, language=None), shingle_size=size)
-    assert {len(feature.split()) for feature in found} == {1, size}
 
 
 def test_words_by_themselves_do_not_count_twice() -> None:
@@ -121,15 +106,6 @@ def test_the_title_does_not_count() -> None:
     assert features(document(*ENGLISH, title="The lamp and the wind")) == features(document(*ENGLISH))
 
 
-def test_nothing_has_no_features() -> None:
-    assert features(document()) == {}
-    assert features(document("", "—", "!?"), min_shingles=1) == {}
-
-
-def test_the_order_of_paragraphs_is_irrelevant() -> None:
-    assert len({frozenset(features(document(*order)).items()) for order in permutations(ENGLISH)}) == 1
-
-
 lines = st.lists(st.sampled_from("the sea is cold a lamp and wind".split()), max_size=8).map(" ".join)
 
 
@@ -149,10 +125,6 @@ def test_features_are_shingles_and_words_of_the_text_with_positive_weights(
     assert not weights or len(weights) >= least
     # When there is nothing, there was too little: never for another reason.
     assert bool(weights) == (len(shingles(found, size)) >= least)
-
-
-def test_a_document_of_plain_text_has_the_features_of_its_paragraphs() -> None:
-    assert features(plain_text("\n\n".join(ENGLISH))) == features(document(*ENGLISH))
 
 
 # --- What a sketch is made of.
@@ -186,9 +158,3 @@ def test_with_masked_digits_all_numbers_are_one() -> None:
     assert features(one, mask_digits=True) == features(other, mask_digits=True) != {}
     assert shingle_counts(one) != shingle_counts(other)
     assert shingle_counts(one, mask_digits=True) == shingle_counts(other, mask_digits=True)
-
-
-def test_masked_digits_change_nothing_where_there_are_none() -> None:
-    found = document(*ENGLISH)
-    assert features(found, mask_digits=True) == features(found)
-    assert shingle_counts(found, mask_digits=True) == shingle_counts(found)

@@ -54,13 +54,6 @@ def test_tokens_are_what_the_naive_version_finds(text: str) -> None:
     assert tokenize(normalize(text)) == naive_tokens(normalize(text))
 
 
-@given(st.text("az09 _-.'\n"))
-def test_ascii_text_has_the_same_tokens_as_in_the_company_of_other_scripts(text: str) -> None:
-    assert [*tokenize(text), "é"] == tokenize(f"{text} é")
-    assert [*tokenize(text), "हि"] == tokenize(f"{text} हि")
-    assert [*tokenize(text), "漢"] == tokenize(f"{text} 漢")
-
-
 @given(text)
 def test_normalize_is_idempotent(text: str) -> None:
     once = normalize(text)
@@ -171,7 +164,7 @@ def test_a_run_of_a_million_unspaced_characters_is_all_its_bigrams() -> None:
 
 @given(text)
 def test_tokenizing_the_tokens_of_a_spaced_script_gives_them_again(text: str) -> None:
-    tokens = [token for token in tokenize(normalize(text)) if not IS_UNSPACED(token[0])]
+    tokens = [token for token in tokenize(normalize(text)) if not any(map(IS_UNSPACED, token))]
     again = tokenize(" ".join(tokens))
     assert again == tokens
 
@@ -180,9 +173,5 @@ def test_tokenizing_the_tokens_of_a_spaced_script_gives_them_again(text: str) ->
 def test_of_a_run_of_marks_only_the_first_thirty_count(unit: str) -> None:
     run = unit * MOST_MARKS
     assert normalize("a" + run + unit) == normalize("a" + run[:MOST_MARKS])
+    assert normalize("b" + "\u0316" * MOST_MARKS) == "b" + "\u0316" * MOST_MARKS
     assert normalize(f"x{run}{unit}e\u0301") == normalize(f"x{run[:MOST_MARKS]}é")
-
-
-def test_as_many_marks_as_count_are_all_kept() -> None:
-    text = "b" + "\u0316" * MOST_MARKS
-    assert normalize(text) == text

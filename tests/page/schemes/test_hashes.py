@@ -70,18 +70,9 @@ def test_jenkins_is_lookup3(data: bytes, seeds: tuple[int, int], halves: tuple[i
     assert lookup3(data, *seeds) == halves
 
 
-def test_jenkins_has_the_first_half_above_the_second() -> None:
-    assert JENKINS.of(SENTENCE) == 0x17770551CE7226E6
-
-
 @given(st.text())
 def test_fnv_over_utf16_is_that_of_the_java_class(word: str) -> None:
     assert FNV1_UTF16.of(word) == sources.fnv1_of_the_java_class(word)
-
-
-def test_fnv_over_utf16_is_another_than_over_utf8_where_a_character_is_no_byte() -> None:
-    assert FNV1_UTF16.of("fog") == FNV1.of("fog")
-    assert FNV1_UTF16.of("雾") != FNV1.of("雾")
 
 
 # --- The slides.

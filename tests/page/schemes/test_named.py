@@ -160,12 +160,6 @@ def test_classic_is_shingles_with_a_stopword_title_and_headings_in_a_rounded_ave
     assert average == value | tied
 
 
-def test_the_two_ways_of_the_article_are_not_equivalent_at_ties() -> None:
-    even = [(0b01, 1), (0b10, 1)]
-    assert sources.tally(even, 2) == 0b00
-    assert sources.rounded_average(even, 2) == 0b11
-
-
 def test_fingerprints_are_bit_for_bit_those_committed() -> None:
     assert made() == committed(), ADVICE
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash import PageFingerprinter
-from scrapy_simhash.page.fingerprint import TIE_MASK, fold, leads
+from scrapy_simhash.page.fingerprint import TIE_MASK, leads
 from scrapy_simhash.page.schemes import (
     FNV1A_LONG,
     FNV1A_SHORT,
@@ -59,15 +59,6 @@ def test_the_vote_is_the_tally_of_the_documents_in_any_width(
     assert one | mask == one
     tied = one & ~zero
     assert mask & tied == tied & (TIE_MASK << 64 | TIE_MASK)
-
-
-@given(FEATURES)
-def test_neither_the_order_nor_a_common_factor_matters(features: Sequence[tuple[int, int]]) -> None:
-    cut = [(value & 2**64 - 1, weight) for value, weight in features]
-    value = vote(cut, 64, "mask")
-    assert vote(reversed(cut), 64, "mask") == value
-    assert vote([(of, 7 * weight) for of, weight in cut], 64, "mask") == value
-    assert fold((of.to_bytes(8, "big"), weight) for of, weight in cut) == value
 
 
 def test_no_feature_has_no_vote() -> None:

@@ -210,15 +210,6 @@ def test_what_is_left_out_says_why() -> None:
     assert reasons["Outside."] == "outside"
 
 
-def test_paragraphs_hold_all_visible_text_boilerplate_included() -> None:
-    found = document(f"<nav><ul>{MENU}</ul></nav><main><p>{PROSE}</p></main><footer>Since 1962</footer>")
-    assert [part.text for part in found.paragraphs] == [
-        *"boats kitchen town science garden arts".split(),
-        PROSE,
-        "Since 1962",
-    ]
-
-
 def test_a_paragraph_carries_its_evidence() -> None:
     found = document(
         "<html lang=en><body><h1>The lamp</h1><p>See <a href=/>the log</a> of it</p></body></html>"

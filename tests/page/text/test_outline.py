@@ -133,11 +133,6 @@ def test_a_page_that_ends_before_its_body_has_its_text(page: str) -> None:
     assert found.title == "T"
 
 
-def test_of_an_element_inside_a_page_only_its_inside_is_read() -> None:
-    (first, _) = parse("<body><p>one</p><p>two</p></body>")[0]
-    assert [block.text for block in outline(first).blocks] == ["one"]
-
-
 @pytest.mark.parametrize(
     ("html", "zones"),
     [
@@ -224,21 +219,6 @@ def test_xhtml_read_by_an_xml_parser_is_like_html() -> None:
         ("Un mot", "heading", "html/body/h1", 0),
         ("Voici le texte.", "body", "html/body/p", 5),
     ]
-
-
-def test_a_subtree_ends_where_its_root_ends() -> None:
-    root = parse("<p>before</p><div><p>inside</p>still</div>the tail of div<p>after</p>")
-    div = root.find(".//div")
-    assert div is not None
-    assert div.tail == "the tail of div"
-    assert [block.text for block in outline(div).blocks] == ["inside", "still"]
-
-
-@pytest.mark.parametrize("tag", ["script", "svg", "p", "a", "b", "br"])
-def test_any_element_can_be_the_root(tag: str) -> None:
-    root = etree.Element(tag)
-    root.text, root.tail = "x", "tail"
-    assert [block.text for block in outline(root).blocks] == ([] if tag in {"script", "svg"} else ["x"])
 
 
 # --- The size of a page does not matter.
