@@ -6,12 +6,12 @@ from threading import Thread
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.page.site.tables import packed
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.scope import host_of
-from tests.page.site.tables import packed
 
 #: Some pieces, the last one short.
 PIECES = packed([2, 4, 6, 9])
@@ -129,8 +129,6 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
 # --- Many.
 
 
-
-
 def test_a_host_s_pages_change_no_other_host_s_profile() -> None:
     sites = SiteProfiles()
     taught(sites, A)
@@ -174,8 +172,6 @@ def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
     sites.keep()
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
     assert list(keeper.kept) == ["a.example"], "hosts of which nothing was learned are not written"
-
-
 
 
 def test_while_the_store_does_not_work_a_site_is_unknown_and_asked_for_again(keeper: Keeper) -> None:
