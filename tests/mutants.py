@@ -164,8 +164,8 @@ def mutants(copy: Path, files: list[str], each: int, draw: random.Random) -> Ite
             start, end, put = c_places(text)[number]
             line = text.count("\n", 0, start)
             changed = text[:start] + put + text[end:]
-            told = f"{path.name}:{line + 1}: {text.splitlines()[line].strip()}  ->  {changed.splitlines()[line].strip()}"
-            yield path, changed, told
+            former, latter = (one.splitlines()[line].strip() for one in (text, changed))
+            yield path, changed, f"{path.name}:{line + 1}: {former}  ->  {latter}"
             continue
         tree = ast.parse(path.read_text("utf-8"))
         parent, field, place, node = list(places(tree))[number]
