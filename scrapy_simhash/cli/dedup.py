@@ -18,8 +18,7 @@ from scrapy_simhash.cli.intake import told
 from scrapy_simhash.cli.output import STDOUT, opened
 from scrapy_simhash.cli.progress import say, warn, wipe
 from scrapy_simhash.files.batch import KEEP, Journal, Options, Run
-from scrapy_simhash.files.batch.marks import MARKS
-from scrapy_simhash.files.batch.steps import Fate, Step
+from scrapy_simhash.files.batch.page import MARKS, Fate, Step
 from scrapy_simhash.files.records import Record, open_writer
 from scrapy_simhash.fingerprinter import SCHEME
 

@@ -12,8 +12,8 @@ from scrapy_simhash.cli.arguments import add_search_arguments, chosen_plan
 from scrapy_simhash.cli.hashes import read_hashes
 from scrapy_simhash.cli.output import opened
 from scrapy_simhash.cli.progress import Progress
-from scrapy_simhash.index.clusters import connected, representatives
-from scrapy_simhash.index.pairs import pairs
+from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index.pairs import connected, pairs
 
 EXAMPLE = """\
 $ scrapy-simhash find-clusters --distance 3 --input hashes.txt

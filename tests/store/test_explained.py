@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Status
-from scrapy_simhash.judge.rule import Measured
-from scrapy_simhash.judge.second_look import NOT_NEAR
+from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
 from scrapy_simhash.store import Explains, MemoryStore, Store
 from scrapy_simhash.store.sqlite import SqliteStore
