@@ -28,12 +28,14 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = "scrapy_simhash"
 #: Of each target its files, and the tests of its own folder.
 TARGETS: dict[str, tuple[list[str], list[str]]] = {
-    "rule": (["judge/rule.py"], ["tests/judge/test_rule.py"]),
+    "rule": (["judge/rule.py", "judge/measured.py"], ["tests/judge/test_rule.py"]),
     "second_look": (
         ["judge/second_look.py"],
         ["tests/judge/test_rule.py", "tests/crawls/test_second_look.py"],
     ),
-    "policy": (["judge/policy"], ["tests/judge/policy"]),
+    "policy": (["judge/policy.py"], ["tests/judge/policy"]),
+    "records": (["files/records"], ["tests/files/records"]),
+    "batch": (["files/batch"], ["tests/files/batch"]),
     "url_rules": (
         ["observers/url_rules/evidence.py", "observers/url_rules/checks.py"],
         ["tests/observers/url_rules"],

@@ -98,15 +98,11 @@ class Comparison:
 
     def _read(self, number: int, record: bytes) -> Fingerprint | None:
         """Return the fingerprint of a content of the page's scope, None if its record is damaged."""
-        try:
-            content = read_content(record)
-        except ValueError:
-            self._damage.note(f"content {number}")
-            return None
-        if content.scope != self._posting.scope:
+        content = self._damage.read(read_content, record, f"content {number}")
+        if content is not None and content.scope != self._posting.scope:
             self._damage.note(f"content {number}: it is in another scope than its event says")
             return None
-        return content.fingerprint
+        return None if content is None else content.fingerprint
 
 
 async def explained(

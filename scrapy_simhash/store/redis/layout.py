@@ -179,12 +179,12 @@ def read_content(record: bytes) -> ContentRecord:
 
 
 @_said()
-def read_run(number: int, record: bytes) -> Run:
+def read_run(number: int | bytes, record: bytes) -> Run:
     """Return the run of a record. Raises ValueError for a damaged one."""
     _, started, ended = _RUN.unpack_from(record)
     if ended < 0:
-        return Run(number, started, None, None)
-    return Run(number, started, ended, decoded(record[_RUN.size :]))
+        return Run(int(number), started, None, None)
+    return Run(int(number), started, ended, decoded(record[_RUN.size :]))
 
 
 def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:

@@ -25,7 +25,7 @@ from scrapy_simhash.store.redis.layout import decoded, encoded
 from scrapy_simhash.store.redis.line import Asker, Line
 from scrapy_simhash.store.redis.link import EVENTS, Link, Opened, OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.nodes import Shard
-from scrapy_simhash.store.redis.records import Records, audit, walk
+from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
 
 #: Seconds that an answer may take.
@@ -260,8 +260,7 @@ class RedisStore:
         O(n), and some 200 bytes of memory a page, for the order.
         """
         replica = await self._link.ready()
-        ended = {run.number for run in await self.runs() if run.ended is not None}
-        async for posting in walk(self._link.ask, self._names, ended, self.damage):
+        async for posting in self._records.postings():
             yield posting
         # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
         if not await self._link.catch_up(replica):
@@ -270,7 +269,9 @@ class RedisStore:
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
         await self._link.ready()
-        return await audit(self._link.ask, self._names, tell)
+        damage = Damage("", is_logged=False)
+        await Records(self._link, self._names, damage).audit(tell)
+        return damage.named
 
     async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
         """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`. One trip."""
