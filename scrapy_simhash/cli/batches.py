@@ -46,8 +46,7 @@ from scrapy_simhash.files.batch import (
     Run,
     WorkerDied,
 )
-from scrapy_simhash.files.batch.marks import MARKS
-from scrapy_simhash.files.batch.steps import Fate, Step
+from scrapy_simhash.files.batch.page import MARKS, Fate, Step
 from scrapy_simhash.files.records import Broken, Record, Records, open_writer, read
 from scrapy_simhash.fingerprinter import SCHEME, PageFingerprinter, Reading
 from scrapy_simhash.names import FIELD_KEPT

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from scrapy_simhash.cli.hashes import read_hashes
 from scrapy_simhash.cli.progress import Progress, of
 from scrapy_simhash.cli.streams import STDIN, Refused, add_output, open_output
-from scrapy_simhash.index.clusters import connected, representatives
+from scrapy_simhash.index import connected, representatives
 from scrapy_simhash.index.index import SimhashIndex
 from scrapy_simhash.index.pairs import pairs
 from scrapy_simhash.index.plans import BITS, Plan, plans_for

@@ -1,11 +1,132 @@
-"""The SQL of the steps, as DuckDB and Spark both read it."""
+"""The tables of batch engines, and the SQL between them, as DuckDB and Spark both read it.
+
+Bands are the keys by which pages are found that are compared. A crawl looks at all pages within ten bits, which no
+join can. Engines compare pages that share one of these keys, within their scope::
+
+    28 bands      16 bins of the sketch, 2 bits each: a number of 32 bits; 0 for no filled bin, which is no key
+     1 subject    the hash of the words of the subject, as the sketch has them; 0 for none
+
+Of two pages that share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the
+16th power of that, and one band of 28 with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page, which
+may share less, have one subject. A shingle falls into any bin alike, so that bins that lie side by side are as good
+as any others. An own part has keys as a page has, with the subject of its page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from scrapy_simhash.files.engines.bands import FOLLOWERS, KEY_COLUMNS, order_mask
-from scrapy_simhash.files.engines.tables import FAULT, FINGERPRINTS, VERDICTS
+from scrapy_simhash.exceptions import KindError
+from scrapy_simhash.files.batch.page import MARKS
+
+BANDS = 28
+_ARROW = {
+    "BIGINT": "int64",
+    "INT": "int32",
+    "BOOLEAN": "bool_",
+    "DOUBLE": "float64",
+    "STRING": "string",
+    "BINARY": "binary",
+}
+_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "STRING"}
+
+
+class Table(NamedTuple):
+    """The columns of a table."""
+
+    columns: dict[str, str]
+    """Their names and their types in SQL."""
+
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark reads them."""
+        return ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
+
+    def arrow(self) -> Any:
+        """Return the columns as a schema of Arrow."""
+        pa = arrow()
+        texts = pa.list_(pa.string())
+        kinds = {name: getattr(pa, kind)() for name, kind in _ARROW.items()} | {"ARRAY<STRING>": texts}
+        return pa.schema([(name, kinds[kind]) for name, kind in self.columns.items()])
+
+    def batch(self, rows: Sequence[tuple[Any, ...]]) -> Any:
+        """Return *rows* as a batch of Arrow."""
+        pa, schema = arrow(), self.arrow()
+        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+#: The *outcome* of a page that could not be read; else it is the reason of a verdict.
+FAULT = "fault"
+#: Every page. One without a *content* is compared with no other, and *outcome* says why; pages with the same one are
+#: equal as far as fingerprints tell. *page* is the hash of the URL.
+FINGERPRINTS = Table(
+    {
+        "id": "BIGINT",
+        "url": "STRING",
+        "scope": "STRING",
+        "host": "STRING",
+        "value": "BIGINT",
+        "text_hash": "BIGINT",
+        "is_short": "BOOLEAN",
+        "sketch": "BINARY",
+        "own": "BINARY",
+        "content": "BIGINT",
+        "page": "BIGINT",
+        "canonical": "STRING",
+        "outcome": "STRING",
+    }
+)
+#: The same, and from what its site learns.
+READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
+#: What sites repeat.
+SITES = Table({"host": "STRING", "profile": "BINARY"})
+#: What a site says about the pieces of a page; of pages whose site is known.
+ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
+#: By what pages are found: a row for a page, and one for its own part.
+KEYS = Table(
+    {"id": "BIGINT", "scope": "BIGINT", "value": "BIGINT", "subject": "BIGINT"}
+    | {f"band{band}": "INT" for band in range(BANDS)}
+)
+#: Near-duplicates by the rule; *a* is less than *b*.
+PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
+#: What ``dedup --mark`` says of a page; a cluster has the id of its first page.
+VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
+#: Pages that say the same, two or more.
+CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
+
+
+def rows_of(batch: Any) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of a batch of Arrow."""
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def arrow() -> Any:
+    """Return the module pyarrow."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise KindError("pyarrow is missing: pip install 'scrapy-simhash[duckdb]' or '[spark]'") from None
+
+
+#: The columns of `KEYS` that are keys.
+KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "subject")
+#: A bucket is all pages of a scope that share a key. In their order each is compared with so many that follow it, so
+#: that buckets of up to 65 pages are compared as a whole.
+FOLLOWERS = 64
+
+
+def order_mask(key: int) -> int:
+    """Return the low bits of their values by which the pages of a bucket of this key, 0 to 28, are sorted first.
+
+    Each key has another number of bits, 63 to 7. So pages that are far apart in one large bucket may be neighbours in
+    another, if few of their bits differ.
+    """
+    return (1 << (63 - 2 * key)) - 1
+
 
 _OPTIONAL = ("scope", "content_type", "content_language")
 

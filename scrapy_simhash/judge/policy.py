@@ -1,15 +1,112 @@
-"""Policy: what is asked for, less what spares the page."""
+"""Policy: what is to be done about a page, by the settings: what is asked for, less what spares the page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
+from enum import Enum
 from typing import NamedTuple
 
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
-from scrapy_simhash.judge.policy.decision import Decision, Exemption, RequestedAction
-from scrapy_simhash.judge.policy.url_filter import UrlFilter
+from scrapy_simhash.scope import scope_of
 from scrapy_simhash.verdict import Reason, Verdict
+
+
+class Exemption(str, Enum):
+    """Why the action that was asked for was not applied to a page, or only a part of it."""
+
+    MIN_DEPTH = "min_depth"
+    """It is nearer to the start than ``SIMHASH_MIN_DEPTH``."""
+    URL = "url"
+    """``SIMHASH_ACTION_ALLOW``, ``SIMHASH_ACTION_DENY`` or their ``_DOMAINS`` settings exclude its URL."""
+    ITSELF = "itself"
+    """It has the same URL as the page that it repeats: another request for the same one."""
+    BUDGET = "budget"
+    """It is among the first ``SIMHASH_CLUSTER_BUDGET`` pages of its cluster."""
+    START = "start"
+    """The links of a start page are followed."""
+    LISTING = "listing"
+    """The links of a page that lists others are followed."""
+    PAGINATION = "pagination"
+    """It is another page of the same listing."""
+    LANGUAGE = "language"
+    """It is the same page for readers of another language or country."""
+    PRODUCT = "product"
+    """It is about a thing on sale, perhaps in another size or colour."""
+
+
+class RequestedAction(NamedTuple):
+    """What is asked for."""
+
+    action: Action
+    is_explicit: bool = False
+    """Whether the request itself asks for it, not the settings."""
+
+
+class Decision(NamedTuple):
+    """What is done about a page, and why not more."""
+
+    action: Action | None
+    """None when there was no question: the page repeats nothing, and is not known to be as it was."""
+    exemption: Exemption | None = None
+    """Why the page was spared what was asked for, or its links were; None if it was not."""
+
+    @property
+    def loses_items(self) -> bool:
+        """Whether the items of the page are dropped."""
+        return self.action is not None and Action.DROP_ITEMS in self.action
+
+    @property
+    def loses_links(self) -> bool:
+        """Whether the requests of the page are dropped."""
+        return self.action is not None and Action.DROP_LINKS in self.action
+
+
+class UrlFilter:
+    """URLs by pattern and by domain, in the words of Scrapy's link extractors.
+
+    A URL is in if it matches one of *allow* and is of one of *allow_domains*, where there are such, and neither
+    matches one of *deny* nor is of one of *deny_domains*. Patterns are regular expressions that may match anywhere
+    in the URL; a domain holds its subdomains.
+
+    >>> urls = UrlFilter(deny=["/print/"], allow_domains=["example.com"])
+    >>> "https://www.example.com/a" in urls, "https://www.example.com/print/a" in urls
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        allow_domains: Iterable[str] = (),
+        deny_domains: Iterable[str] = (),
+    ) -> None:
+        self._allow = [re.compile(pattern) for pattern in allow]
+        self._deny = [re.compile(pattern) for pattern in deny]
+        self._allow_domains = [_bare(domain) for domain in allow_domains]
+        self._deny_domains = [_bare(domain) for domain in deny_domains]
+
+    def __contains__(self, url: str) -> bool:
+        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+            return False
+        if any(pattern.search(url) for pattern in self._deny):
+            return False
+        if not (self._allow_domains or self._deny_domains):
+            return True
+        host = scope_of(url, "host")
+        if self._allow_domains and not any(_is_of(host, domain) for domain in self._allow_domains):
+            return False
+        return not any(_is_of(host, domain) for domain in self._deny_domains)
+
+
+def _bare(domain: str) -> str:
+    return domain.strip().strip(".").lower()
+
+
+def _is_of(host: str, domain: str) -> bool:
+    return host == domain or host.endswith("." + domain)
+
 
 #: Protections of a page that is another one than its text says. That of pagination is not: whether a list goes on is
 #: known by what it leads to.

@@ -1,16 +1,69 @@
-"""Listing: whether a page is mostly links to other pages, as categories, tags, search results and sitemaps are."""
+"""Whether a page is mostly links to others, or about a thing on sale: by its text, and in words of schema.org."""
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from scrapy_simhash.judge.hints.vocabulary import LISTS, claimed_types
+from lxml import etree
+
+from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS, is_part, scripts, things_in, type_name
+from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN, Walk
 from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, attributes_of, region
 
 if TYPE_CHECKING:
     from lxml import etree
+
+
+#: One thing on sale, and offers of one.
+PRODUCTS = frozenset(
+    "AggregateOffer Car IndividualProduct Motorcycle Offer Product ProductGroup ProductModel Vehicle".split()
+)
+#: Pages that list others. Shops say SomeProducts of a category.
+LISTS = frozenset(
+    "CollectionPage ItemList OfferCatalog ProductCollection SearchResultsPage SomeProducts".split()
+)
+
+_WORDS = PRODUCTS | LISTS
+_TYPED = etree.XPath(f"descendant-or-self::*[@itemtype or @typeof][position() <= {MAX_THINGS}]")
+
+
+def claimed_types(root: etree._Element) -> Counter[str]:
+    """Return how many things of each type the page is about, of `PRODUCTS` and `LISTS`; the tree is read only.
+
+    What is part of another thing (``itemprop``, a member of a list, the product of a review) does not count, except
+    for the ``mainEntity`` of a page. Scripts that are no JSON, or far too long, are passed over. Never raises.
+    O(nodes + characters of the scripts).
+    """
+    found: Counter[str] = Counter()
+    room = MAX_SCRIPT
+    for element in scripts(root):
+        script = element.text or ""
+        # Most scripts name other things, and parsing is what costs.
+        if len(script) <= room and any(word in script for word in _WORDS):
+            room -= len(script)
+            for thing in things_in(script):
+                found.update(_known(thing.get("@type")))
+    elements = _TYPED(root)
+    if isinstance(elements, list):
+        for element in elements:
+            if isinstance(element, etree._Element) and not is_part(element):
+                found.update(_known((element.get("itemtype") or element.get("typeof") or "").split()))
+    return found
+
+
+def _known(types: object) -> set[str]:
+    """Return the words of `PRODUCTS` and `LISTS` in *types*, which may be IRIs, short or long.
+
+    >>> sorted(_known(["https://schema.org/Product", "schema:Car", "Boat"]))
+    ['Car', 'Product']
+    """
+    names = types if isinstance(types, list) else [types]
+    return {type_name(name) for name in names if isinstance(name, str)} & _WORDS
+
 
 #: Entries that make a listing; fewer are a "see also".
 MIN_ENTRIES = 3
@@ -173,3 +226,36 @@ def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
 
 def _name(element: etree._Element) -> str:
     return str(element.tag).rpartition("}")[2]
+
+
+#: ``meta`` elements that are looked at.
+MAX_METAS = 1_000
+_OPEN_GRAPH = ("product", "og:product", "product.item", "product.group")
+
+
+def is_product(root: etree._Element) -> bool:
+    """Tell whether the page says that it is about one thing on sale, or about variants of one; the tree is read only.
+
+    By ``og:type``, JSON-LD, microdata or RDFa. Several products are variants of one, unless the page is a listing;
+    and no page is about one that calls itself a collection, or results of a search. Never raises. O(nodes).
+    """
+    if _open_graph_type(root) in _OPEN_GRAPH:
+        return True
+    types = claimed_types(root)
+    count = sum(types[word] for word in PRODUCTS)
+    if not count or types["CollectionPage"] or types["SearchResultsPage"]:
+        return False
+    return count == 1 or types["ProductGroup"] > 0 or not is_listing(root)
+
+
+def makes_offer(document: Document) -> bool:
+    """Tell whether a page names a thing and its price, whatever it says in its markup; see `page/text/columns.py`."""
+    return any(paragraph.zone == "offer" for paragraph in document.paragraphs)
+
+
+def _open_graph_type(root: etree._Element) -> str:
+    metas = chain.from_iterable(head.iterchildren("{*}meta") for head in root.iterchildren("{*}head"))
+    for meta in islice(metas, MAX_METAS):
+        if "og:type" in (meta.get("property"), meta.get("name")):
+            return (meta.get("content") or "").strip().lower()
+    return ""
