@@ -1,6 +1,6 @@
 """Print what a shell completes the command by: commands, options, choices, and files where a file is meant.
 
-The script comes from shtab, and is made from the parsers of the commands, once: a shell that completes starts no Python.
+The script comes from shtab, made from the parsers of the commands, once: a shell that completes starts no Python.
 """
 
 from __future__ import annotations
