@@ -42,11 +42,11 @@ from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Config, dedup, duckdb, spark
 from scrapy_simhash.files.engines.run import Result
-from scrapy_simhash.files.engines.tables import FINGERPRINTS
+from scrapy_simhash.files.engines.sql import FINGERPRINTS
 from scrapy_simhash.judge.rule import DEFAULT_RULE
 from scrapy_simhash.names import META_CLUSTER
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.sqlite.rows import unsigned
+from scrapy_simhash.store.sqlite.schema import unsigned
 
 PARTS = ("packs", "duckdb", "spark")
 PAGES = 100_000

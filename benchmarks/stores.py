@@ -53,8 +53,7 @@ from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.store.sqlite.rows import signed
-from scrapy_simhash.store.sqlite.statements import NEW_CONTENT, NEW_PAGE, NEW_SKETCH
+from scrapy_simhash.store.sqlite.schema import NEW_CONTENT, NEW_PAGE, NEW_SKETCH, signed
 
 SEED = 6
 #: Pages that are copied where pages are copies.

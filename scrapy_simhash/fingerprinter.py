@@ -54,7 +54,7 @@ class Reading(NamedTuple):
     same hash say the same. See :func:`~scrapy_simhash.page.features.whole_text`.
 
     None for a page that says nothing: it has no fingerprint, and fewer than
-    :data:`~scrapy_simhash.page.features.text.LEAST_TOKENS` tokens of main text.
+    :data:`~scrapy_simhash.page.features.extract.LEAST_TOKENS` tokens of main text.
     """
     pieces: bytes = b""
     """Keys of the pieces of the main text, 8 bytes each, from which the profile of its site learns; empty without

@@ -10,11 +10,11 @@ cdef extern from "Python.h":
     bint PyLong_CheckExact(object number)
 
 
-# All pairs within a distance; pairs.h says how they are found.
+# All pairs within a distance; pairs.c says how they are found.
 
 from libc.string cimport memcpy
 
-cdef extern from "pairs.h" nogil:
+cdef extern from "scan.h" nogil:
     ctypedef struct pair_search:
         pass
     ctypedef struct value_pair:

@@ -156,12 +156,12 @@ cdef extern from "page.h" nogil:
     const char *token_text(const page *p, const token *t)
 
 
-cdef extern from "lexicon.h" nogil:
+cdef extern from "hashing.h" nogil:
     int lexicon_add(lexicon *words, const char *word, size_t n, uint64_t value)
     uint64_t xxh3(const void *data, size_t n)
 
 
-cdef extern from "chars.h" nogil:
+cdef extern from "characters.h" nogil:
     size_t sizeof_char_block "sizeof(char_block)"
     void STORE_POINTER(char_block **place, char_block *value)
 

@@ -331,7 +331,7 @@ cdef enum:
 
 
 cdef class PieceTable:
-    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on; the twin of site/table.py.
+    """Pieces by key, each with 64 bits for the subjects of the pages that it stood on; the twin of page/site/profile.py.
 
     A bucket is filled from its front; a free place has no subjects.
     """

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from scrapy_simhash.page.fingerprint.hashing import SCATTER, number
+from scrapy_simhash.page.fingerprint.fold import SCATTER, number
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Paragraph, Zone
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from lxml import etree
 
-from scrapy_simhash.page.fingerprint.identity import EVENT, JOB, KINDS, PARTS, PLACE, PRODUCT, identity_of
+from scrapy_simhash.page.fingerprint.own_part import EVENT, JOB, KINDS, PARTS, PLACE, PRODUCT, identity_of
 from scrapy_simhash.page.language import normalize, tokenize
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN
 from scrapy_simhash.page.text.tags import UNSEEN, Region, region

@@ -1,12 +1,32 @@
-"""Candidates: which stored contents are compared with a page, and by which values they are found."""
+"""Candidates: which stored contents are compared with a page, which index finds them, by which of their values."""
 
 from __future__ import annotations
 
 import logging
 from typing import NamedTuple
 
-from scrapy_simhash.index import HammingIndex, Match
+from scrapy_simhash.index import HammingIndex, Match, ProbingIndex, SimhashIndex
+from scrapy_simhash.judge.rule import ClassicRule, Rule
 from scrapy_simhash.page.fingerprint import Fingerprint, compared_values, own_value, subject_number
+
+#: Blocks where nobody says how many: ``SIMHASH_BLOCKS``.
+BLOCKS = 6
+
+
+def index_for(rule: Rule, blocks: int = BLOCKS) -> HammingIndex:
+    """Return an empty index as wide as the reach of *rule*.
+
+    Permuted tables of *blocks* for the classic rule, or the best plan where *blocks* are too few for its distance;
+    otherwise an index for wide distances.
+
+    >>> from scrapy_simhash.judge.rule import SimilarityRule
+    >>> index_for(SimilarityRule()), index_for(ClassicRule(9))
+    (<ProbingIndex: 0 postings within 8 bits>, <SimhashIndex: 0 postings within 9 bits>)
+    """
+    if isinstance(rule, ClassicRule):
+        return SimhashIndex(rule.reach, blocks if blocks > rule.reach else "auto")
+    return ProbingIndex(rule.reach)
+
 
 logger = logging.getLogger(__name__)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import TypeVar
 
 from scrapy_simhash.exceptions import RecordDamaged
 
 logger = logging.getLogger(__name__)
+Read = TypeVar("Read")
 
 #: Records that are named in the log; of a store in ruins a few hundred thousand could be.
 MOST_NAMED = 100
@@ -61,6 +64,14 @@ class Damage:
             self._place,
             record,
         )
+
+    def read(self, read: Callable[[bytes], Read], record: bytes, name: str) -> Read | None:
+        """Return what *read* makes of *record*; None if it raises ValueError, and then *name* is noted."""
+        try:
+            return read(record)
+        except ValueError:
+            self.note(name)
+            return None
 
 
 def shown(value: object) -> str:

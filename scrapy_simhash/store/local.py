@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from scrapy_simhash.index import HammingIndex, Match
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.base import Claim, Page, Posting, Store, Visit
 from scrapy_simhash.store.candidates import (
+    BLOCKS,
     BY_ALL,
     BY_TEXT,
     FINGERPRINTS,
     distance_of,
+    index_for,
     search,
     tell_crowd,
     values_by,
@@ -22,7 +24,6 @@ from scrapy_simhash.store.candidates import (
 )
 from scrapy_simhash.store.damage import ContentDamaged
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS, index_for
 from scrapy_simhash.verdict import NearMiss
 
 
@@ -75,7 +76,7 @@ class Entry(NamedTuple):
     """See ``candidates``: by which values a new content is found."""
 
 
-class LocalStore(ABC):
+class LocalStore(Store, ABC):
     """A :class:`~scrapy_simhash.store.base.Store` whose indexes are here, one for each scope.
 
     A subclass is the *ledger*: it keeps pages and contents, and writes an entry as a whole or raises
@@ -84,6 +85,8 @@ class LocalStore(ABC):
 
     #: Whether claims tell thresholds and near misses. For each new page with candidates a URL must be looked up.
     explains = False
+    #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
+    index_size = 0
 
     def __init__(self, header: Header, blocks: int = BLOCKS) -> None:
         self._header = header
@@ -95,8 +98,6 @@ class LocalStore(ABC):
         #: Contents that were found, and could not be read.
         self._damaged: set[int] = set()
         self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
-        #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
-        self.index_size = 0
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
         self._page_end = self._content_end = 0
 
@@ -292,34 +293,6 @@ class LocalStore(ABC):
         return index
 
     # --- The ledger.
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Return how many pages are known."""
-
-    @abstractmethod
-    def unsettle(self, keys: Collection[bytes]) -> None:
-        """Note that this run does not settle these pages."""
-
-    @abstractmethod
-    def get(self, key: bytes) -> Page | None:
-        """Return what is known about a page, None if nothing is."""
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[Posting]:
-        """Yield a posting for every content and every page."""
-
-    @abstractmethod
-    def runs(self) -> list[Run]:
-        """Return the runs, oldest first."""
-
-    @abstractmethod
-    def close(self, reason: str = "finished") -> None:
-        """End the run, in order, and let go of whatever is held."""
-
-    @abstractmethod
-    def abandon(self) -> None:
-        """Let go of whatever is held without ending the run."""
 
     @abstractmethod
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:

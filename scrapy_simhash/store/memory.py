@@ -5,18 +5,16 @@ from __future__ import annotations
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from struct import Struct
 from typing import Any
 
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
 from scrapy_simhash.store.base import Page, Posting, Run, Visit
+from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.store.columns import Keys, OwnParts, Urls
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS
-from scrapy_simhash.store.keys import Keys
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
-from scrapy_simhash.store.own_parts import OwnParts
-from scrapy_simhash.store.urls import Urls
 
 
 class _Rows:
@@ -92,7 +90,6 @@ class MemoryStore(LocalStore):
         self._scope_numbers: dict[str, int] = {}
         self._short_contents: dict[tuple[str, int], int] = {}
         self._removed: set[int] = set()
-        #: By page, of those that have any.
 
     def __str__(self) -> str:
         """Return where it is."""
@@ -209,35 +206,26 @@ class MemoryStore(LocalStore):
         return postings
 
     def _page(self, key: bytes, number: int) -> Page:
-        value, text_hash, has_hash, seen, content, slot, _ = self._pages[number]
+        *row, content, slot, _ = self._pages[number]
         cluster, content_slot, _, scope, is_short = self._contents[content]
         slot = content_slot if slot == _AS_CONTENT else slot
-        posting = Posting(
-            key,
-            self._urls[number],
-            self._scopes[scope],
-            Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot]),
-            is_short,
-            text_hash if has_hash else None,
-            seen,
-            is_delivered=False,
-        )
+        posting = self._posting(key, self._urls[number], row, slot, scope, is_short)
         is_original = cluster == number or cluster in self._removed
         return Page(number, posting, content, cluster, None if is_original else self._urls[cluster])
 
     def _first(self, content: int, key: bytes, url: str) -> Posting:
         """Return the posting that a content came with."""
         page, slot, head, scope, is_short = self._contents[content]
-        value, text_hash, has_hash, seen = self._head(page, head)
+        return self._posting(key, url, self._head(page, head), slot, scope, is_short)
+
+    def _posting(
+        self, key: bytes, url: str, row: Sequence[Any], slot: int, scope: int, is_short: bool
+    ) -> Posting:
+        value, text_hash, has_hash, seen = row
+        fingerprint = Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot])
+        text_hash = text_hash if has_hash else None
         return Posting(
-            key,
-            url,
-            self._scopes[scope],
-            Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot]),
-            is_short,
-            text_hash if has_hash else None,
-            seen,
-            is_delivered=False,
+            key, url, self._scopes[scope], fingerprint, is_short, text_hash, seen, is_delivered=False
         )
 
     def _head(self, page: int, head: int) -> tuple[Any, ...]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.judge.rule import ClassicRule, Measured, Nearest, Rule, SimilarityRule
-from scrapy_simhash.judge.second_look import NOT_NEAR
+from scrapy_simhash.judge.measured import NOT_NEAR, Measured
+from scrapy_simhash.judge.rule import ClassicRule, Nearest, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,
@@ -19,7 +19,7 @@ from scrapy_simhash.page.fingerprint import (
     similarity,
     sketch,
 )
-from scrapy_simhash.page.fingerprint.identity import EVENT, IDENTITY_BYTES, JOB, identity_of
+from scrapy_simhash.page.fingerprint.own_part import EVENT, IDENTITY_BYTES, JOB, identity_of
 from tests.examples import examples
 
 SHINGLES = [hash_ * 0x9E3779B97F4A7C15 % 2**64 for hash_ in range(1, 1001)]

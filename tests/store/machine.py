@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.page.fingerprint.identity import JOB, identity_of
+from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
 from scrapy_simhash.store import Header, Store
 from tests.store.cases import content, header, own_part, posting, whole
 from tests.store.naive import NaiveStore

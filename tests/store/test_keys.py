@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from scrapy_simhash.store import keys as keys_module
-from scrapy_simhash.store.keys import LEAST_SLOTS, WIDTH, Keys
+from scrapy_simhash.store import columns as keys_module
+from scrapy_simhash.store.columns import LEAST_SLOTS, WIDTH, Keys
 from tests.examples import examples
 
 #: Few, so that they meet again; of the width of the rows and of others, empty and all zeros among them.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,16 +13,14 @@ from benchmarks.lib.shared_text import PLANS, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, Status
 from scrapy_simhash.page.fingerprint import UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.page.fingerprint.identity import JOB, identity_of
+from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
-from scrapy_simhash.store import AsyncStore, KeepsSites, MemoryStore, Posting, Store, candidates
-from scrapy_simhash.store.local import LocalStore
-from scrapy_simhash.store.own_parts import OwnParts
+from scrapy_simhash.store import AsyncStore, KeepsSites, MemoryStore, Store, candidates
+from scrapy_simhash.store.columns import OwnParts
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, content, header, posting, url
 from tests.store.cases import own_part as own
 from tests.store.killed import killed
-from tests.store.redis.stores import Opener
 from tests.store.remote import RemoteStore
 from tests.store.sqlite.stores import Shelf
 
@@ -37,32 +34,9 @@ def page(template: int, own_bytes: bytes, subject: str = "night pilots") -> Fing
     return replace(content(value, text=f"template {template}", subject=subject), own=own_bytes)
 
 
-def with_words(own_bytes: bytes, words: int) -> bytes:
-    return OwnPart.from_bytes(own_bytes)._replace(words=words).to_bytes()
-
-
-def kept(postings: Iterator[Posting] | Store) -> list[tuple[object, ...]]:
-    return [
-        (*one._replace(is_delivered=True), one.fingerprint.sketch, one.fingerprint.own) for one in postings
-    ]
-
-
 @pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    shelf = Shelf(tmp_path)
-    yield shelf
-    shelf.close()
-
-
-@pytest.fixture(params=["memory", "sqlite", "redis"])
-def store(request: pytest.FixtureRequest, shelf: Shelf) -> Iterator[Store]:
-    if request.param != "redis":
-        yield MemoryStore(HEADER) if request.param == "memory" else shelf.new(HEADER)
-        return
-    pytest.importorskip("redis", reason="redis is not installed")
-    opener = Opener(request.getfixturevalue("shared").url)
-    yield opener.make(HEADER)
-    opener.close()
+def store(any_store: Store) -> Store:
+    return any_store
 
 
 def test_of_many_candidates_the_nearest_ones_are_compared(
@@ -129,39 +103,11 @@ def test_what_is_found_by_its_subject_is_found_so_after_opening_again(
     assert again._index("").nearest([0], 1)[1] == [2], "by their text"
 
 
-def test_a_copy_under_another_template_is_found_by_its_own_part(store: Store) -> None:
-    a, b = page(1, own(0b1111_0000)), page(2, own(0b1111_0111), "")
-    assert (a.value ^ b.value).bit_count() > 10
-    store.claim(posting("a", a))
-    claim = store.claim(posting("b", b))
-    assert (claim.original, claim.distance, claim.is_by_learning) == (url("a"), 3, True)
-    assert claim.similarity == SECOND_LOOK.similarity(a, b)
-    assert store.claim(posting("c", page(3, own(0b1111_0000 ^ 2**13 - 1), ""))).original is None, "too far"
-    assert store.claim(posting("d", page(4, own(0b1111_0000, text="other"), ""))).original is None
-    # Without own parts they have nothing in common.
-    assert store.look(posting("e", replace(b, own=b"")))[3:10] == (*3 * (None,), False, 0, None, False)
-    assert (len(store), store.index_size) == (4, 3)
-
-
-def test_of_its_text_and_its_own_part_the_nearer_one_counts(store: Store) -> None:
-    store.claim(posting("a", page(1, own(0b1111_0000))))
-    claim = store.claim(posting("b", page(1, own(0b1111_0111))))
-    assert (claim.distance, claim.is_by_learning) == (0, False)
-    far = replace(page(1, own(0b1111_0000)), value=page(1, b"").value ^ 0b111)
-    assert store.claim(posting("c", far)).distance == 0
-
-
 def test_the_text_of_one_page_is_found_as_the_own_part_of_another(store: Store) -> None:
     """Where a site repeats nothing of a page, its own part is all its text."""
     a = replace(content(0xABCDEF, text="own"), own=OwnPart(WHOLE, 100).to_bytes())
     store.claim(posting("a", a))
     assert store.claim(posting("b", page(2, own(0xABCDEF)))).original == url("a")
-
-
-def test_what_agrees_in_the_text_of_the_site_only_is_new(store: Store) -> None:
-    store.claim(posting("a", page(1, own(0b1111_0000))))
-    claim = store.claim(posting("b", page(1, own(2**40 - 1, text="other"), "day pilots")))
-    assert (claim.original, claim.cluster, claim.is_by_learning) == (None, 1, True)
 
 
 def test_adverts_of_one_job_in_two_places_are_two_and_a_repost_is_found(store: Store) -> None:
@@ -179,101 +125,6 @@ def test_adverts_of_one_job_in_two_places_are_two_and_a_repost_is_found(store: S
     assert [store.remove(key) for key in (b"b", b"c")] == [True, True]
     assert store.look(posting("d", page(2, in_ulm))).original is None
     assert store.index_size == 1
-
-
-def test_a_page_that_was_removed_is_found_by_neither_of_its_values(store: Store) -> None:
-    store.claim(posting("a", page(1, own(0b1111_0000))))
-    store.claim(posting("b", page(2, own(2**40 - 1, text="other"))))
-    assert store.remove(b"a")
-    assert store.index_size == 1
-    assert store.look(posting("c", page(1, own(0b1111_0000)))).original is None
-    assert store.look(posting("c", page(3, own(0b1111_0000)))).original is None
-    assert store.look(posting("c", page(3, own(2**40 - 1, text="other")))).original == url("b")
-    assert store.remove(b"b")
-    assert store.index_size == 0
-    if isinstance(store, LocalStore):
-        assert all(len(index) == 0 for index in store._indexes.values())
-
-
-@pytest.mark.parametrize(
-    "own_bytes",
-    [
-        b"",
-        OwnPart(UNKNOWN, 7).to_bytes(),
-        OwnPart(WHOLE, 65_535).to_bytes(),
-        own(0, tokens=5),
-        own(2**64 - 1, text="z"),
-        OwnPart(WHOLE, 9, identity=KIEL).to_bytes(),
-        OwnPart.from_bytes(own(0, tokens=5))._replace(identity=KIEL).to_bytes(),
-    ],
-)
-def test_an_own_part_is_kept_with_the_content(store: Store, own_bytes: bytes) -> None:
-    for number, first in enumerate((own(1), own_bytes, own(2**40 - 1, text="2"))):
-        store.claim(posting(str(number), page(10 + number, first)))
-    found = store.get(b"1")
-    assert found is not None
-    assert found.posting.fingerprint.own == own_bytes
-    assert [p.fingerprint.own for p in store] == [own(1), own_bytes, own(2**40 - 1, text="2")]
-
-
-def test_a_page_that_comes_again_when_more_is_known_is_its_own(store: Store) -> None:
-    first = page(1, OwnPart(UNKNOWN, 300).to_bytes())
-    store.claim(posting("a", first))
-    again = store.claim(posting("a", replace(first, own=own(5))))
-    assert (again.original, again.cluster, again.former and again.former.value) == (None, 0, first.value)
-    assert store.index_size == 1
-
-
-VISITS = [
-    posting("a", page(1, own(0b1111_0000)), text_hash=1),
-    posting("b", page(2, own(0xFFFF_0000_FFFF, text="b")), "x.example"),
-    posting("c", page(3, OwnPart(UNKNOWN, 200).to_bytes())),
-    posting("d", page(4, b"")),
-    posting("e", 9, is_short=True),
-    posting("c", page(5, own(2**50 - 1, text="c"))),
-]
-ASKED = [
-    posting("x", page(6, own(0b1111_0001))),
-    posting("x", page(6, own(0xFFFF_0000_FFFE, text="b")), "x.example"),
-    posting("x", page(6, own(0xFFFF_0000_FFFE, text="b"))),
-    posting("x", page(3, OwnPart(UNKNOWN, 200).to_bytes())),
-    posting("x", page(7, own(2**50 - 3, text="c"))),
-    posting("x", page(1, with_words(own(2**20 - 1, text="of its own"), 7))),
-]
-
-
-def test_postings_make_a_store_that_finds_the_same(store: Store) -> None:
-    for visit in VISITS:
-        store.claim(visit)
-    again = MemoryStore(HEADER)
-    for one in store:
-        again.claim(one)
-    assert kept(again) == kept(store)
-    answers = [(claim.original, claim.distance, claim.similarity) for claim in map(store.look, ASKED)]
-    assert [(claim.original, claim.distance, claim.similarity) for claim in map(again.look, ASKED)] == answers
-    assert [original for original, _, _ in answers] == [url("a"), url("b"), None, url("c"), url("c"), None]
-
-
-def test_a_copy_by_its_own_part_is_one_in_a_store_that_is_made_of_postings(store: Store) -> None:
-    store.claim(posting("a", page(1, own(0b1111_0000))))
-    store.claim(posting("b", page(2, own(0b1111_0111))))
-    again = MemoryStore(HEADER)
-    assert [again.claim(one).original for one in store] == [None, url("a")]
-    assert kept(again) == kept(store)
-
-
-@pytest.mark.parametrize("in_order", [True, False], ids=["closed", "killed"])
-def test_own_parts_are_found_when_a_file_is_opened_again(shelf: Shelf, in_order: bool) -> None:
-    store = shelf.new(HEADER)
-    for visit in VISITS:
-        store.claim(visit)
-    store.claim(posting("gone", page(9, own(2**33 - 1, text="gone"))))
-    store.remove(b"gone")
-    before, answers = kept(store), [store.look(one)[:6] for one in ASKED]
-    again = shelf.reopen(store, in_order)
-    assert kept(again) == before
-    assert [again.look(one)[:6] for one in ASKED] == answers
-    assert again.look(posting("x", page(8, own(2**33 - 1, text="gone")))).original is None
 
 
 def test_own_parts_of_contents_are_kept_as_bytes() -> None:

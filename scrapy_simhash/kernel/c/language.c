@@ -1,5 +1,290 @@
-/* The counts that tell the language of the tokens, as page/language/detect.py makes them; page/language/choose.py decides. */
-#include "fold.h"
+/* Text to tokens, each distinct one with a number, and tokens to the counts that tell their language: the twin of
+ * page/language/. */
+#include "page.h"
+
+enum { LEAST_SLOTS = 1024, MIXED_SCRIPTS = 255 };
+
+/* The bytes of ASCII words in lower case, all others 0. Masks and no branches: compilers make this 16 bytes a step. */
+static void lower_words(char *restrict to, const char *restrict from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t byte = (uint8_t)from[i], lower = byte | 0x20;
+        uint8_t letter = (uint8_t)(lower - 'a') <= 'z' - 'a' ? 0xff : 0;
+        uint8_t digit = (uint8_t)(byte - '0') <= 9 ? 0xff : 0;
+        to[i] = (char)((lower & letter) | (byte & digit));
+    }
+}
+
+static void grow_slots(page *p)
+{
+    /* At first by the length of the text: half of its words are distinct, and a word takes six bytes and more. */
+    size_t n = p->slots.n == 0 ? LEAST_SLOTS : 2 * p->slots.n;
+    while (p->tokens.n == 0 && n < p->text.n / 6)
+        n *= 2;
+    p->slots.n = 0;
+    RESERVE(&p->way_out, p->slots, n);
+    p->slots.n = n;
+    memset(p->slots.at, 0, n * sizeof *p->slots.at);
+    for (size_t number = 0; number < p->tokens.n; number++) {
+        size_t i = (size_t)placed(p->rules, p->tokens.at[number].key) & (n - 1);
+        while (p->slots.at[i] != 0)
+            i = (i + 1) & (n - 1);
+        p->slots.at[i] = (uint32_t)number + 1;
+    }
+}
+
+/* Adds a distinct token, after reserve(), and returns its number plus 1. `wide` are its characters, NULL when
+ * they are its bytes. */
+static uint32_t add_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
+{
+    const char *text = p->bytes.at + offset;
+    const token fresh = {.key = key, .hash = n > 8 ? key : xxh3(text, n), .offset = (uint32_t)offset,
+                         .n = (uint32_t)n};
+    token_facts facts = {.length = (uint32_t)length, .is_ascii = true, .is_decimal = true};
+    facts.lists = lexicon_find_hashed(&p->rules->stopwords, text, n, fresh.hash);
+    if (wide == NULL) {
+        facts.is_decimal = text[0] <= '9' && text[n - 1] <= '9';
+        for (size_t k = 1; facts.is_decimal && k < n; k++)
+            facts.is_decimal = text[k] <= '9';
+    } else {
+        facts.script = script_of(wide[0] & CHARACTER);
+        for (size_t k = 0; k < length; k++) {
+            facts.is_ascii = facts.is_ascii && (wide[k] & CHARACTER) < 0x80;
+            facts.is_decimal = facts.is_decimal && wide[k] >> CLASSES_SHIFT & CHAR_DECIMAL;
+            facts.script = script_of(wide[k] & CHARACTER) == facts.script ? facts.script : MIXED_SCRIPTS;
+        }
+    }
+    p->facts.at[p->facts.n++] = facts;
+    p->tokens.at[p->tokens.n++] = fresh;
+    return (uint32_t)p->tokens.n;
+}
+
+/* Makes room for so many tokens more, and for the bytes they are made of. */
+static inline void reserve(page *p, size_t tokens, size_t bytes)
+{
+    RESERVE(&p->way_out, p->run, tokens);
+    RESERVE(&p->way_out, p->tokens, tokens);
+    RESERVE(&p->way_out, p->facts, tokens);
+    RESERVE(&p->way_out, p->bytes, bytes + 8); /* eight bytes can be read anywhere */
+}
+
+/* Appends to p->run the token of n bytes at `offset` of p->bytes, after reserve().
+ *
+ * Its key is the bytes themselves up to eight, else their hash: then the bytes decide. */
+static inline void push_token(page *p, size_t offset, size_t n, uint64_t key, const uint32_t *wide, size_t length)
+{
+    if (UNLIKELY(2 * p->tokens.n >= p->slots.n))
+        grow_slots(p);
+    /* Nothing moves while it is looked for. */
+    uint32_t *const slots = p->slots.at, *const run = p->run.at;
+    const token *const tokens = p->tokens.at;
+    const char *const bytes = p->bytes.at;
+    size_t mask = p->slots.n - 1, i = (size_t)placed(p->rules, key) & mask;
+    uint32_t number;
+    for (; (number = slots[i]) != 0; i = (i + 1) & mask) {
+        const token *known = &tokens[number - 1];
+        if (known->key == key && known->n == n && (n <= 8 || memcmp(bytes + known->offset, bytes + offset, n) == 0))
+            break;
+    }
+    if (number == 0)
+        slots[i] = number = add_token(p, offset, n, key, wide, length);
+    run[p->run.n++] = number - 1;
+}
+
+static inline uint64_t key_of(const char *text, size_t n)
+{
+    if (n > 8)
+        return xxh3(text, n);
+    uint64_t word = load8(text);
+    return n == 8 ? word : word & (((uint64_t)1 << 8 * n) - 1);
+}
+
+static void take_ascii(page *p, const char *text, size_t n)
+{
+    reserve(p, n / 2 + 1, n);
+    size_t begin = p->bytes.n, end = begin + n;
+    char *const bytes = p->bytes.at;
+    lower_words(bytes + begin, text, n);
+    memset(bytes + end, 0, 8); /* the last word ends too */
+    p->bytes.n = end;
+    for (size_t i = begin; i < end;) {
+        uint64_t word = load8(bytes + i), zeros = zero_bytes(word);
+        if ((word & 0xff) == 0) {
+            i += word == 0 ? 8 : lowest_bit(word) / 8;
+            continue;
+        }
+        size_t length = 8;
+        uint64_t key = word;
+        if (zeros != 0) {
+            length = lowest_bit(zeros) / 8;
+            key = word & (((uint64_t)1 << 8 * length) - 1);
+        } else if (bytes[i + 8] != 0) {
+            while ((zeros = zero_bytes(load8(bytes + i + length))) == 0)
+                length += 8;
+            length += lowest_bit(zeros) / 8;
+            key = xxh3(bytes + i, length);
+        }
+        push_token(p, i, length, key, NULL, length);
+        i += length + 1; /* what ends a word is 0 */
+    }
+}
+
+/* Writes `n` characters behind p->bytes, after reserve(); returns how many bytes. */
+static inline size_t write_characters(page *p, const uint32_t *wide, size_t n)
+{
+    char *to = p->bytes.at + p->bytes.n;
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += utf8_encode(wide[i] & CHARACTER, to + bytes);
+    p->bytes.n += bytes;
+    return bytes;
+}
+
+static void take_word(page *p, const uint32_t *wide, size_t n)
+{
+    size_t offset = p->bytes.n, bytes = write_characters(p, wide, n);
+    push_token(p, offset, bytes, key_of(p->bytes.at + offset, bytes), wide, n);
+}
+
+/* A run without spaces: its pairs of neighbours, or the one character it is. */
+static void take_run(page *p, const uint32_t *wide, size_t n)
+{
+    if (n == 1) {
+        take_word(p, wide, 1);
+        return;
+    }
+    size_t before = p->bytes.n, bytes = write_characters(p, wide, 1);
+    for (size_t i = 1; i < n; i++) {
+        size_t more = write_characters(p, wide + i, 1);
+        push_token(p, before, bytes + more, key_of(p->bytes.at + before, bytes + more), wide + i - 1, 2);
+        before += bytes;
+        bytes = more;
+    }
+}
+
+/* Splits p->wide, normalised characters with their classes, into tokens. */
+static void split_wide(page *p)
+{
+    enum { IS_WORD = CHAR_WORD << CLASSES_SHIFT, IS_MARK = CHAR_MARK << CLASSES_SHIFT };
+    enum { IS_UNSPACED = CHAR_UNSPACED << CLASSES_SHIFT };
+    size_t n = p->wide.n;
+    const uint32_t *const wide = p->wide.at;
+    reserve(p, n, 4 * n);
+    for (size_t i = 0; i < n;) {
+        size_t start = i;
+        if (wide[i] & IS_UNSPACED) {
+            do
+                i++;
+            while (i < n && wide[i] & (IS_UNSPACED | IS_MARK));
+            take_run(p, wide + start, i - start);
+        } else if (wide[i] & (IS_WORD | IS_MARK)) {
+            /* A mark belongs to the word before it, also one of an unspaced script. */
+            do
+                i++;
+            while (i < n && (wide[i] & IS_MARK || (wide[i] & (IS_WORD | IS_UNSPACED)) == IS_WORD));
+            take_word(p, wide + start, i - start);
+        } else {
+            i++;
+        }
+    }
+}
+
+/* Puts what Python makes of a word into p->wide. */
+static void normalize_in_python(page *p, const char *text, size_t n)
+{
+    free(p->borrowed);
+    size_t result_n = 0;
+    p->borrowed = p->rules->normalize(p->rules->python, text, n, &result_n);
+    if (p->borrowed == NULL)
+        escape(&p->way_out, CALLBACK_FAILED);
+    p->wide.n = 0;
+    for (const char *at = p->borrowed; at < p->borrowed + result_n;) {
+        uint32_t character = utf8_next(&at);
+        PUSH(&p->way_out, p->wide,
+             character | (uint32_t)char_classes(&p->way_out, &p->rules->chars, character) << CLASSES_SHIFT);
+    }
+}
+
+/* Normalises a word, text between two spaces, into p->wide.
+ *
+ * NFKC works on neighbours, but most characters have nothing to do with theirs: each then becomes what it becomes
+ * alone (quick check of UAX #15: starters, and marks in canonical order that compose with nothing). */
+static void normalize_word(page *p, const char *text, size_t n)
+{
+    uint8_t last = 0; /* canonical combining class of the last character that is kept */
+    int64_t marks = 0; /* in a row, those that are left out among them */
+    char_table *table = &p->rules->chars;
+    const char *end = text + n;
+    RESERVE(&p->way_out, p->wide, n);
+    uint32_t *to = p->wide.at;
+    size_t made = 0;
+    for (const char *at = text; at < end;) {
+        uint32_t character = utf8_next(&at);
+        const char_block *block = char_block_of(&p->way_out, table, character);
+        uint32_t normal = block->normal[character % CHARS_IN_BLOCK];
+        uint8_t order = block->order[character % CHARS_IN_BLOCK];
+        uint32_t kind = normal >> KIND_SHIFT;
+        bool is_mark = kind == NORMAL_ONE && order != 0;
+        marks = is_mark || kind == NORMAL_GONE ? marks + 1 : 0;
+        if (kind == NORMAL_COMPLEX || (is_mark && order < last) || marks > p->rules->most_marks) {
+            normalize_in_python(p, text, n);
+            return;
+        }
+        if (kind == NORMAL_GONE)
+            continue;
+        last = order;
+        if (kind == NORMAL_ONE) {
+            to[made++] = normal;
+            continue;
+        }
+        size_t many = normal & 0xff;
+        p->wide.n = made;
+        RESERVE(&p->way_out, p->wide, many + (size_t)(end - at));
+        to = p->wide.at;
+        memcpy(to + made, block->more + (normal >> 8 & 0xffff), many * sizeof *to);
+        made += many;
+    }
+    p->wide.n = made;
+}
+
+/* How many bytes are ASCII before the first one that is not. */
+static size_t ascii_length(const char *text, size_t n)
+{
+    size_t i = 0;
+    while (i + 8 <= n && (load8(text + i) & EACH_BYTE(0x80)) == 0)
+        i += 8;
+    while (i < n && !((uint8_t)text[i] & 0x80))
+        i++;
+    return i;
+}
+
+/* Appends the tokens of `text` to p->run and returns how many; of white space it holds only single spaces.
+ *
+ * No token and no composition crosses a space: what is not ASCII is normalised word by word. */
+uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii)
+{
+    size_t before = p->run.n;
+    if (is_ascii) {
+        take_ascii(p, text, n);
+        return (uint32_t)(p->run.n - before);
+    }
+    for (size_t i = 0; i < n;) {
+        size_t wide = i + ascii_length(text + i, n - i), start = wide, end = wide;
+        while (start > i && text[start - 1] != ' ')
+            start--;
+        if (wide == n)
+            start = n;
+        const char *space = memchr(text + end, ' ', n - end);
+        end = space == NULL ? n : (size_t)(space - text);
+        take_ascii(p, text + i, start - i);
+        normalize_word(p, text + start, end - start);
+        split_wide(p);
+        i = end + 1;
+    }
+    return (uint32_t)(p->run.n - before);
+}
+
+/* --- The counts that tell the language, as detect.py makes them; choose.py decides. */
 
 typedef struct {
     counts counted;

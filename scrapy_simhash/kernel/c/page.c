@@ -1,5 +1,29 @@
 #include "page.h"
 
+/* Returns `at` moved to where there is room for `need` elements; at least doubles, so that pushing is O(1). */
+void *grown(hatch *way_out, void *at, size_t *room, size_t need, size_t element)
+{
+    size_t wanted = *room < 32 ? 64 : 2 * *room;
+#ifdef SIMHASH_TIGHT_ARRAYS /* for a build that looks for reads beyond the end */
+    wanted = need;
+#endif
+    if (wanted < need)
+        wanted = need;
+    if (need > MOST_ELEMENTS)
+        escape(way_out, NOT_COVERED);
+    if (wanted > MOST_ELEMENTS)
+        wanted = MOST_ELEMENTS;
+    if (wanted > SIZE_MAX / element)
+        escape(way_out, NO_MEMORY);
+    void *moved = realloc(at, wanted * element);
+    if (moved == NULL)
+        escape(way_out, NO_MEMORY);
+    *room = wanted;
+    return moved;
+}
+
+/* --- The workspace. */
+
 /* Bytes an array may keep from one page to the next; what was larger is given back. */
 #ifdef SIMHASH_TIGHT_ARRAYS
 enum { KEPT_BYTES = 0 };
@@ -69,35 +93,37 @@ void page_free(page *p)
     }
 }
 
-/* Runs the statement; where it escapes, returns why. */
-#define TRY(statement)                                                                                                \
+/* Runs the statements; where one escapes, returns why. */
+#define TRY(...)                                                                                                      \
     do {                                                                                                              \
         int why = setjmp(p->way_out.exit);                                                                            \
         if (why != 0)                                                                                                 \
             return (outcome)why;                                                                                      \
-        statement;                                                                                                    \
+        __VA_ARGS__;                                                                                                  \
         return DONE;                                                                                                  \
     } while (0)
 
-static void take_tree(page *p, const void *root)
-{
-    release(p, KEPT_BYTES);
-    outline(p, root);
-}
-
 static void take_text(page *p, const char *text, size_t n)
 {
-    release(p, KEPT_BYTES);
     PUSH(&p->way_out, p->paths, (path_node){.depth = 0});
     take_plain_text(p, text, n);
 }
 
-outcome page_take_tree(page *p, const void *root) { TRY(take_tree(p, root)); }
-
-outcome page_take_text(page *p, const char *text, size_t n) { TRY(take_text(p, text, n)); }
-
-static void find_tokens(page *p)
+outcome page_take_tree(page *p, const void *root)
 {
+    release(p, KEPT_BYTES);
+    TRY(outline(p, root));
+}
+
+outcome page_take_text(page *p, const char *text, size_t n)
+{
+    release(p, KEPT_BYTES);
+    TRY(take_text(p, text, n));
+}
+
+static void find_tokens(page *p, declaration declared)
+{
+    p->declared = declared;
     for (size_t i = 0; i < p->blocks.n; i++) {
         block *b = &p->blocks.at[i];
         b->run = (uint32_t)p->run.n;
@@ -107,8 +133,7 @@ static void find_tokens(page *p)
 
 static void measure(page *p, declaration declared)
 {
-    p->declared = declared;
-    find_tokens(p);
+    find_tokens(p, declared);
     detect_language(p, false);
     make_columns(p);
 }
@@ -131,8 +156,7 @@ outcome page_may_have_price(page *p, size_t i, int *answer) { TRY(*answer = may_
 
 static void prepare_text(page *p, declaration declared, bool detects)
 {
-    p->declared = declared;
-    find_tokens(p);
+    find_tokens(p, declared);
     if (detects)
         detect_language(p, false);
     else

@@ -1,29 +1,25 @@
 /* A page in the making: the workspace that every arrow reads from and writes to, and the arrows themselves.
  *
- *     declared.c             tree  -> the language it declares (needs the GIL, as the next: the tree is Python's)
- *     links.c                tree  -> the links in its head   (likewise; no part of the way to the fingerprint)
+ *     head.c       tree  -> the language it declares, the links in its head (needs the GIL, as the next: the tree is Python's)
  *     outline.c, regions.c   tree  -> blocks and spans
- *     plain.c                text  -> blocks                  (both through folding.c)
- *     words.c                blocks -> tokens, distinct ones numbered
- *     language.c             tokens -> counts, by which page/language/choose.py tells the language
- *     columns.c              blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C
- *     subject.c              title and headings -> what the page is about
- *     features.c, fold.c     main text -> fingerprint and sketch
- *     text.c                 title, main text and what stands beside it -> their hash
- *     own_part.c             main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
+ *     folding.c    text  -> blocks, white space folded
+ *     language.c   blocks -> tokens, distinct ones numbered; counts, by which page/language/choose.py tells the language
+ *     blocks.c     blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
+ *                  title, main text and what stands beside it -> their hash
+ *     features.c   main text -> fingerprint and sketch
+ *     own_part.c   main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
  *
- * Each of these is the twin of the module of that name under page/text/, page/language/, page/features/ and page/fingerprint/, which is
- * the definition. Its words, limits and weights come from there too (struct rules), and the decisions on filters, language and
- * shingles are compiled from there. What is a pattern there is written again here: scripts, the separators of a title, hiding styles,
- * codes of no language; test_patterns.py compares them.
+ * Each is the twin of code under page/, which is the definition. Its words, limits and weights come from there too
+ * (struct rules), and the decisions on filters, language and shingles are compiled from there. What is a pattern there
+ * is written again here: scripts, the separators of a title, hiding styles, codes of no language; test_definition.py
+ * compares them.
  */
 #ifndef SIMHASH_PAGE_H
 #define SIMHASH_PAGE_H
 
 #include "base.h"
-#include "chars.h"
-#include "lexicon.h"
-#include "utf8.h"
+#include "characters.h"
+#include "hashing.h"
 
 enum { MOST_LANGUAGES = 64, MOST_SENTENCE_MARKS = 32, MOST_CURRENCIES = 64, MOST_WORDS = 256, WEIGHTS_KNOWN = 1024, ZONES = 3 };
 enum { SCRIPTS = 7 }; /* that name a language, in the order of page/language/choose.py */
@@ -266,7 +262,6 @@ void page_free(page *p);
 outcome page_take_tree(page *p, const void *root); /* xmlNode of libxml2; with the GIL */
 /* Writes the language that the markup declares, "" for none, and whether the tree could be understood. */
 bool declared_language(const void *root, char code[4]);
-bool primary_subtag(const char *tag, char code[4]);
 /* A link or base element that stands in the head or directly in the body; NULL for an attribute that it has not. The
  * others are not read of one that is not told. */
 typedef struct {
@@ -298,9 +293,7 @@ void page_release(page *p); /* after every page: what a usual page needs is kept
 /* The arrows. They escape() from p->way_out. */
 void outline(page *p, const void *root);
 int claim_of(page *p, const void *element, uint64_t tag);
-bool is_json_ld(const char *type);
-/* Whether an attribute `itemtype`, or a script, may name what a page is about: see page/structured.py. */
-bool may_be_thing(const page *p, const void *itemtype);
+/* Whether a script may name what a page is about: see page/structured.py. */
 bool may_say_thing(const page *p, const void *script);
 void take_plain_text(page *p, const char *text, size_t n);
 uint32_t words_of(page *p, const char *text, size_t n, bool is_ascii); /* appends to p->run, returns how many */
@@ -311,7 +304,6 @@ void take_columns(page *p);
 bool ends_in_letter(page *p, const block *b);
 bool may_have_price(page *p, const block *b);
 void find_subject(page *p);
-uint64_t hash_joined(page *p, const uint32_t *numbers, size_t n);
 /* Both fold p->segments. */
 void take_main_text(page *p);
 bool fold_features(page *p, const fold_settings *settings, reading *result);
@@ -347,6 +339,10 @@ static inline uint8_t script_of(uint32_t c)
         return 6;
     return c >= 0xac00 && c <= 0xd7a3 ? 7 : 0;
 }
+
+/* The bits of a byte, each in a byte of its own: so up to MOST_IN_BYTE bytes are added up, bit by bit. */
+enum { MOST_IN_BYTE = 255 };
+extern const uint64_t SPREAD_BYTE[256];
 
 /* Where a key belongs in a hash table. */
 static inline uint64_t placed(const rules *r, uint64_t key)

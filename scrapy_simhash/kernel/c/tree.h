@@ -1,7 +1,7 @@
 /* The trees of lxml, as far as the kernel reads them: how libxml2 lays out a node, unchanged since its version 2.0.
  *
  * Written down here rather than included. What counts is the libxml2 inside the lxml that runs, and not the one whose
- * headers were at hand; page/compiled/check.py tries that. So nothing of lxml or libxml2 is needed to build the kernel.
+ * headers were at hand; page/compiled/reader.py tries that. So nothing of lxml or libxml2 is needed to build the kernel.
  */
 #ifndef SIMHASH_TREE_H
 #define SIMHASH_TREE_H

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "scan.h"
-#include "segment.h"
 
 /* What every insert moves while the plan changes: it takes some microseconds, and ends long before the next change. */
 #define MOVED 16
@@ -13,6 +12,97 @@
 #define AHEAD_ENTRIES 4
 /* What of a row is scanned at once: as many hits are kept. */
 #define SCANNED 512
+
+/* --- The tables of a plan. */
+
+static void tables_free(tables *self)
+{
+    for (uint32_t i = 0; i < self->n; i++)
+        table_free(&self->all[i]);
+    free(self->all);
+    *self = (tables){NULL, 0};
+}
+
+/* Makes the empty tables of a plan. False without memory. */
+static bool tables_init(tables *self, const plan_key *keys, uint32_t n)
+{
+    self->all = calloc(n, sizeof *self->all);
+    if (self->all == NULL)
+        return false;
+    for (self->n = 0; self->n < n; self->n++) {
+        if (!table_init(&self->all[self->n], keys[self->n].mask, keys[self->n].radius, self->n == 0)) {
+            tables_free(self);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Adds a fingerprint that is not there. False without memory, and it is in none of them. */
+static bool tables_insert(tables *self, uint64_t value, uint64_t key)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        if (!table_insert(&self->all[i], value, key)) {
+            while (i > 0)
+                table_remove(&self->all[--i], value);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void tables_remove(tables *self, uint64_t value)
+{
+    for (uint32_t i = 0; i < self->n; i++)
+        table_remove(&self->all[i], value);
+}
+
+/* Frees one segment, and at last the tables: all at once takes the system a while. */
+static void tables_give_back(tables *self)
+{
+    table *last = &self->all[self->n - 1];
+    for (int i = 0; i < SEGMENTS; i++) {
+        if (last->segments[i].block != NULL) {
+            segment_free(&last->segments[i]);
+            return;
+        }
+    }
+    table_free(last);
+    if (--self->n == 0)
+        tables_free(self);
+}
+
+static size_t tables_bytes(const tables *self)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < self->n; i++)
+        bytes += table_bytes(&self->all[i]);
+    return bytes;
+}
+
+static size_t count_in(const table *self)
+{
+    size_t n = 0;
+    for (int i = 0; i < SEGMENTS; i++)
+        n += self->segments[i].n;
+    return n;
+}
+
+static size_t tables_count(const tables *self) { return self->n == 0 ? 0 : count_in(&self->all[0]); }
+
+static const char *tables_check(const tables *self)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        const char *wrong = table_check(&self->all[i]);
+        if (wrong != NULL)
+            return wrong;
+        if (count_in(&self->all[i]) != tables_count(self))
+            return "a table of a plan lacks some";
+    }
+    return NULL;
+}
+
+/* --- The whole. */
 
 void postings_init(postings *self, unsigned max_distance)
 {

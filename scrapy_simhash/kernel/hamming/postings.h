@@ -11,9 +11,21 @@
 #ifndef SIMHASH_POSTINGS_H
 #define SIMHASH_POSTINGS_H
 
-#include "tables.h"
+#include "table.h"
 
 #define FURTHER ((uint64_t)1 << 63)
+
+/* A key of a plan: its bits, and how far from a query's it is probed. */
+typedef struct {
+    uint64_t mask;
+    uint32_t radius;
+} plan_key;
+
+/* The tables of one plan: every fingerprint is in each of them, its key in the first. */
+typedef struct {
+    table *all;
+    uint32_t n;
+} tables;
 
 typedef struct {
     uint64_t value, key;

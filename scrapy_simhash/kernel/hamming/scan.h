@@ -44,4 +44,58 @@ static inline unsigned ones(uint64_t x)
 #endif
 }
 
+/* --- Pairs: see pairs.c. */
+
+typedef struct pair_search pair_search;
+
+typedef struct {
+    uint64_t small, large;
+} value_pair;
+
+/* The least room for pairs that a step needs. */
+enum { LEAST_ROOM = 8 };
+
+/* Make a search over n values, which must be below 2^32, with the masks of the keys of an exact plan for distance k;
+ * none of it is checked. NULL: no memory. Nothing is allocated later. */
+pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k);
+void pairs_free(pair_search *search);
+
+/* Where the n values are to be written before the first step, in any order, equal ones as often as they come. */
+uint64_t *pairs_values(pair_search *search);
+
+/* Go on with the search, for some milliseconds, write up to room pairs and return how many: each pair of different
+ * values once. 0 is no sign of the end. The order depends on the set of values, the masks and nothing else. */
+size_t pairs_step(pair_search *search, value_pair *pairs, size_t room);
+
+/* Which share of the work is done, 0 to 1: 1 is the end. */
+double pairs_done(const pair_search *search);
+
+/* --- What scan.c and pairs.c share where a compiler can make code for other x86 processors than the one it builds for:
+ * which functions need which instructions, and the ones of 64 bits. Elsewhere X86 is not defined. */
+#if defined __GNUC__ && defined __x86_64__
+#define X86 1
+
+#include <immintrin.h>
+
+/* Before a function: it may be called from the level of scan.h on that is named like it. */
+#define POPCNT __attribute__((target("popcnt")))
+#define AVX2 __attribute__((target("avx2,popcnt")))
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt,bmi")))
+
+POPCNT static inline unsigned popcnt(uint64_t x)
+{
+    return (unsigned)__builtin_popcountll(x);
+}
+
+/* The ones of each byte, looked up by halves. */
+AVX2 static inline __m256i ones_in_bytes(__m256i x)
+{
+    const __m256i low = _mm256_set1_epi8(15);
+    const __m256i of_half = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    return _mm256_add_epi8(_mm256_shuffle_epi8(of_half, _mm256_and_si256(x, low)),
+                           _mm256_shuffle_epi8(of_half, _mm256_and_si256(_mm256_srli_epi16(x, 4), low)));
+}
+
+#endif
+
 #endif

@@ -1,10 +1,275 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_POPULATE, madvise, sysconf */
+#endif
+
 #include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "scan.h"
-#include "segment.h"
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(SIMHASH_TIGHT_ARRAYS)
+#include <sys/mman.h>
+#include <unistd.h>
+#if defined(MAP_ANONYMOUS)
+#define HAS_MAPS 1
+#endif
+#endif
+
+/* --- Memory for the great arrays: straight from the system, on huge pages where it has them.
+ *
+ * A segment is laid out anew whenever it has grown by a fifth or so, and every time into a block of another size. A
+ * heap would keep the holes; pages that are given back are gone. Small blocks come from the heap, where they cost less.
+ */
+
+/* From so many bytes on a block is mapped. Below, the heap is a tenth faster in all, since its pages are used again; the
+ * holes it may keep are no more than some ten megabytes. */
+#define MAPPED ((size_t)256 << 10)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+#ifdef HAS_MAPS
+/* Small blocks are filled at once: to ask for all their pages in one call is cheaper than to meet each for itself. Under
+ * large ones it would be too early, before the system knows that they may be huge. */
+#ifdef MAP_POPULATE
+#define POPULATED(size) ((size) < HUGE_PAGE ? MAP_POPULATE : 0)
+#else
+#define POPULATED(size) 0
+#endif
+
+/* 4 KiB, or 16 or 64 on some arm64: what is given back must begin with a page, or stays. */
+static size_t page_size(void)
+{
+    long size = sysconf(_SC_PAGESIZE);
+    return size > 0 ? (size_t)size : (size_t)64 << 10;
+}
+
+static char *mapped(size_t size)
+{
+    void *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | POPULATED(size), -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+/* A block that begins where a huge page does: only whole ones are huge. The system may refuse them, at no loss. */
+static char *mapped_huge(size_t size)
+{
+    char *more = mapped(size + HUGE_PAGE);
+    if (more == NULL)
+        return NULL;
+    size_t before = (size_t)(-(uintptr_t)more % HUGE_PAGE);
+    if (before != 0)
+        (void)munmap(more, before);
+    (void)munmap(more + before + size, HUGE_PAGE - before);
+#ifdef MADV_HUGEPAGE
+    (void)madvise(more + before, size, MADV_HUGEPAGE);
+#endif
+    return more + before;
+}
+#endif
+
+void *pages_new(size_t *bytes)
+{
+#ifdef HAS_MAPS
+    if (*bytes >= MAPPED) {
+        size_t page = page_size(), size = (*bytes + page - 1) / page * page;
+        *bytes = size;
+        return size < HUGE_PAGE ? mapped(size) : mapped_huge(size);
+    }
+#endif
+    return malloc(*bytes);
+}
+
+void pages_free(void *block, size_t bytes)
+{
+#ifdef HAS_MAPS
+    if (bytes >= MAPPED) {
+        if (block != NULL)
+            (void)munmap(block, bytes);
+        return;
+    }
+#endif
+    (void)bytes;
+    free(block);
+}
+
+/* --- Entries. */
+
+static inline uint64_t rest_of(const table *self, uint64_t turned) { return turned & (~0ull >> self->key_bits); }
+
+static inline void put_entry(segment *in, uint32_t at, uint64_t entry)
+{
+    if (in->tags != NULL) {
+        in->tags[at] = (uint32_t)entry;
+        in->rests[at] = (uint16_t)(entry >> TAG_BITS);
+    } else {
+        in->values[at] = entry;
+    }
+}
+
+static inline void move_entry(segment *in, uint32_t to, uint32_t from)
+{
+    put_entry(in, to, entry_at(in, from));
+    if (in->keys != NULL)
+        in->keys[to] = in->keys[from];
+}
+
+static inline uint32_t end_of_room(const segment *in, uint32_t number)
+{
+    return number + 1 < 1u << in->bits ? buckets_of(in)[number + 1].start : in->room;
+}
+
+/* --- Segments. */
+
+/* A segment gets as many buckets again when they hold more than this on average. */
+#define LONG_BUCKET 16
+/* How far away a gap may be. */
+#define GAP_REACH 96
+/* A segment of fewer entries is laid out with more room. */
+#define SHORT_SEGMENT 4096
+/* Segments have fewer entries, so that twice as many still fit 32 bits. */
+#define MOST_ENTRIES 0x3fffffffu
+
+void segment_free(segment *self)
+{
+    pages_free(self->block, self->bytes);
+    memset(self, 0, sizeof *self);
+}
+
+static size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+/* Points the columns into the block; returns the bytes that all of it takes. */
+static size_t lay_columns(segment *in, bool is_compact, bool has_keys)
+{
+    char *block = in->block;
+    size_t at = sizeof(bucket) << in->bits, room = in->room;
+    in->values = NULL;
+    in->tags = NULL;
+    in->rests = NULL;
+    in->keys = NULL;
+    if (has_keys) {
+        in->keys = block == NULL ? NULL : (uint64_t *)(block + at);
+        at += padded(room * sizeof *in->keys);
+    }
+    if (is_compact) {
+        in->tags = block == NULL ? NULL : (uint32_t *)(block + at);
+        at += padded(room * sizeof *in->tags);
+        in->rests = block == NULL ? NULL : (uint16_t *)(block + at);
+        at += padded(room * sizeof *in->rests);
+    } else {
+        in->values = block == NULL ? NULL : (uint64_t *)(block + at);
+        at += padded(room * sizeof *in->values);
+    }
+    return at;
+}
+
+/* The room to lay a segment out with: some fifth more than it needs, so that it is not tight at once. Segments fill
+ * evenly, so each has a share of its own, three 32nds to nine, else all would be laid out anew within the same few
+ * inserts; short ones have twice as much, as they are no burden. And a place for every 32 buckets at least, so that a
+ * gap is near wherever the next entry comes. */
+static uint32_t room_for(uint32_t n, unsigned bits, uint32_t number)
+{
+    uint64_t in_128 = (12 + number * 5 % 17 * 3 / 2) * (n < SHORT_SEGMENT ? 2 : 1);
+    uint32_t share = (uint32_t)(n * in_128 / 128), least = (1u << bits) / 32;
+    return n + (share > least ? share : least) + 4;
+}
+
+/* Lays a segment out anew in a block of its own, with room for more. False without memory, and nothing changed. */
+static bool segment_lay_out(table *self, segment *old)
+{
+    if (old->n >= MOST_ENTRIES)
+        return false;
+    segment new = {.n = old->n, .bits = old->bits};
+    while (new.bits < self->most_bits && new.n >> new.bits >= LONG_BUCKET)
+        new.bits++;
+    new.room = room_for(new.n, new.bits, (uint32_t)(old - self->segments));
+    bool is_compact = old->tags != NULL || (self->has_compact && new.bits == self->most_bits);
+    size_t entry = (is_compact ? sizeof *new.tags + sizeof *new.rests : sizeof *new.values) +
+                   (self->has_keys ? sizeof *new.keys : 0);
+    size_t wanted = new.bytes = lay_columns(&new, is_compact, self->has_keys);
+    new.block = pages_new(&new.bytes);
+    if (new.block == NULL)
+        return false;
+    new.room += (uint32_t)((new.bytes - wanted) / entry / 16 * 16); /* the rest of the last page, columns padded */
+    lay_columns(&new, is_compact, self->has_keys);
+
+    /* Bucket by bucket, in order: one of the old is the new one, or is cut into several neighbours. */
+    unsigned finer = (unsigned)(new.bits - old->bits);
+    uint32_t buckets = old->block == NULL ? 0 : 1u << old->bits;
+    uint64_t spare = new.room - new.n, filled = 0;
+    memset(new.block, 0, sizeof(bucket) << new.bits);
+    bucket *to = buckets_of(&new);
+    for (uint32_t number = 0; number < buckets; number++) {
+        bucket from = buckets_of(old)[number];
+        bucket *first = to + ((size_t)number << finer);
+        if (finer == 0) {
+            first->count = from.count;
+        } else {
+            for (uint32_t at = from.start; at < from.start + from.count; at++) {
+                uint64_t hash = table_hash(self, turned_left(old->values[at], self->turn));
+                to[bucket_of(&new, hash)].count++;
+            }
+        }
+        for (size_t i = 0; i < (size_t)1 << finer; i++) {
+            uint64_t before = ((uint64_t)number << finer) + i;
+            first[i].start = (uint32_t)(filled + (spare * before >> new.bits));
+            filled += first[i].count;
+            first[i].count = finer == 0 ? first[i].count : 0;
+        }
+        if (finer == 0 && is_compact == (old->tags != NULL)) {
+            if (is_compact) {
+                memcpy(new.tags + first->start, old->tags + from.start, from.count * sizeof *new.tags);
+                memcpy(new.rests + first->start, old->rests + from.start, from.count * sizeof *new.rests);
+            } else {
+                memcpy(new.values + first->start, old->values + from.start, from.count * sizeof *new.values);
+            }
+            if (new.keys != NULL)
+                memcpy(new.keys + first->start, old->keys + from.start, from.count * sizeof *new.keys);
+            continue;
+        }
+        first->count = finer == 0 ? 0 : first->count;
+        for (uint32_t at = from.start; at < from.start + from.count; at++) {
+            uint64_t turned = turned_left(old->values[at], self->turn);
+            bucket *mine = to + bucket_of(&new, table_hash(self, turned));
+            uint32_t end = mine->start + mine->count++;
+            put_entry(&new, end, is_compact ? rest_of(self, turned) : old->values[at]);
+            if (new.keys != NULL)
+                new.keys[end] = old->keys[at];
+        }
+    }
+    segment_free(old);
+    *old = new;
+    return true;
+}
+
+/* Makes a place at the end of the bucket, handed over from the nearest gap. False if none is near. */
+static bool segment_make_gap(segment *in, uint32_t number)
+{
+    bucket *all = buckets_of(in);
+    uint32_t buckets = 1u << in->bits;
+    for (uint32_t step = 1; step <= GAP_REACH; step++) {
+        uint32_t right = number + step;
+        if (right < buckets && all[right].start + all[right].count < end_of_room(in, right)) {
+            for (uint32_t i = right; i > number; i--) {
+                if (all[i].count)
+                    move_entry(in, all[i].start + all[i].count, all[i].start);
+                all[i].start++;
+            }
+            return true;
+        }
+        if (step > number)
+            continue;
+        uint32_t left = number - step;
+        if (all[left].start + all[left].count < all[left + 1].start) {
+            for (uint32_t i = left + 1; i <= number; i++) {
+                all[i].start--;
+                if (all[i].count)
+                    move_entry(in, all[i].start, all[i].start + all[i].count);
+            }
+            return true;
+        }
+    }
+    return false;
+}
 
 /* A segment is laid out anew when so few places in 32 are left, or no gap is near. */
 #define TIGHT(room) ((room) - (room) / 32)

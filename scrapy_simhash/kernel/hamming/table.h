@@ -79,9 +79,15 @@ static inline uint64_t turned_left(uint64_t value, unsigned by)
     return value << (by & 63) | value >> (-by & 63);
 }
 
+/* Returns *bytes rounded up to what the block really has, and the block, aligned to 16 bytes; NULL without memory. */
+void *pages_new(size_t *bytes);
+/* Gives back a block of so many bytes, as pages_new() has rounded them. NULL is allowed. */
+void pages_free(void *block, size_t bytes);
+
 /* Makes an empty table of the bits `mask` selects. Returns false without memory. */
 bool table_init(table *self, uint64_t mask, unsigned radius, bool has_keys);
 void table_free(table *self);
+void segment_free(segment *self);
 
 /* Adds a fingerprint that is not there, with its key in the first table. Returns false without memory, unchanged. */
 bool table_insert(table *self, uint64_t value, uint64_t key);
@@ -109,5 +115,29 @@ static inline uint32_t bucket_of(const segment *in, uint64_t hash)
 }
 
 static inline bucket *buckets_of(const segment *in) { return (bucket *)in->block; }
+
+/* Of a compact entry, its lower bits. */
+#define TAG_BITS 32
+
+static inline unsigned rest_bits(const table *self) { return 64 - self->key_bits; }
+
+static inline uint64_t entry_at(const segment *in, uint32_t at)
+{
+    return in->tags != NULL ? (uint64_t)in->rests[at] << TAG_BITS | in->tags[at] : in->values[at];
+}
+
+/* Reads the entry at a place, which lies in the bucket of this number. */
+static inline uint64_t table_value(const table *self, const segment *in, uint32_t bucket_number, uint32_t at)
+{
+    if (in->tags == NULL)
+        return in->values[at];
+    /* The inverse of an odd number, by Newton: each step doubles the bits that are right, of which there are three. */
+    uint64_t inverse = SCATTER;
+    for (int step = 0; step < 5; step++)
+        inverse *= 2 - SCATTER * inverse;
+    uint64_t number = (uint64_t)(in - self->segments) << in->bits | bucket_number;
+    uint64_t key = number * inverse << rest_bits(self);
+    return turned_left(key | entry_at(in, at), 64u - self->turn);
+}
 
 #endif

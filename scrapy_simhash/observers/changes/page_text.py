@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy_simhash.page.fingerprint.hashing import digest
+from scrapy_simhash.page.fingerprint.fold import digest
 
 if TYPE_CHECKING:
     from scrapy_simhash.page.text import Document

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scrapy_simhash.exceptions import StoreDamaged
 from scrapy_simhash.observers.changes.register import FormerPage, signed
-from scrapy_simhash.store.sqlite.failures import words_of
+from scrapy_simhash.store.sqlite.files import words_of
 
 #: "SIMC"; and the version of the tables.
 APPLICATION_ID, VERSION = 0x53494D43, 1

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy_simhash.observers.floods.flood import Kind
 from scrapy_simhash.observers.floods.phrases import says
 from scrapy_simhash.observers.url_rules import grows
+from scrapy_simhash.page.text.outline import Walk
 from scrapy_simhash.page.text.tags import Region, attributes_of, region
-from scrapy_simhash.page.text.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

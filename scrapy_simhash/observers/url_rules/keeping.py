@@ -7,8 +7,7 @@ from contextlib import suppress
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.observers.url_rules.host import HostRules
 from scrapy_simhash.observers.url_rules.kept import KeptRules, place_of_site
-from scrapy_simhash.page.site.profiles import Keeper
-from scrapy_simhash.page.site.shared_profiles import SharedKeeper
+from scrapy_simhash.page.site.profiles import Keeper, SharedKeeper
 
 #: How often another crawler may be faster before rules wait for the next time.
 _LOSSES = 10

@@ -18,8 +18,7 @@ from struct import pack
 from unicodedata import category, combining, decomposition
 from unicodedata import normalize as to_form
 
-from scrapy_simhash.page.language.scripts import INVISIBLE, MARKS, UNSPACED
-from scrapy_simhash.page.language.tokens import normal_form
+from scrapy_simhash.page.language.tokens import INVISIBLE, MARKS, UNSPACED, normal_form
 
 SIZE = 256
 

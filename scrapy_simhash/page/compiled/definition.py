@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 from scrapy_simhash.page.compiled.characters import char_block
 from scrapy_simhash.page.features import weight
-from scrapy_simhash.page.features.text import LEAST_TOKENS
+from scrapy_simhash.page.features.extract import LEAST_TOKENS
+from scrapy_simhash.page.fingerprint.fold import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.fold import TIE_MASK
-from scrapy_simhash.page.fingerprint.hashing import SCATTER as OCCURRENCE_SCATTER
 from scrapy_simhash.page.fingerprint.sketch import SCATTER as MARK_SCATTER
 from scrapy_simhash.page.language import languages, normalize, stopwords
 from scrapy_simhash.page.language.choose import SCRIPTS
@@ -20,7 +20,7 @@ from scrapy_simhash.page.language.tokens import MOST_MARKS
 from scrapy_simhash.page.pieces import CUT, SHORT_TOKENS, WORDED, is_doubtful
 from scrapy_simhash.page.pieces import LEAST_TOKENS as LEAST_PIECE
 from scrapy_simhash.page.structured import TYPES
-from scrapy_simhash.page.text import columns, main_text, offer, outline, subject, tags
+from scrapy_simhash.page.text import columns, main_text, outline, subject, tags
 from scrapy_simhash.page.text.document import Zone
 
 #: What is compiled of text/main_text.py, language/choose.py and features/shingles.py.
@@ -64,8 +64,8 @@ def definition() -> SimpleNamespace:
         char_block=char_block,
         normalize=normalize,
         # The kernel asks for no text without a digit and the first two characters of a currency.
-        currencies=offer.CURRENCIES,
-        has_price=lambda text: offer.PRICE.search(text) is not None,
+        currencies=columns.CURRENCIES,
+        has_price=lambda text: columns.PRICE.search(text) is not None,
         classify=import_module(FILTERS).classify,
         choose_language=import_module(LANGUAGE).__pyx_capi__["choose"],
         selects_prose=import_module(SHINGLES).__pyx_capi__["selects_prose"],

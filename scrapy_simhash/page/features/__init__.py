@@ -1,9 +1,15 @@
 """Document to weighted features: which pieces of the text are counted, and how much each counts."""
 
-from scrapy_simhash.page.features.extract import features, shingle_counts
+from scrapy_simhash.page.features.extract import (
+    ZONES,
+    features,
+    says_something,
+    shingle_counts,
+    weight,
+    whole_text,
+    with_offer,
+)
 from scrapy_simhash.page.features.shingles import shingle, with_stopword
-from scrapy_simhash.page.features.text import says_something, whole_text, with_offer
-from scrapy_simhash.page.features.weights import ZONES, weight
 
 __all__ = [
     "ZONES",

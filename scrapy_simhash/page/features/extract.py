@@ -1,15 +1,50 @@
-"""Document to weighted features: the second arrow."""
+"""Document to what is compared of it: weighted features for the fingerprint, and the whole text, as it is.
+
+A weight never depends on the place in the page: a paragraph put in at the top must not move every other
+weight. Weights are integers, so that a fold is exact and the same on every platform.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import chain
 
 from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
-from scrapy_simhash.page.features.weights import weight
+from scrapy_simhash.page.fingerprint.fold import number
 from scrapy_simhash.page.language import stopwords
-from scrapy_simhash.page.text import Document
+from scrapy_simhash.page.text.document import Document, Paragraph
+from scrapy_simhash.page.text.main_text import EDGE, LINKED, REASONS
+from scrapy_simhash.page.text.tags import ENTRIES
+
+#: The weight of a shingle that occurs once in the body. Large enough that rounding is below one per cent.
+UNIT = 64
+
+#: Constant factors of the zones of a page. Headings stay when a text is edited, and name what siblings of a
+#: template differ in. An offer outweighs the description that variants of a product share. The title is no zone: it
+#: names the site as much as the page.
+ZONES = {"heading": 3.0, "body": 1.0, "offer": 4.0}
+
+#: The factor of single words beside shingles. Words survive an edit that breaks the shingles around it, but
+#: say less about what a page says: at full weight siblings of one template merge.
+WORD = 0.7
+
+#: Weight grows with this power of the count. Repeated features steady a fingerprint against edits; at a power of 1
+#: a few words of a long and repetitive page would decide alone.
+DAMPING = 0.9
+
+
+@cache
+def weight(zone: str, count: int, is_word: bool = False) -> int:
+    """Return the weight of a feature that occurs *count* >= 1 times in *zone*.
+
+    >>> weight("body", 1), weight("body", 10), weight("heading", 1), weight("body", 1, is_word=True)
+    (64, 508, 192, 45)
+    """
+    damped: float = count**DAMPING
+    return round(UNIT * ZONES[zone] * (WORD if is_word else 1.0) * damped)
 
 
 def features(
@@ -81,3 +116,73 @@ def _add(weights: dict[str, int], more: dict[str, int]) -> None:
 
 def _distinct(counts: dict[str, Counter[str]]) -> int:
     return len(set().union(*counts.values()))
+
+
+_EDGE = REASONS[EDGE]
+# When a page was made; what people write for people has no seconds.
+_TIME = re.compile("[0-9]:[0-9][0-9]:[0-9][0-9]")
+
+
+def compared(document: Document) -> list[Paragraph]:
+    """Return the paragraphs of *document* whose change is a change of the page, in their order.
+
+    The main text; and of its edges every ``h1``, and what may well be its last paragraph: behind it, no heading, not
+    mostly links, without a time to the second, and either an entry of a list or a table, or in the same element as
+    the first or the last paragraph of the main text. O(characters).
+
+    What stands before the text (bylines, counters), between its paragraphs (advertisements) and outside of it rotates
+    more often than it changes. :doc:`/how-to/revisits` has figures.
+    """
+    paragraphs = document.paragraphs
+    main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
+    ends = {_around(paragraphs[place].path) for place in (*main[:1], *main[-1:])}
+    last = max(main, default=-1)
+    return [
+        paragraph
+        for place, paragraph in enumerate(paragraphs)
+        if paragraph.boilerplate is None
+        or (
+            paragraph.boilerplate == _EDGE
+            and (paragraph.path.endswith("/h1") or (place > last and _may_be_last(paragraph, ends)))
+        )
+    ]
+
+
+def _may_be_last(edge: Paragraph, ends: set[str]) -> bool:
+    if edge.zone == "heading" or edge.link_density >= LINKED or _TIME.search(edge.text):
+        return False
+    around, _, tag = edge.path.rpartition("/")
+    return tag in ENTRIES or around in ends
+
+
+def _around(path: str) -> str:
+    """Return the path of the element around the last one of *path*."""
+    return path.rpartition("/")[0]
+
+
+#: Tokens of main text below which a page says nothing, unless it has a fingerprint all the same.
+LEAST_TOKENS = 3
+
+
+def whole_text(document: Document) -> str:
+    """Return the title and the text that :func:`~scrapy_simhash.page.features.extract` chooses, a line each.
+
+    Two pages have the same whole text exactly when they say the same, sign for sign: only white space, and where a
+    paragraph ends, make no difference. O(characters).
+    """
+    text = " ".join(paragraph.text for paragraph in compared(document))
+    return f"{document.title}\n{text}"
+
+
+def with_offer(text_hash: int | None, offer: str) -> int | None:
+    """Return the hash of a text and of what structured data say about the price; None if there is no text.
+
+    >>> with_offer(number("A kettle"), "price 19") == with_offer(number("A kettle"), "price 21")
+    False
+    """
+    return text_hash ^ number(offer) if text_hash is not None and offer else text_hash
+
+
+def says_something(document: Document) -> bool:
+    """Tell whether there are ``LEAST_TOKENS`` tokens of main text: pages that say nothing do not say the same."""
+    return sum(len(paragraph.tokens) for paragraph in document.main) >= LEAST_TOKENS

@@ -1,10 +1,9 @@
 """Features to Fingerprint: a hash for each feature, one weighted vote for each bit."""
 
-from scrapy_simhash.page.fingerprint.fold import TIE_MASK, fold, leads
-from scrapy_simhash.page.fingerprint.hashing import digest, number, occurrences
-from scrapy_simhash.page.fingerprint.identity import IDENTITY_BYTES, are_different
+from scrapy_simhash.page.fingerprint.fold import TIE_MASK, digest, fold, leads, number, occurrences
 from scrapy_simhash.page.fingerprint.own_part import (
     DOUBTFUL,
+    IDENTITY_BYTES,
     LEAST_BYTES,
     MOST_BYTES,
     PART,
@@ -12,6 +11,7 @@ from scrapy_simhash.page.fingerprint.own_part import (
     UNKNOWN,
     WHOLE,
     OwnPart,
+    are_different,
     is_own_part,
     is_part,
     own_part_length,

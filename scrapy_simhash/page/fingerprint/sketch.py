@@ -20,7 +20,7 @@ from functools import lru_cache
 from hashlib import sha1
 from struct import Struct
 
-from scrapy_simhash.page.fingerprint.hashing import digest
+from scrapy_simhash.page.fingerprint.fold import digest
 
 BINS = 448
 MINHASH_BYTES = BINS * 2 // 8

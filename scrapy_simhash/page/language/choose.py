@@ -9,11 +9,7 @@ a stopword list is told by its script alone.
 # Cython compiles this file too, with the types in compiled/_language.pxd.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    # Where this file is compiled, the structure of that name in kernel/c/page.h.
-    from scrapy_simhash.page.language.detect import Counts
+from typing import NamedTuple
 
 #: The answer: the declared language, or none if none is declared.
 DECLARED = -1
@@ -29,6 +25,25 @@ SCRIPTS = ("ja", "th", "lo", "my", "km", "zh", "ko")
 SCRIPT_COUNT = len(SCRIPTS)
 JA = SCRIPTS.index("ja")
 ZH = SCRIPTS.index("zh")
+
+
+class Counts(NamedTuple):
+    """What is counted in a sample of the tokens of a text; where this file is compiled, that of kernel/c/page.h."""
+
+    tokens: int
+    characters: int
+    scripts: list[int]
+    """Characters of each script in `SCRIPTS`."""
+    lists: int
+    """How many stopword lists there are."""
+    votes: list[int]
+    """For each list the tokens that are in it."""
+    is_declared: bool
+    """Whether a language is declared."""
+    is_han: bool
+    """Whether that may be written in Han alone."""
+    declared: int
+    """The number of its list, -1 for none."""
 
 
 def choose(counts: Counts) -> int:

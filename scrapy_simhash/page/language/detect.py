@@ -6,10 +6,38 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from importlib.resources import files
 
-from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS, choose
-from scrapy_simhash.page.language.stopwords import languages, stopwords
+from scrapy_simhash.page.language.choose import DECLARED, SCRIPTS, Counts, choose
+
+# The stopword lists: the function words of a language, a text file each.
+#
+# A language is added by adding ``stopwords/<code>.txt`` (ISO 639-1): one token a line as
+# :func:`~scrapy_simhash.page.language.tokens.tokenize` yields it, ``#`` starts a comment.
+
+_LISTS = files("scrapy_simhash.page.language") / "stopwords"
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the codes of the languages that have a list, sorted."""
+    return tuple(sorted(file.name[:-4] for file in _LISTS.iterdir() if file.name.endswith(".txt")))
+
+
+@cache
+def stopwords(language: str | None) -> frozenset[str]:
+    """Return the stopwords of *language* (ISO 639-1, lower case); empty for one without a list.
+
+    Reads a file at the first call for a language, nothing later.
+
+    >>> "the" in stopwords("en"), stopwords("zh"), stopwords(None)
+    (True, frozenset(), frozenset())
+    """
+    if language not in languages():
+        return frozenset()
+    lines = (_LISTS / f"{language}.txt").read_text("utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
 
 #: Tokens looked at; a page does not change its language after the first screens.
 SAMPLE = 1_000
@@ -34,25 +62,6 @@ _ANY_SCRIPT = re.compile("".join(pattern.pattern for pattern in CHARACTERS.value
 # The codes of ISO 639 that name no language: uncoded, several, undetermined, none.
 _NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
 _SUBTAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
-
-
-class Counts(NamedTuple):
-    """What is counted in a sample of the tokens of a text."""
-
-    tokens: int
-    characters: int
-    scripts: list[int]
-    """Characters of each script in :data:`~scrapy_simhash.page.language.choose.SCRIPTS`."""
-    lists: int
-    """How many stopword lists there are."""
-    votes: list[int]
-    """For each list the tokens that are in it."""
-    is_declared: bool
-    """Whether a language is declared."""
-    is_han: bool
-    """Whether that may be written in Han alone."""
-    declared: int
-    """The number of its list, -1 for none."""
 
 
 def primary_subtag(tag: str | None) -> str | None:

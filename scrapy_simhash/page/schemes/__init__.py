@@ -16,32 +16,36 @@ from scrapy_simhash.page.schemes.hashes import (
 from scrapy_simhash.page.schemes.kinds import (
     CharacterGrams,
     CyclicWindows,
-    Enumerated,
     FeatureKind,
     Headings,
+    Page,
+    Shingles,
+    Title,
+    Words,
+    letters,
+    segments,
+)
+from scrapy_simhash.page.schemes.markup import (
+    Enumerated,
     Image,
     Images,
     Links,
-    Page,
-    Shingles,
     TagPaths,
-    Title,
-    Words,
     language,
     page_type,
     repeated,
     schema_type,
 )
 from scrapy_simhash.page.schemes.named import SCHEMES, scheme_named
-from scrapy_simhash.page.schemes.scheme import Scheme, vote
-from scrapy_simhash.page.schemes.tokenizers import letters, segments
-from scrapy_simhash.page.schemes.weights import (
+from scrapy_simhash.page.schemes.scheme import (
     Capped,
     FrozenIdf,
+    Scheme,
     damped_frequency,
     log_frequency,
     term_frequency,
     uniform,
+    vote,
 )
 
 __all__ = [

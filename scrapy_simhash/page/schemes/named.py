@@ -5,20 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.page.features.weights import WORD, ZONES
-from scrapy_simhash.page.language.stopwords import languages
+from scrapy_simhash.page.features.extract import WORD, ZONES
+from scrapy_simhash.page.language.detect import languages
 from scrapy_simhash.page.schemes.hashes import FNV1_UTF16, FNV1A, GB2312
-from scrapy_simhash.page.schemes.kinds import (
-    CyclicWindows,
-    Enumerated,
-    Headings,
-    Shingles,
-    Title,
-    Words,
-    language,
-)
-from scrapy_simhash.page.schemes.scheme import Scheme
-from scrapy_simhash.page.schemes.weights import damped_frequency, log_frequency, term_frequency
+from scrapy_simhash.page.schemes.kinds import CyclicWindows, Headings, Shingles, Title, Words
+from scrapy_simhash.page.schemes.markup import Enumerated, language
+from scrapy_simhash.page.schemes.scheme import Scheme, damped_frequency, log_frequency, term_frequency
 
 #: The default, told in the words of schemes. A crawl makes its fingerprints with code of their own, which is many
 #: times as fast and makes a sketch beside them; a test compares the two.

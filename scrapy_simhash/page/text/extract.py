@@ -1,10 +1,14 @@
-"""HTML to Document: the first arrow."""
+"""HTML in any form, or plain text, to Document: the first arrow."""
 
 from __future__ import annotations
 
+import re
 from itertools import chain, compress
+from typing import TypeAlias
 
 from lxml import etree
+from lxml.html import HTMLParser
+from w3lib.encoding import html_to_unicode
 
 from scrapy_simhash.page.language import detect, normalize, primary_subtag, stopwords, tokenize
 from scrapy_simhash.page.text.columns import Columns
@@ -12,6 +16,67 @@ from scrapy_simhash.page.text.document import Document, Paragraph, Zone
 from scrapy_simhash.page.text.main_text import REASONS, classify
 from scrapy_simhash.page.text.outline import outline
 from scrapy_simhash.page.text.subject import subject
+
+#: What a page may be handed in as: text, bytes as they came, or a tree that is already parsed.
+Html: TypeAlias = "str | bytes | etree._Element"
+
+
+def parse(html: Html, content_type: str | None = None) -> etree._Element:
+    """Return the root element of *html*; an element is returned as it is.
+
+    Bytes are decoded by their byte order mark, *content_type* (the value of the HTTP header), the
+    encoding they declare, or else as UTF-8 and, where that fails, Windows-1252. Text is cleaned
+    and parsed with the options Scrapy's selectors use, so that the tree equals ``response.selector.root``.
+    Never fails on bad markup; empty input gives an empty ``<html>``. Takes about 10 µs a kilobyte.
+
+    Raises TypeError for any other type.
+    """
+    # What is in a tree of HTML and no comment, as a crawl has it: its tag would have to be made into a text.
+    if isinstance(html, etree.ElementBase):
+        return html
+    if isinstance(html, bytes):
+        html = decode_html(html, content_type)
+    if isinstance(html, str):
+        # A lone surrogate has no UTF-8 form; lxml takes bytes of a declared encoding only.
+        body = html.strip().replace("\x00", "").encode("utf-8", "replace") or b"<html/>"
+        parser = HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
+        root: etree._Element | None = etree.fromstring(body, parser)
+        # Nothing but a comment or a doctype leaves no element at all.
+        return root if root is not None else etree.fromstring(b"<html/>", parser)
+    if etree.iselement(html) and isinstance(html.tag, str):  # comments have a function for a tag
+        return html
+    raise TypeError(f"html must be str, bytes or an lxml element, got {type(html).__name__}")
+
+
+def decode_html(body: bytes, content_type: str | None = None) -> str:
+    """Return the text that *body* is, as parse() decodes it."""
+    return html_to_unicode(content_type, body, auto_detect_fun=_guess)[1]
+
+
+def _guess(body: bytes) -> str:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+#: How sitemaps and feeds in XML begin, whatever their servers call them. Their URLs are no text to compare. (What
+#: comes before has one reading only, or a page of nothing else could hold up the crawl.)
+_FEED = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)\s*)*<(?:urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]",
+    re.DOTALL | re.IGNORECASE,
+)
+_HEAD = 2_000
+
+
+def is_xml_feed(body: bytes) -> bool:
+    """Tell whether *body* is a sitemap or a feed.
+
+    >>> is_xml_feed(b'<?xml version="1.0"?><rss version="2.0">'), is_xml_feed(b"<p>A page")
+    (True, False)
+    """
+    return _FEED.match(body, 0, _HEAD) is not None
 
 
 def extract(root: etree._Element, content_language: str | None = None) -> Document:
@@ -53,3 +118,24 @@ def _declared_language(root: etree._Element) -> str | None:
         if meta.get("http-equiv", "").lower() == "content-language":
             return primary_subtag(meta.get("content"))
     return None
+
+
+_EMPTY_LINE = re.compile(r"\n\s*\n")
+
+
+def plain_text(text: str, language: str | None = None) -> Document:
+    r"""Return *text* as a document that is all main text; empty lines part its paragraphs.
+
+    *language* is an ISO 639-1 code; None lets the words tell.
+
+    >>> [paragraph.text for paragraph in plain_text("One\nline.\n\nTwo.").paragraphs]
+    ['One line.', 'Two.']
+    """
+    lines = [folded for part in _EMPTY_LINE.split(text) if (folded := " ".join(part.split()))]
+    tokens = [tuple(tokenize(normalize(line))) for line in lines]
+    if language is None:
+        language = detect([token for line in tokens for token in line])
+    paragraphs = (
+        Paragraph(line, words, "body", "", 0.0, 0.0, None) for line, words in zip(lines, tokens, strict=True)
+    )
+    return Document("", language, (), tuple(paragraphs))

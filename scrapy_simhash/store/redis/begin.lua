@@ -1,4 +1,4 @@
--- What every script of the store begins with: put before its own text, see scripts.py.
+-- What every script of the store begins with: put before its own text, see line.py.
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
 local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, SITES, HOSTS, ANSWERS = unpack(KEYS)
 

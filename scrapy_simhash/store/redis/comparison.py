@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.index import Match
 from scrapy_simhash.judge.rule import Nearest, Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.base import Posting
+from scrapy_simhash.store.base import Claim, Posting
 from scrapy_simhash.store.candidates import distance_of
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.redis.layout import read_content
 from scrapy_simhash.store.redis.link import Link
+from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
+from scrapy_simhash.verdict import NearMiss
 
 
 class _Compared(NamedTuple):
@@ -94,12 +98,34 @@ class Comparison:
 
     def _read(self, number: int, record: bytes) -> Fingerprint | None:
         """Return the fingerprint of a content of the page's scope, None if its record is damaged."""
-        try:
-            content = read_content(record)
-        except ValueError:
-            self._damage.note(f"content {number}")
-            return None
-        if content.scope != self._posting.scope:
+        content = self._damage.read(read_content, record, f"content {number}")
+        if content is not None and content.scope != self._posting.scope:
             self._damage.note(f"content {number}: it is in another scope than its event says")
             return None
-        return content.fingerprint
+        return None if content is None else content.fingerprint
+
+
+async def explained(
+    claim: Claim, comparison: Comparison, matches: list[Match], rule: Rule, records: Records
+) -> Claim:
+    """Return *claim*, of a page that was compared with *matches*, with its threshold or its near miss.
+
+    Two trips for a new page, none for others as a rule. Should the server go away meanwhile, the claim stands all the
+    same, without.
+    """
+    with suppress(StoreUnavailable):
+        if claim.original is not None:
+            decided = [match for match in matches if match.key == claim.content]
+            found = await comparison.nearest(decided, rule)
+            if found is None:
+                return claim
+            _, _, threshold, decided_by, required = found[1]
+            return claim._replace(threshold=threshold, decided_by=decided_by, required=required)
+        found = await comparison.nearest(matches, rule)
+        if found is not None:
+            match, nearest = found
+            page, url = await records.origin(match.key)
+            if url is not None and page != claim.cluster:
+                miss = NearMiss(url, match.distance, *nearest[1:])
+                return claim._replace(near_miss=miss)
+    return claim

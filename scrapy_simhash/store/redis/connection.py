@@ -1,12 +1,13 @@
-"""Server: where a Redis is, and how to speak to it. The one place that imports redis-py."""
+"""Servers: where a Redis is, as settings and URLs name it, and how to speak to it. Nobody else imports redis-py."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from scrapy_simhash.exceptions import SettingError, StoreError
 
@@ -61,20 +62,19 @@ class Server:
         >>> Server("redis://127.0.0.1").identity == Server("redis://:secret@LOCALHOST:6379", {"db": 0}).identity
         True
         """
-        taken = self.client(1, is_async=False).connection_pool.connection_kwargs
+        taken = self.client(1).connection_pool.connection_kwargs
         host = str(taken.get("host") or "localhost").lower()
         host = "localhost" if host in _THIS_MACHINE else host
         address = taken.get("path") or f"{host}:{taken.get('port') or 6379}"
         return f"{address}/{taken.get('db') or 0}"
 
-    def client(self, timeout: float, *, is_async: bool) -> Any:
-        """Return a client of redis-py that tries everything once and takes answers as bytes.
+    def client(self, timeout: float) -> Any:
+        """Return an asyncio client of redis-py that tries everything once and takes answers as bytes.
 
         *timeout* is for every answer, in seconds, unless the server's options have one. Connects at the first
         command. Raises StoreError if redis-py is missing or too old, SettingError for options that it does not take.
         """
         redis = library()
-        kind = redis.asyncio if is_async else redis
         address, _, query = self.url.partition("?")
         try:
             _ = urlsplit(address).port
@@ -92,10 +92,12 @@ class Server:
         query = urlencode([(name, value) for name, value in parse_qsl(query) if name in suitable])
         options = {name: value for name, value in self.options.items() if name in suitable}
         # The same claim sent again would find itself.
-        once = kind.retry.Retry(redis.backoff.NoBackoff(), 0)
+        once = redis.asyncio.retry.Retry(redis.backoff.NoBackoff(), 0)
         try:
             times: dict[str, Any] = {name: float(options.pop(name, None) or timeout) for name in _TIMES}
-            return kind.Redis.from_url(f"{address}?{query}", protocol=2, retry=once, **times, **options)
+            return redis.asyncio.Redis.from_url(
+                f"{address}?{query}", protocol=2, retry=once, **times, **options
+            )
         except (TypeError, ValueError) as error:
             raise SettingError(
                 f"SIMHASH_REDIS_URL, REDIS_URL or REDIS_PARAMS has a wrong value for the Redis server {self}: {error}"
@@ -116,3 +118,126 @@ def library() -> Any:
             f"SIMHASH_STORE = 'redis' needs redis-py 5.0 or later, found {redis.__version__}: {how}"
         )
     return redis
+
+
+_CLUSTER = re.compile(r"(rediss?)\+cluster://(.*@)?([^/?@,]+(?:,[^/?@,]+)*)(?:/0?)?(\?.*)?", re.DOTALL)
+_DEFAULT_PORT = 6379
+_SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port", "REDIS_DB": "db"}
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Nodes of a Redis Cluster of which some are named, or plain servers that are all named.
+
+    >>> str(servers_of("redis+cluster://:secret@one.example:7000,two.example"))
+    'redis+cluster://one.example:7000,two.example:6379'
+    """
+
+    named: tuple[Server, ...]
+    is_cluster: bool
+
+    def __str__(self) -> str:
+        """Return the URL without what nobody shall read in a log."""
+        if not self.is_cluster:
+            return " ".join(map(str, self.named))
+        scheme, _, first = str(self.named[0]).partition("://")
+        others = [str(server).partition("://")[2] for server in self.named[1:]]
+        return f"{scheme}+cluster://{','.join([first, *others])}"
+
+    @property
+    def identity(self) -> str:
+        """See :attr:`Server.identity`. Two lists that name different nodes of one cluster have different ones."""
+        return ("cluster " if self.is_cluster else "") + " ".join(server.identity for server in self.named)
+
+    def at(self, host: str, port: int) -> Server:
+        """Return another node of the cluster, which is spoken to as those that are named are."""
+        first = self.named[0]
+        host = f"[{host}]" if ":" in host else host
+        head, _, query = first.url.partition("?")
+        user, at, _ = head.rpartition("@")
+        scheme = head.partition("://")[0]
+        url = f"{user}{at}{host}:{port}" if at else f"{scheme}://{host}:{port}"
+        return replace(first, url=f"{url}?{query}" if query else url)
+
+
+def servers_of(url: str) -> Server | Servers:
+    """Return what ``SIMHASH_REDIS_URL`` names. Raises SettingError for what is no URL.
+
+    ``redis+cluster://host:port,host:port`` names nodes of a cluster, one is enough; several URLs with spaces between
+    them name plain servers.
+    """
+    url = re.sub(r"\s*,\s*", ",", url.strip())
+    urls = url.split()
+    if re.search(r",rediss?(\+cluster)?://", url):
+        raise SettingError("SIMHASH_REDIS_URL: write spaces between the URLs of several servers, not commas")
+    if len(urls) > 1:
+        if any("+cluster://" in one for one in urls):
+            raise SettingError(
+                "SIMHASH_REDIS_URL must name one cluster, or several plain servers. The nodes of a cluster are in one"
+                " URL, with commas between them: redis+cluster://host:6379,host:6379"
+            )
+        return Servers(tuple(map(Server, urls)), is_cluster=False)
+    if "+cluster://" not in url:
+        return Server(url)
+    found = _CLUSTER.fullmatch(url)
+    if found is None:
+        raise SettingError(
+            "SIMHASH_REDIS_URL must name a cluster like redis+cluster://:password@host:6379,host:6379, without a"
+            " number of a database. In a password write %2F for /, %3F for ?, %40 for @"
+        )
+    scheme, user, hosts, query = (part or "" for part in found.groups())
+    return Servers(
+        tuple(Server(f"{scheme}://{user}{_with_port(host)}{query}") for host in hosts.split(",")),
+        is_cluster=True,
+    )
+
+
+def _with_port(host: str) -> str:
+    return host if re.search(r":\d+$", host) else f"{host}:{_DEFAULT_PORT}"
+
+
+def server_from_settings(settings: Mapping[str, Any]) -> Server | Servers | None:
+    """Return what ``SIMHASH_REDIS_URL`` names, else that of scrapy-redis's settings, None if nothing names one.
+
+    Of scrapy-redis: ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in
+    ``REDIS_PARAMS``, with passwords and the like. Raises SettingError for values that are none.
+
+    >>> server_from_settings({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380}}).url
+    'redis://db.example:6380'
+    """
+    if url := settings.get("SIMHASH_REDIS_URL"):
+        return servers_of(str(url))
+    params = settings.get("REDIS_PARAMS") or {}
+    try:
+        options: dict[str, Any] = dict(json.loads(params) if isinstance(params, str) else params)
+    except (TypeError, ValueError):
+        # Its value may be a password.
+        raise SettingError(
+            f"REDIS_PARAMS must be a dictionary, or the JSON of one, got a value of type {type(params).__name__}"
+        ) from None
+    options |= {name: settings[setting] for setting, name in _SCRAPY_REDIS.items() if settings.get(setting)}
+    url, host, port, path = (options.pop(name, None) for name in ("url", "host", "port", "unix_socket_path"))
+    is_tls = str(options.pop("ssl", "")).lower() in {"true", "1", "yes"}
+    if url:
+        # ``ssl`` beside an address without it is meant.
+        url = str(url).replace("redis://", "rediss://", 1) if is_tls else str(url)
+    elif path:
+        url = f"unix://{quote(str(path))}"
+    elif host or port or options:
+        name = str(host or "localhost")
+        name = f"[{name}]" if ":" in name else name
+        url = f"redis{'s' if is_tls else ''}://{name}:{_number('REDIS_PORT', port or _DEFAULT_PORT)}"
+    else:
+        return None
+    if "db" in options:
+        options["db"] = _number("REDIS_DB", options["db"])
+    return Server(url, options)
+
+
+def _number(setting: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise SettingError(
+            f"{setting} (or its value in REDIS_PARAMS) must be a whole number, got {value!r}"
+        ) from None

@@ -85,6 +85,15 @@ class ContentRecord(NamedTuple):
     scope: str
 
 
+@contextmanager
+def _said() -> Iterator[None]:
+    """Raise ValueError for whatever is amiss with the bytes of a record."""
+    try:
+        yield
+    except (IndexError, StructError) as error:
+        raise ValueError("it ends too soon") from error
+
+
 def packed_time(seen: int) -> bytes:
     """Return a time as a stamp has it."""
     return _TIME.pack(seen)
@@ -95,11 +104,11 @@ def answer_of(about: bytes, requests: bytes) -> bytes:
     return _ANSWER.pack(len(checked("about", about))) + about + requests
 
 
+@_said()
 def read_answer(record: bytes) -> tuple[bytes, bytes]:
     """Return what answer_of() took. Raises ValueError for a damaged record."""
-    with _said():
-        end = _ANSWER.size + _ANSWER.unpack_from(record)[0]
-        return record[_ANSWER.size : end], record[end:]
+    end = _ANSWER.size + _ANSWER.unpack_from(record)[0]
+    return record[_ANSWER.size : end], record[end:]
 
 
 def names_of(prefix: str) -> list[str]:
@@ -141,13 +150,9 @@ def read_visit(kind: int, flags: int, content: int, stamp: bytes) -> Visit | Non
     return Visit(value, text_hash, seen, content, kind == 2, bool(flags & _IS_SHORT), kind == 3)
 
 
+@_said()
 def read_page(record: bytes) -> PageRecord:
     """Return the page of a record. Raises ValueError for a damaged one."""
-    with _said():
-        return _page(record)
-
-
-def _page(record: bytes) -> PageRecord:
     number, content, own, run, flags, stamp = _PAGE.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     start = _PAGE.size + (_RANKS_BYTES if flags & _HAS_RANKS else 0)
@@ -158,13 +163,9 @@ def _page(record: bytes) -> PageRecord:
     return PageRecord(number, content, own, run, value, text_hash, seen, its, decoded(record[end:]))
 
 
+@_said()
 def read_content(record: bytes) -> ContentRecord:
     """Return the content of a record. Raises ValueError for a damaged one."""
-    with _said():
-        return _content(record)
-
-
-def _content(record: bytes) -> ContentRecord:
     page, before, flags, stamp, key_length, scope_length = _CONTENT.unpack_from(record)
     value, text_hash, seen = _read_stamp(flags, stamp)
     key_end = _CONTENT.size + key_length
@@ -177,13 +178,13 @@ def _content(record: bytes) -> ContentRecord:
     return ContentRecord(page, before, fingerprint, text_hash, seen, is_short, is_removed, key, scope)
 
 
-def read_run(number: int, record: bytes) -> Run:
+@_said()
+def read_run(number: int | bytes, record: bytes) -> Run:
     """Return the run of a record. Raises ValueError for a damaged one."""
-    with _said():
-        _, started, ended = _RUN.unpack_from(record)
-        if ended < 0:
-            return Run(number, started, None, None)
-        return Run(number, started, ended, decoded(record[_RUN.size :]))
+    _, started, ended = _RUN.unpack_from(record)
+    if ended < 0:
+        return Run(int(number), started, None, None)
+    return Run(int(number), started, ended, decoded(record[_RUN.size :]))
 
 
 def read_events(packed: bytes, start: int) -> Iterator[tuple[bytes, int, tuple[int, ...], bytes]]:
@@ -249,15 +250,6 @@ def told(url: bytes) -> str:
         return decoded(url)
     except UnicodeDecodeError:
         return url.decode("utf-8", "replace")
-
-
-@contextmanager
-def _said() -> Iterator[None]:
-    """Raise ValueError for whatever is amiss with the bytes of a record."""
-    try:
-        yield
-    except (IndexError, StructError) as error:
-        raise ValueError("it ends too soon") from error
 
 
 def _read_stamp(flags: int, stamp: bytes) -> tuple[int, int | None, int]:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store.damage import Damage
-from scrapy_simhash.store.redis.connection import Server, library
+from scrapy_simhash.store.redis.connection import Server, Servers, library
 from scrapy_simhash.store.redis.line import Asker, Line
 from scrapy_simhash.store.redis.replica import Compared
-from scrapy_simhash.store.redis.servers import Servers
 
 #: Seconds between two questions for the layout of the cluster, and before a shard that moves is asked for again.
 _PAUSE, _MOVING = 0.5, 0.05
@@ -66,27 +64,14 @@ class Nodes:
                 return reply
         return await self._redirected(slot, owner, command, reply)
 
+    async def replies(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
+        """Return the replies to commands, each about a shard; see ``reply``."""
+        return await asyncio.gather(*[self.reply(shard, *command) for shard, command in commands])
+
     async def refresh(self) -> None:
         """Ask the nodes which of them has which slot; whoever waits for that waits for one answer."""
         if looking := self._find_out():
             await asyncio.wait([looking])
-
-    def at_once(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
-        """Return the replies to commands, each about a shard, where nobody can ``await``; see ``reply``."""
-        if not self._owners:
-            self._look_now()
-        replies: list[Any] = [self._no_node()] * len(commands)
-        batches: defaultdict[str, list[int]] = defaultdict(list)
-        owners: dict[str, Server] = {}
-        for place, (shard, _) in enumerate(commands):
-            if owner := self._owners.get(self._slot(shard)):
-                owners[owner.url] = owner
-                batches[owner.url].append(place)
-        for url, places in batches.items():
-            answers = self._ask_now(owners[url], [commands[place][1] for place in places])
-            for place, answer in zip(places, answers, strict=True):
-                replies[place] = answer
-        return replies
 
     async def hang_up(self) -> None:
         """Let go of all connections."""
@@ -142,41 +127,22 @@ class Nodes:
             if self._take(reply):
                 return
 
-    def _look_now(self) -> None:
-        for server in self._servers.named:
-            (reply,) = self._ask_now(server, [("CLUSTER", "SLOTS")])
-            if self._take(reply, server):
-                return
-
-    def _take(self, layout: Any, asked: Server | None = None) -> bool:
+    def _take(self, layout: Any) -> bool:
         """Note who has which slot, and return whether *layout* says that.
 
-        A node that does not know its own name is called as it was *asked*.
+        A node that does not know its own name is called as the first that is named.
         """
         if not isinstance(layout, list):
             self._refusal = layout
             return False
         self._refusal = None
-        host = _host_of(asked or self._servers.named[0])
+        host = _host_of(self._servers.named[0])
         self._known = {server.url: server for server in self._servers.named}
         for first, last, *nodes in layout:
             servers = [self._servers.at((node[0] or b"").decode() or host, node[1]) for node in nodes]
             self._known |= {server.url: server for server in servers}
             self._owners |= dict.fromkeys(range(first, last + 1), servers[0])
         return bool(layout)
-
-    def _ask_now(self, server: Server, commands: Sequence[Command]) -> Sequence[Any]:
-        client = server.client(self._timeout, is_async=False)
-        try:
-            pipeline = client.pipeline(transaction=False)
-            for command in commands:
-                pipeline.execute_command(*command)
-            answers: list[Any] = pipeline.execute(raise_on_error=False)
-        except Exception as error:
-            return [error] * len(commands)
-        finally:
-            client.close()
-        return answers
 
     def _slot(self, shard: int) -> int:
         slot = self._slots.get(shard)

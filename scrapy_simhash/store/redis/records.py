@@ -1,21 +1,35 @@
-"""Records: those of pages and contents, asked of the server one by one and read. A damaged one costs one page."""
+"""Records: those of a store in the server, asked for one by one or all in order. A damaged one costs one page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
 
 from scrapy_simhash.exceptions import RecordDamaged
-from scrapy_simhash.store.base import Page, Run
+from scrapy_simhash.store.base import Page, Posting, Run
 from scrapy_simhash.store.damage import Damage, shown
-from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis.layout import (
+    ContentRecord,
+    PageRecord,
+    first_posting,
+    latest_posting,
+    read_content,
+    read_page,
+    read_run,
+)
 from scrapy_simhash.store.redis.link import Link
 
 #: Replies of scripts: what is damaged, empty for the page that was asked for.
 _DAMAGED = {b"D": "", b"H": "the counters in its header"}
+#: Records that are fetched together.
+_STEP = 500
+_EVENT_BYTES = 38
+_VERSION_BYTES, _PROFILE_BYTES, _PIECE_BYTES = 8, 17, 16
 
 
 class Records:
-    """Asks for records by *link*; *damage* gets those that cannot be read."""
+    """Asks for records by *link*; *damage* gets those that cannot be read. *names* are those of the keys."""
 
     def __init__(self, link: Link, names: Mapping[str, str], damage: Damage) -> None:
         self._link = link
@@ -29,32 +43,28 @@ class Records:
             return None
         record, its_content, of_original, of_run = found
         try:
-            page = layout.read_page(record)
-            content = layout.read_content(its_content)
+            page, content = read_page(record), read_content(its_content)
         except ValueError as error:
             raise self.damaged(page_name(key)) from error
         original = None
         if of_original and content.page != page.number:
             original = self._url(content.key, of_original)
-        posting = layout.latest_posting(key, page, content, self._has_ended(page.run, of_run))
+        run = self._run(page.run, of_run) if of_run else None
+        posting = latest_posting(key, page, content, run is not None and run.ended is not None)
         return Page(page.number, posting, page.content, content.page, original)
 
     async def content_of(self, key: bytes) -> int | None:
         """Return the number of the content of a page, None if the page is not known. One trip."""
         record = await self._link.ask("HGET", self._names["pages"], key)
         try:
-            return None if record is None else layout.read_page(record).content
+            return None if record is None else read_page(record).content
         except ValueError as error:
             raise self.damaged(page_name(key)) from error
 
     async def origin(self, content: int) -> tuple[int | None, str | None]:
         """Return number and URL of the page that a content came from; None for what cannot be read. Two trips."""
         record = await self._link.ask("HGET", self._names["contents"], content)
-        try:
-            came = None if record is None else layout.read_content(record)
-        except ValueError:
-            self._damage.note(f"content {content}")
-            came = None
+        came = None if record is None else self._damage.read(read_content, record, f"content {content}")
         if came is None:
             return None, None
         page = await self._link.ask("HGET", self._names["pages"], came.key)
@@ -62,13 +72,57 @@ class Records:
 
     async def runs(self) -> list[Run]:
         """Return the runs that can be read, oldest first. One trip."""
-        runs = []
-        for number, record in (await self._link.ask("HGETALL", self._names["runs"])).items():
-            try:
-                runs.append(layout.read_run(int(number), record))
-            except ValueError:
-                self._damage.note(f"run {shown(number)}")
-        return sorted(runs)
+        records = await self._link.ask("HGETALL", self._names["runs"])
+        runs = [self._run(number, record) for number, record in records.items()]
+        return sorted(run for run in runs if run is not None)
+
+    async def postings(self) -> AsyncIterator[Posting]:
+        """Yield a posting for every content and every page, page after page; see ``Store.__iter__``.
+
+        The numbers of all pages are read and sorted first.
+        """
+        ended = {run.number for run in await self.runs() if run.ended is not None}
+        numbers: dict[bytes, int] = {}
+        async for key, record in self._all("pages"):
+            numbers[key] = int.from_bytes(record[:8], "big")
+        keys = iter(sorted(numbers, key=numbers.__getitem__))
+        while batch := list(islice(keys, _STEP)):
+            found: list[tuple[bytes, PageRecord]] = []
+            records = await self._link.ask("HMGET", self._names["pages"], *batch)
+            for key, record in zip(batch, records, strict=True):
+                if record and (page := self._damage.read(read_page, record, page_name(key))):
+                    found.append((key, page))
+            known = await self._contents(page for _, page in found)
+            for key, page in found:
+                for posting in self._postings(key, page, known, page.run in ended):
+                    yield posting
+
+    async def audit(self, tell: Callable[[int], None]) -> None:
+        """Read everything; *tell* hears how many postings were read so far."""
+        ask, names, damage = self._link.ask, self._names, self._damage
+        number = 0
+        async for _ in self.postings():
+            number += 1
+            tell(number)
+        async for field, record in self._all("contents"):
+            damage.read(read_content, record, f"content {shown(field)}")
+        for start in range(0, await ask("LLEN", names["events"]), _STEP):
+            events = await ask("LRANGE", names["events"], start, start + _STEP - 1)
+            for place, event in enumerate(events, start):
+                if len(event) < _EVENT_BYTES or event[:1] not in (b"+", b"-"):
+                    damage.note(f"event {place}")
+        async for field, record in self._all("short"):
+            if not record.isdigit():
+                damage.note(f"the short page with the value {field[:8].hex()}")
+        async for field, record in self._all("sites"):
+            # What has a space in its name is no host: other things that were learned, checked by who reads them.
+            length = len(record) - _VERSION_BYTES - _PROFILE_BYTES
+            if b" " not in field and (length < 0 or length % _PIECE_BYTES):
+                damage.note(f"the profile of {shown(field)}")
+        counted = ("pages", "contents", "runs")
+        for what, count in zip(counted, await ask("HMGET", names["header"], *counted), strict=True):
+            if count is None or not count.isdigit():
+                damage.note(f"the counter of {what} in its header")
 
     def damaged(self, record: str) -> RecordDamaged:
         """Take note of a damaged *record*, and return the error for whoever asked for it."""
@@ -87,19 +141,61 @@ class Records:
             self._damage.note(page_name(packed[4:end]))
             packed = packed[end:]
 
-    def _url(self, key: bytes, record: bytes) -> str | None:
-        try:
-            return layout.read_page(record).url
-        except ValueError:
-            self._damage.note(page_name(key))
-            return None
+    async def _all(self, name: str) -> AsyncIterator[tuple[bytes, bytes]]:
+        """Yield fields and values of a hash; a field may come twice."""
+        cursor = 0
+        while True:
+            cursor, part = await self._link.ask("HSCAN", self._names[name], cursor, "COUNT", _STEP)
+            for pair in part.items():
+                yield pair
+            if not cursor:
+                return
 
-    def _has_ended(self, number: int, record: bytes) -> bool:
-        try:
-            return bool(record) and layout.read_run(number, record).ended is not None
-        except ValueError:
-            self._damage.note(f"run {number}")
-            return False
+    async def _contents(self, pages: Iterable[PageRecord]) -> dict[int, ContentRecord]:
+        """Return the contents of *pages*, and those that they had before, by number; no damaged ones."""
+        known: dict[int, ContentRecord] = {}
+        wanted = {number for page in pages for number in (page.content, page.own - 1) if number >= 0}
+        asked: set[int] = set()
+        while wanted:
+            order = sorted(wanted)
+            records = await self._link.ask("HMGET", self._names["contents"], *order)
+            for number, record in zip(order, records, strict=True):
+                if content := self._damage.read(read_content, record or b"", f"content {number}"):
+                    known[number] = content
+            asked |= wanted
+            # The contents that a page had before: each names the one before it.
+            wanted = {known[n].before - 1 for n in order if n in known and known[n].before} - asked
+        return known
+
+    def _postings(
+        self, key: bytes, page: PageRecord, known: Mapping[int, ContentRecord], is_settled: bool
+    ) -> Iterator[Posting]:
+        """Yield the postings of one page: of the contents that came from it, and its latest."""
+        about = f"{page_name(key)} ({shown(page.url)})"
+        if page.content not in known:
+            self._damage.note(f"{about}: its content {page.content} cannot be read")
+            return
+        own, at = [], page.own
+        while at and at - 1 in known:
+            content = known[at - 1]
+            if content.page != page.number:
+                self._damage.note(f"content {at - 1}, an earlier one of {about}")
+                break
+            own.append(at - 1)
+            # Contents that came before have lower numbers: a chain that is damaged ends.
+            at = content.before if content.before < at else 0
+        for number in reversed(own):
+            is_latest = number == page.content and page.fingerprint is None
+            if not is_latest or page.value != known[number].fingerprint.value:
+                yield first_posting(page, known[number], is_settled)
+        yield latest_posting(key, page, known[page.content], is_settled)
+
+    def _url(self, key: bytes, record: bytes) -> str | None:
+        page = self._damage.read(read_page, record, page_name(key))
+        return None if page is None else page.url
+
+    def _run(self, number: int | bytes, record: bytes) -> Run | None:
+        return self._damage.read(partial(read_run, number), record, f"run {shown(number)}")
 
 
 def page_name(key: bytes) -> str:

@@ -11,8 +11,7 @@ from scrapy_simhash.judge.rule import Rule
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.store.base import Posting
-from scrapy_simhash.store.candidates import FINGERPRINTS, Search, search, tell_crowd, with_latest
-from scrapy_simhash.store.indexes import index_for
+from scrapy_simhash.store.candidates import FINGERPRINTS, Search, index_for, search, tell_crowd, with_latest
 from scrapy_simhash.store.redis.layout import CAME, DAMAGED, MARK_BYTES, encoded, read_events
 
 # From so many on, one call for all is faster than a call for each.

@@ -1,34 +1,39 @@
-"""ShardedStore: a store cut into shards by scope, on several servers. Each shard is a `RedisStore`."""
+"""ShardedStore: a store cut into shards by scope, on several servers. Each shard is a RedisStore."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from scrapy_simhash.exceptions import SettingError, StoreError, StoreUnavailable
+from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.store.base import Claim, Page, Posting, Run
-from scrapy_simhash.store.candidates import FINGERPRINTS
+from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.redis import layout
-from scrapy_simhash.store.redis.charter import SHARDS, AskAll, Wanted, agree, said
-from scrapy_simhash.store.redis.elsewhere import Elsewhere
-from scrapy_simhash.store.redis.nodes import Command, Nodes, Shard, ShardLine
-from scrapy_simhash.store.redis.opening import at_once
+from scrapy_simhash.store.redis.connection import Servers
+from scrapy_simhash.store.redis.line import meaning
+from scrapy_simhash.store.redis.link import at_once
+from scrapy_simhash.store.redis.nodes import Nodes, Shard, ShardLine
 from scrapy_simhash.store.redis.replica import Compared
-from scrapy_simhash.store.redis.servers import Servers
 from scrapy_simhash.store.redis.store import TIMEOUT, RedisStore
 
+#: How many shards a store has if nobody says so.
+SHARDS = 1024
+#: Seconds for which a text is known elsewhere if the store is kept for ever: 30 days.
+KEPT = 30 * 24 * 3600
+#: Seconds for which nobody asks after texts when a server did not answer: else pages would wait again and again.
+_SILENT_TEXTS = 5.0
 #: How many scopes a crawler keeps in memory if nobody says so.
 SCOPES = 1000
 #: Pages of which it is kept in which shard they are. Of others all shards are asked.
@@ -108,7 +113,9 @@ class ShardedStore:
         self._homes: Recent[bytes, int] = Recent(_PAGES)
         # Scopes in memory, those that were asked for last at the end.
         self._recent: OrderedDict[str, int] = OrderedDict()
-        self._elsewhere: Elsewhere | None = None
+        # Of the store until it is reset; by it what was kept of texts before is not found.
+        self._store_id = ""
+        self._texts_silent_until = 0.0
         self._is_met = False
         self._meeting = asyncio.Lock()
         self._absence: StoreError | None = None
@@ -145,11 +152,15 @@ class ShardedStore:
         Raises StoreUnavailable also if one of them only is away.
         """
 
-        async def ask_all(commands: Sequence[tuple[int, Command]]) -> list[Any]:
-            return self._nodes.at_once(commands)
+        async def met() -> None:
+            nodes = Nodes(self._servers, self._tag, self._options["timeout"])
+            try:
+                await self._meet(nodes)
+            finally:
+                await nodes.hang_up()
 
         try:
-            at_once(self._meet(ask_all))
+            at_once(met())
         except StoreUnavailable as error:
             self._absence = error
             raise
@@ -238,8 +249,8 @@ class ShardedStore:
         await self.connect()
         keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
-        for records in await self._ask_all(keys):
-            for record in said(records, str(self), "HVALS"):
+        for records in await self._nodes.replies(keys):
+            for record in _said(records, str(self), "HVALS"):
                 with suppress(ValueError):
                     found[record[: layout.ID_BYTES]].append(layout.read_run(0, record))
         joined = []
@@ -269,16 +280,36 @@ class ShardedStore:
         self._touch(posting.scope, shard)
         self._homes[posting.key] = shard
         asked = (store.look if is_look else store.claim)(posting)
-        if self._elsewhere is None:
-            claim = await asked
-        else:
-            claim, first = await asyncio.gather(asked, self._elsewhere.first(posting, is_look))
+        if self._across:
+            claim, first = await asyncio.gather(asked, self._first_elsewhere(posting, is_look))
             claim = claim._replace(elsewhere=first)
+        else:
+            claim = await asked
         former = claim.former
         if former is not None:
             former = former._replace(content=self._numbers(shard, former.content)[0])
         content, cluster = self._numbers(shard, claim.content, claim.cluster)
         return claim._replace(former=former, content=content, cluster=cluster)
+
+    async def _first_elsewhere(self, posting: Posting, is_look: bool) -> str | None:
+        """Return the URL that came first with the text of *posting*; None if it is this one, or nobody knows.
+
+        A text is a small key in the shard that follows from its hash, whatever that of its page.
+        """
+        text_hash = posting.text_hash
+        if text_hash is None or posting.is_short or time.monotonic() < self._texts_silent_until:
+            return None
+        shard = text_hash % self._shards
+        key = f"{self._tag(shard)}:text:{self._store_id}:{text_hash:016x}"
+        seconds = 0 if is_look else self._options["expire"] or KEPT
+        try:
+            line = ShardLine(self._nodes, shard, str(self), [key])
+            kept = await line.ask("elsewhere", layout.encoded(posting.url), str(seconds))
+        except StoreError:
+            # It is no reason to lose a verdict.
+            self._texts_silent_until = time.monotonic() + _SILENT_TEXTS
+            return None
+        return layout.decoded(kept) if kept else None
 
     def _numbers(self, shard: int, *numbers: int) -> list[int]:
         """Return the numbers that a shard has given, made different from those of all other shards."""
@@ -306,8 +337,8 @@ class ShardedStore:
         """Return the shards that there is something in."""
         await self._ready()
         names = [(shard, ("EXISTS", *layout.names_of(self._tag(shard)))) for shard in range(self._shards)]
-        replies = await self._ask_all(names)
-        return [shard for shard, reply in enumerate(replies) if said(reply, str(self), "EXISTS")]
+        replies = await self._nodes.replies(names)
+        return [shard for shard, reply in enumerate(replies) if _said(reply, str(self), "EXISTS")]
 
     async def _homes_of(self, key: bytes) -> Collection[int]:
         await self._ready()
@@ -315,8 +346,8 @@ class ShardedStore:
         if home is not None:
             return [home]
         pages = [(shard, ("HEXISTS", f"{self._tag(shard)}:pages", key)) for shard in range(self._shards)]
-        replies = await self._ask_all(pages)
-        return [shard for shard, reply in enumerate(replies) if said(reply, str(self), "HEXISTS")]
+        replies = await self._nodes.replies(pages)
+        return [shard for shard, reply in enumerate(replies) if _said(reply, str(self), "HEXISTS")]
 
     async def _ready(self) -> None:
         """Meet the servers if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
@@ -329,7 +360,7 @@ class ShardedStore:
             if self._absence is not None and time.monotonic() - self._asked < _SILENT:
                 raise type(self._absence)(str(self._absence))
             try:
-                await self._meet(self._ask_all)
+                await self._meet(self._nodes)
             except StoreError as error:
                 self._absence = error
                 self._asked = time.monotonic()
@@ -337,20 +368,54 @@ class ShardedStore:
                 raise
             self._absence = None
 
-    async def _meet(self, ask_all: AskAll) -> None:
-        """Agree on what the store is for and how many shards it has, and count its pages."""
-        wanted = Wanted(str(self), self._header, self._wanted_shards, self._is_reset, self._is_read_only)
-        self._header, self._shards, store_id = await agree(wanted, self._tag, ask_all)
-        self._is_met, self._is_reset = True, False
-        if self._across:
-            expire = self._options["expire"]
-            self._elsewhere = Elsewhere(self._nodes, str(self), self._tag, self._shards, store_id, expire)
-        counts = await ask_all([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(self._shards)])
-        self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
-        said(next((count for count in counts if isinstance(count, Exception)), None), str(self), "HLEN")
+    async def _meet(self, nodes: Nodes) -> None:
+        """Agree with all other crawlers on what the store is for and how many shards it has, and count its pages.
 
-    async def _ask_all(self, commands: Sequence[tuple[int, Command]]) -> list[Any]:
-        return await asyncio.gather(*[self._nodes.reply(shard, *command) for shard, command in commands])
+        Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
+        """
+        place, key = str(self), f"{self._tag(0)}:shards"
+
+        async def ask(*command: Any) -> Any:
+            return _said(await nodes.reply(0, *command), place, command[0])
+
+        kept = await ask("GET", key)
+        if kept and self._is_reset:
+            # Of an earlier release only the number of shards must be readable.
+            with _readable(place):
+                shards = int(json.loads(kept)["shards"])
+            unlink = [(n, ("UNLINK", *layout.names_of(self._tag(n)))) for n in range(shards)]
+            for reply in await nodes.replies(unlink):
+                _said(reply, place, "UNLINK")
+            await ask("DEL", key)
+            kept = None
+        if kept is None:
+            if self._header is None:
+                raise StoreError(f"no such store: {place.removeprefix('the store ')}")
+            about = {"header": self._header.to_dict(), "shards": self._shards, "id": os.urandom(4).hex()}
+            kept = json.dumps(about, sort_keys=True).encode()
+            if not self._is_read_only:
+                # Who comes first decides, and all others find that.
+                await ask("SET", key, kept, "NX")
+                kept = await ask("GET", key) or kept
+        with _readable(place):
+            about = json.loads(kept)
+            header, shards, store_id = (
+                Header.from_dict(about["header"]),
+                int(about["shards"]),
+                str(about["id"]),
+            )
+        if self._header is not None:
+            header.check(self._header, place)
+        if self._wanted_shards not in (None, shards):
+            raise StoreMismatch(
+                f"{place} has {shards:,} shards, and SIMHASH_REDIS_SHARDS is {self._wanted_shards:,}. Nothing was"
+                f" changed. Set it to {shards}, or export the store and import it into another one"
+            )
+        self._header, self._shards, self._store_id = header, shards, store_id
+        self._is_met, self._is_reset = True, False
+        counts = await nodes.replies([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
+        self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
+        _said(next((count for count in counts if isinstance(count, Exception)), None), place, "HLEN")
 
     def _tag(self, shard: int) -> str:
         return f"{{{self._prefix}:{shard}}}"
@@ -376,3 +441,19 @@ async def _gathered(steps: Sequence[Awaitable[None]]) -> list[BaseException]:
 def _first_error(errors: Sequence[BaseException]) -> None:
     if errors:
         raise errors[0]
+
+
+def _said(reply: Any, place: str, command: str) -> Any:
+    """Return *reply*; raise the StoreError of an exception in place of it."""
+    if isinstance(reply, Exception):
+        raise meaning(reply, place, command) from reply
+    return reply
+
+
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    """Raise StoreDamaged for a record about the store at *place* that is none."""
+    try:
+        yield
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise StoreDamaged(f"{place} has a header that cannot be read: {error}. {layout.ANEW}") from error

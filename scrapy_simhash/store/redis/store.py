@@ -5,44 +5,37 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from struct import Struct
-from typing import Any
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.index import Match
 from scrapy_simhash.store import candidates
-from scrapy_simhash.store.base import Claim, Page, Posting, Run
+from scrapy_simhash.store.base import Answered, Claim, Page, Posting, Run
+from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.redis import layout
-from scrapy_simhash.store.redis.answers import KeepsAnswers
-from scrapy_simhash.store.redis.audit import audit
-from scrapy_simhash.store.redis.comparison import Comparison
-from scrapy_simhash.store.redis.connection import Server
-from scrapy_simhash.store.redis.errors import meaning
-from scrapy_simhash.store.redis.explained import explained
+from scrapy_simhash.store.redis.comparison import Comparison, explained
+from scrapy_simhash.store.redis.connection import Server, Servers
+from scrapy_simhash.store.redis.layout import decoded, encoded
 from scrapy_simhash.store.redis.line import Asker, Line
-from scrapy_simhash.store.redis.link import EVENTS, Link
+from scrapy_simhash.store.redis.link import EVENTS, Link, Opened, OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.nodes import Shard
-from scrapy_simhash.store.redis.opening import OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
-from scrapy_simhash.store.redis.scripts import script
-from scrapy_simhash.store.redis.servers import Servers
-from scrapy_simhash.store.redis.sites import Sites
-from scrapy_simhash.store.redis.unsettled import Unsettled
-from scrapy_simhash.store.redis.walk import walk
 
 #: Seconds that an answer may take.
 TIMEOUT = 5.0
 #: Claims under way. More would be slower: each is compared with those that came since it was sent, one by one.
 _AT_ONCE = 24
-#: How often a server may lose what it knew while one page asks.
+#: How often a server may lose what it knew while it is asked or told one thing.
 _LOSSES = 5
+#: Seconds that a server may lose when it dies: with ``appendfsync everysec`` two, and more where its disk is busy.
+_FORGOTTEN = 10
 #: Events that a removal may be behind.
 _NEWS = 1000
 
@@ -54,10 +47,54 @@ _CLAIM = Struct(">8sQ4sI8sIB???I25s")
 #: same text, the former visit, lengths of the original's key and URL and of the keys of damaged pages, which follow.
 _CLAIMED = Struct(">cQQQQII?BBQ24sHII")
 _REMOVED = Struct(">cQ?")
-_STORED, _RACED, _BEHIND = b"S", b"R", b"B"
+#: Store, run, its token.
+_UNSETTLE = Struct(">8sI8s")
+#: Store, seconds until all is forgotten, how many hosts at most.
+_REPLACE_SITE = Struct(">8sII")
+#: Store, seconds until all is forgotten.
+_KEEP_ANSWERS = Struct(">8sI")
+#: Hosts whose profiles are kept: at most 640 MB.
+MOST_HOSTS = 10_000
+#: Random, of each version of a profile.
+VERSION_BYTES = 8
+#: Profiles that are fetched together.
+_SITES = 50
+_STORED, _LOST, _RACED, _BEHIND = b"S", b"L", b"R", b"B"
 
 
-class RedisStore(KeepsAnswers):
+class Unsettled:
+    """What the server was told of late. A server that died meanwhile is told that again before the run ends."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        # Each with its moment; and how often the link had been opened by then.
+        self._told: deque[tuple[float, Collection[bytes]]] = deque()
+        self._openings = 0
+
+    async def tell(self, keys: Collection[bytes] = ()) -> None:
+        """Tell the server of *keys*, and of what it may have lost. One trip, none if there is nothing to tell.
+
+        Raises StoreUnavailable; then all of it is told with the next call that works, but for *keys*.
+        """
+        for _ in range(_LOSSES):
+            replica = await self._link.ready()
+            opened, openings = self._link.opened, self._link.openings
+            assert opened is not None
+            again = self._told if openings != self._openings else ()
+            named = {*keys, *(key for _, told in again for key in told)}
+            head = _UNSETTLE.pack(replica.store_id, opened.run, self._link.request.token)
+            if not named or await self._link.ask("unsettle", head, *named) == _STORED:
+                self._openings = openings
+                now = time.monotonic()
+                self._told.append((now, named))
+                while self._told[0][0] < now - _FORGOTTEN:
+                    self._told.popleft()
+                return
+            self._link.lost(replica)
+        raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
+
+
+class RedisStore:
     """An :class:`~scrapy_simhash.store.base.AsyncStore` in Redis 6 or later, or Valkey.
 
     The contents are in the server, in the order in which they came, and an index of them is in every crawler. A claim
@@ -117,7 +154,6 @@ class RedisStore(KeepsAnswers):
         self._records = Records(self._link, self._names, self.damage)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._unsettled = Unsettled(self._link)
-        self._sites = Sites(self._link, self._names["sites"])
 
     @property
     def header(self) -> Header:
@@ -153,25 +189,20 @@ class RedisStore(KeepsAnswers):
         away, and looks for it at the first question.
         """
         assert isinstance(self._server, Server)
-        client = self._server.client(self._timeout, is_async=False)
-        keys = list(self._names.values())
+        line = Line(self._server, self._link.request.place, list(self._names.values()), self._timeout)
 
-        async def ask(name: str, *arguments: Any) -> Any:
+        async def met() -> Opened:
+            mode = "read" if self._is_read_only else "try"
             try:
-                if name.islower():
-                    return client.eval(script(name).source, len(keys), *keys, *arguments)
-                return client.execute_command(name, *arguments)
-            except Exception as error:
-                raise meaning(error, self._link.request.place, name) from error
+                return await meet(replace(self._link.request, mode=mode), line.ask)
+            finally:
+                await line.hang_up()
 
         try:
-            mode = "read" if self._is_read_only else "try"
-            opened = at_once(meet(replace(self._link.request, mode=mode), ask))
+            opened = at_once(met())
         except StoreUnavailable as error:
             self._link.away(error)
             raise
-        finally:
-            client.close()
         self._link.met(opened)
 
     async def connect(self) -> None:
@@ -229,8 +260,7 @@ class RedisStore(KeepsAnswers):
         O(n), and some 200 bytes of memory a page, for the order.
         """
         replica = await self._link.ready()
-        ended = {run.number for run in await self.runs() if run.ended is not None}
-        async for posting in walk(self._link.ask, self._names, ended, self.damage):
+        async for posting in self._records.postings():
             yield posting
         # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
         if not await self._link.catch_up(replica):
@@ -239,20 +269,80 @@ class RedisStore(KeepsAnswers):
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
         await self._link.ready()
-        return await audit(self._link.ask, self._names, tell)
+        damage = Damage("", is_logged=False)
+        await Records(self._link, self._names, damage).audit(tell)
+        return damage.named
 
     async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
         """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`. One trip."""
-        return await self._sites.load(host, known)
+        await self._link.ready()
+        kept = await self._link.ask("load_site", encoded(host), known)
+        if kept is None:
+            return b"", None
+        return (kept[:VERSION_BYTES], kept[VERSION_BYTES:]) if kept else (known, None)
 
     async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
         """See :meth:`SharesSites.replace_site <scrapy_simhash.store.base.SharesSites.replace_site>`. One trip."""
         self._check_writable()
-        return await self._sites.replace(host, former, profile)
+        for _ in range(_LOSSES):
+            replica = await self._link.ready()
+            head = _REPLACE_SITE.pack(replica.store_id, self._link.request.expire, MOST_HOSTS)
+            version = os.urandom(VERSION_BYTES)
+            reply = await self._link.ask("replace_site", head, encoded(host), former, version, profile)
+            if reply != _LOST:
+                return version if reply == _STORED else None
+            self._link.lost(replica)
+        raise StoreUnavailable(f"{self._link.request.place} loses what it stores again and again")
 
-    def sites(self) -> AsyncIterator[tuple[str, bytes]]:
-        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`."""
-        return aiter(self._sites)
+    async def sites(self) -> AsyncIterator[tuple[str, bytes]]:
+        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`. Fifty a trip."""
+        await self._link.ready()
+        key = self._names["sites"]
+        hosts = sorted(await self._link.ask("HKEYS", key))
+        for start in range(0, len(hosts), _SITES):
+            some = hosts[start : start + _SITES]
+            for host, kept in zip(some, await self._link.ask("HMGET", key, *some), strict=True):
+                # What no crawler asks for: nobody calls a host so.
+                with suppress(UnicodeDecodeError):
+                    if kept:
+                        yield decoded(host), kept[VERSION_BYTES:]
+
+    async def answer(self, key: bytes) -> Answered | None:
+        """See :meth:`KeepsAnswers.answer <scrapy_simhash.store.base.KeepsAnswers.answer>`. One trip."""
+        await self._link.ready()
+        page, record = await asyncio.gather(
+            self._records.page(key), self._link.ask("HGET", self._names["answers"], key)
+        )
+        if page is None or record is None:
+            return None
+        posting = page.posting
+        try:
+            about, requests = layout.read_answer(record)
+        except ValueError:
+            return None  # it is asked in full, and kept anew
+        return Answered(
+            seen=posting.seen,
+            is_settled=posting.is_delivered,
+            text_hash=posting.text_hash,
+            value=posting.fingerprint.value,
+            is_short=posting.is_short,
+            cluster=page.cluster,
+            original=page.original,
+            about=about,
+            requests=requests,
+        )
+
+    async def keep_answers(self, answers: Collection[tuple[bytes, int, bytes, bytes]]) -> None:
+        """See :meth:`KeepsAnswers.keep_answers <scrapy_simhash.store.base.KeepsAnswers.keep_answers>`. One trip."""
+        replica = await self._link.ready()
+        kept = [
+            part
+            for key, seen, *answer in answers
+            for part in (key, layout.packed_time(seen), layout.answer_of(*answer))
+        ]
+        await self._link.ask(
+            "keep_answers", _KEEP_ANSWERS.pack(replica.store_id, self._link.request.expire), *kept
+        )
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from scrapy_simhash.index import HammingIndex, ProbingIndex, hamming_distance
 from scrapy_simhash.index.scan import LinearScan
-from scrapy_simhash.store.sqlite.rows import unsigned
+from scrapy_simhash.store.sqlite.schema import unsigned
 
 #: The pages of a store that have a fingerprint, as add_functions() takes them.
 PAGES = """SELECT pages.number, pages.value FROM pages

@@ -1,4 +1,7 @@
-"""Schema: the tables of a store's file. ``docs/reference/sqlite-file.rst`` says what every column means.
+"""Schema: the tables of a store's file, their values, and what claims say to them.
+
+``docs/reference/sqlite-file.rst`` says what every column means. Integers of SQLite have a sign: a 64-bit number from
+2**63 on is stored as that number less 2**64. Its texts are Unicode: a URL with lone surrogates is stored as a BLOB.
 
 Nothing in here is newer than SQLite 3.22, the oldest that can read a WAL file it may not write.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 
 from scrapy_simhash.exceptions import StoreDamaged
+from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT
 from scrapy_simhash.store.header import Header
 
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
@@ -114,6 +118,56 @@ SELECT
 FROM eights""",
 )
 
+#: Pages and contents have smaller numbers. Larger ones are damage, and are not counted on from.
+MOST_NUMBER = 1 << 40
+
+ENDS = f"""SELECT
+    (SELECT count(*) FROM pages),
+    (SELECT 1 + max(ifnull((SELECT max(number) FROM pages WHERE number < {MOST_NUMBER}), -1),
+        ifnull((SELECT max(page) FROM removed WHERE page < {MOST_NUMBER}), -1))),
+    (SELECT 1 + ifnull(max(number), -1) FROM contents WHERE number < {MOST_NUMBER})"""
+VISIT = """SELECT number, value, text_hash, seen, content, rank,
+    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
+    (SELECT is_short FROM contents WHERE contents.number = pages.content)
+FROM pages WHERE key = ?"""
+CONTENT = """SELECT page, value, text_hash, sketch, own
+FROM contents LEFT JOIN sketches ON sketches.content = contents.number
+WHERE contents.number = ?"""
+FOUND_BY_TEXT = f"SELECT scope, value, number FROM contents WHERE found_by & {BY_TEXT} AND NOT is_short"
+SKETCHES = f"""SELECT scope, number, sketch, own, found_by
+FROM contents JOIN sketches ON sketches.content = contents.number
+WHERE found_by & {BY_SUBJECT | BY_OWN_PART}"""
+CLUSTER = "SELECT url, key, joined FROM pages WHERE number = ?"
+SHORT = "SELECT number FROM contents WHERE scope = ? AND value = ? AND is_short AND found_by"
+NEW_CONTENT = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+NEW_SKETCH = "INSERT INTO sketches VALUES (?, ?, ?)"
+NEW_PAGE = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
+CHANGED_PAGE = """UPDATE pages
+SET url = ?, value = ?, text_hash = ?, seen = ?, run = coalesce(?, run), content = ?, rank = ?, sketch = ?,
+    own = ?
+WHERE number = ?"""
+UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
+JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
+
+#: Made when the first answer is kept: no other table refers to it, so a file without it has the same version. By
+#: number of the page: a key would take as much as all else.
+ANSWERS = """CREATE TABLE IF NOT EXISTS answers (
+    page INTEGER PRIMARY KEY,
+    about BLOB NOT NULL,
+    requests BLOB
+)"""
+HAS_ANSWERS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'answers'"
+ANSWER = """SELECT pages.seen,
+    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
+    pages.text_hash, pages.value, contents.is_short, contents.page, originals.url, about, requests
+FROM pages
+JOIN answers ON answers.page = pages.number
+JOIN contents ON contents.number = pages.content
+LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number
+WHERE pages.key = ?"""
+SEEN = "UPDATE pages SET seen = ? WHERE key = ?"
+KEEP_ANSWER = "INSERT OR REPLACE INTO answers SELECT number, ?, ? FROM pages WHERE key = ?"
+
 
 def create(connection: sqlite3.Connection, header: Header) -> None:
     """Make the tables of a new store in an empty database."""
@@ -160,3 +214,49 @@ def header_of(connection: sqlite3.Connection) -> Header:
         return Header.from_dict(dict(connection.execute("SELECT name, value FROM header")))
     except (TypeError, ValueError) as error:
         raise sqlite3.DatabaseError(f"cannot read the header: {error}") from error
+
+
+def signed(number: int) -> int:
+    """Return an unsigned 64-bit number as SQLite keeps it.
+
+    >>> signed(2**64 - 1), signed(5)
+    (-1, 5)
+    """
+    return number - (1 << 64) if number >> 63 else number
+
+
+def unsigned(number: int) -> int:
+    """Return the number that signed() took.
+
+    >>> unsigned(-1)
+    18446744073709551615
+    """
+    return number & 2**64 - 1
+
+
+def signed_hash(number: int | None) -> int | None:
+    """Return a hash, known or not, as SQLite keeps it."""
+    return None if number is None else signed(number)
+
+
+def unsigned_hash(number: int | None) -> int | None:
+    """Return the hash that signed_hash() took."""
+    return None if number is None else unsigned(number)
+
+
+def stored(text: str) -> str | bytes:
+    r"""Return *text* as SQLite can keep it.
+
+    >>> stored("/caf\u00e9"), stored("/\udce9")
+    ('/café', b'/\xed\xb3\xa9')
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def told(text: str | bytes) -> str:
+    """Return the text that stored() took."""
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")

@@ -11,30 +11,19 @@ from threading import Lock
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.base import Answered, Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import ContentDamaged, Damage
 from scrapy_simhash.store.header import Header
-from scrapy_simhash.store.indexes import BLOCKS
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
-from scrapy_simhash.store.sqlite import files, rows, schema, statements
-from scrapy_simhash.store.sqlite.answers import KeepsAnswers
-from scrapy_simhash.store.sqlite.audit import audit
+from scrapy_simhash.store.sqlite import files, rows, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.failures import KINDS, is_damage, said_at_opening, said_at_work
-from scrapy_simhash.store.sqlite.loading import findable, findable_by_others
-from scrapy_simhash.store.sqlite.rescue import pages_of, postings_of
-from scrapy_simhash.store.sqlite.rows import (
-    RowDamaged,
-    signed,
-    signed_hash,
-    stored,
-    told,
-    unsigned,
-    unsigned_hash,
-)
+from scrapy_simhash.store.sqlite.files import KINDS, RowDamaged, is_damage, said_at_opening, said_at_work
+from scrapy_simhash.store.sqlite.rows import audit, findable, findable_by_others, pages_of, postings_of
+from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told, unsigned, unsigned_hash
 
 
-class SqliteStore(KeepsAnswers, LocalStore):
+class SqliteStore(LocalStore):
     """A :class:`~scrapy_simhash.store.base.Store` in a file; only the indexes are in memory.
 
     A claim is one transaction, which no kill of the process takes back. It costs some 50 microseconds more than that
@@ -104,8 +93,8 @@ class SqliteStore(KeepsAnswers, LocalStore):
 
     def _read(self) -> None:
         """Read what is kept in memory."""
-        self._look_for_answers()
-        ((self._size, self._page_end, self._content_end),) = self._execute(statements.ENDS).fetchall()
+        self._has_answers = bool(self._execute(schema.HAS_ANSWERS).fetchall())
+        ((self._size, self._page_end, self._content_end),) = self._execute(schema.ENDS).fetchall()
         scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
         if sorted(scopes) != list(range(len(scopes))) or (self._content_end and not scopes):
             raise KeyError("scopes are missing")
@@ -154,7 +143,7 @@ class SqliteStore(KeepsAnswers, LocalStore):
 
     def _unsettle(self, keys: Collection[bytes]) -> None:
         with self._transaction():
-            self._connection.executemany(statements.UNSETTLED, [(key, self._run) for key in keys])
+            self._connection.executemany(schema.UNSETTLED, [(key, self._run) for key in keys])
             self._commit()
 
     def _is_readable(self, key: bytes) -> bool:
@@ -179,28 +168,28 @@ class SqliteStore(KeepsAnswers, LocalStore):
 
         All of them as the store is when the first is asked for, from a connection of their own.
         """
-        with (
-            said_at_work(self._path, self.damage),
-            closing(files.connect(self._path, self._mode)) as connection,
-        ):
+        with self._another() as connection:
             yield from postings_of(connection, self.damage)
 
     def pages(self) -> Iterator[Page]:
         """See :meth:`ListsPages.pages <scrapy_simhash.store.base.ListsPages.pages>`. From a connection of its own."""
-        with (
-            said_at_work(self._path, self.damage),
-            closing(files.connect(self._path, self._mode)) as connection,
-        ):
+        with self._another() as connection:
             for page, _ in pages_of(connection, self.damage):
                 yield page
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
         """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        with self._another() as connection:
+            return audit(connection, tell)
+
+    @contextmanager
+    def _another(self) -> Iterator[sqlite3.Connection]:
+        """Give another connection, which reads the store as it is when it begins."""
         with (
             said_at_work(self._path, self.damage),
             closing(files.connect(self._path, self._mode)) as connection,
         ):
-            return audit(connection, tell)
+            yield connection
 
     def load_site(self, host: str) -> bytes | None:
         """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`. One query."""
@@ -220,6 +209,36 @@ class SqliteStore(KeepsAnswers, LocalStore):
         """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
         with said_at_work(self._path, self.damage):
             yield from self._execute("SELECT host, profile FROM sites ORDER BY host").fetchall()
+
+    def answer(self, key: bytes) -> Answered | None:
+        """See :meth:`KeepsAnswers.answer <scrapy_simhash.store.base.KeepsAnswers.answer>`. One query."""
+        if not self._has_answers:
+            return None
+        with said_at_work(self._path, self.damage):
+            found = self._execute(schema.ANSWER, (key,)).fetchall()
+        if not found:
+            return None
+        ((seen, is_settled, text_hash, value, is_short, cluster, original, about, requests),) = found
+        return Answered(
+            *(seen, bool(is_settled), unsigned_hash(text_hash), unsigned(value), bool(is_short), cluster),
+            None if original is None else told(original),
+            about,
+            requests or b"",
+        )
+
+    def keep_answers(self, answers: Collection[tuple[bytes, int, bytes, bytes]]) -> None:
+        """See :meth:`KeepsAnswers.keep_answers <scrapy_simhash.store.base.KeepsAnswers.keep_answers>`.
+
+        One transaction, with which the table is made if it is not there.
+        """
+        with self._transaction():
+            if not self._has_answers:
+                self._execute(schema.ANSWERS)
+            for key, seen, about, requests in answers:
+                self._execute(schema.SEEN, (seen, key))
+                self._execute(schema.KEEP_ANSWER, (about, requests or None, key))
+            self._commit()
+        self._has_answers = True
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
@@ -299,7 +318,7 @@ class SqliteStore(KeepsAnswers, LocalStore):
     # --- The ledger.
 
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        found = self._execute(statements.VISIT, (key,)).fetchall()
+        found = self._execute(schema.VISIT, (key,)).fetchall()
         if not found:
             return None
         ((number, value, text_hash, seen, content, rank, is_settled, is_short),) = found
@@ -315,7 +334,7 @@ class SqliteStore(KeepsAnswers, LocalStore):
 
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
         try:
-            ((page, value, text_hash, sketch, own),) = self._execute(statements.CONTENT, (number,)).fetchall()
+            ((page, value, text_hash, sketch, own),) = self._execute(schema.CONTENT, (number,)).fetchall()
             if type(page) is not int:
                 raise TypeError
             fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
@@ -331,12 +350,12 @@ class SqliteStore(KeepsAnswers, LocalStore):
         return ContentDamaged(content)
 
     def _short(self, scope: str, value: int) -> int | None:
-        found = self._execute(statements.SHORT, (self._scopes.get(scope), signed(value))).fetchall()
+        found = self._execute(schema.SHORT, (self._scopes.get(scope), signed(value))).fetchall()
         return found[0][0] if found else None
 
     def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
         try:
-            ((url, key, joined),) = self._execute(statements.CLUSTER, (kin.cluster,)).fetchall()
+            ((url, key, joined),) = self._execute(schema.CLUSTER, (kin.cluster,)).fetchall()
             if type(key) is not bytes or type(joined) is not int:
                 raise TypeError
             return told(url), key, joined
@@ -354,22 +373,20 @@ class SqliteStore(KeepsAnswers, LocalStore):
             # A damaged one may be in the place of a short one.
             is_free = not posting.is_short or self._short(posting.scope, fingerprint.value) is None
             found_by = entry.found_by if is_free else 0
-            self._execute(statements.NEW_CONTENT, (content, number, scope, *head, posting.is_short, found_by))
+            self._execute(schema.NEW_CONTENT, (content, number, scope, *head, posting.is_short, found_by))
             if fingerprint.sketch:
-                self._execute(statements.NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
+                self._execute(schema.NEW_SKETCH, (content, fingerprint.sketch, fingerprint.own or None))
         sketch, own = (fingerprint.sketch, fingerprint.own or None) if entry.has_own_sketch else (None, None)
         run = self._run if posting.is_delivered else 0
         url = stored(posting.url)
         rank = entry.rank
         if entry.former is None:
-            self._execute(
-                statements.NEW_PAGE, (number, posting.key, url, *head, run, content, rank, sketch, own)
-            )
+            self._execute(schema.NEW_PAGE, (number, posting.key, url, *head, run, content, rank, sketch, own))
         else:
             its_run = None if entry.keeps_run else run
-            self._execute(statements.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, own, number))
+            self._execute(schema.CHANGED_PAGE, (url, *head, its_run, content, rank, sketch, own, number))
         if entry.joins is not None:
-            self._execute(statements.JOINED_CLUSTER, (rank, entry.joins))
+            self._execute(schema.JOINED_CLUSTER, (rank, entry.joins))
         self._commit()
         self._size += entry.former is None
         self._page_end = max(self._page_end, number + 1)
@@ -387,7 +404,8 @@ class SqliteStore(KeepsAnswers, LocalStore):
                 self.damage.note(str(error))
         self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
-        self._forget_answer(number)
+        if self._has_answers:
+            self._execute("DELETE FROM answers WHERE page = ?", (number,))
         self._execute("INSERT INTO removed VALUES (?)", (number,))
         self._commit()
         self._size -= 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.page.site import table
+from scrapy_simhash.page.site import profile as table
 
 _KEY = Struct("<Q")
 LEAST, LEAST_SHORT = 6, 12

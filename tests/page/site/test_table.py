@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.page.site import table
-from scrapy_simhash.page.site.table import PieceTable
+from scrapy_simhash.page.site import profile as table
+from scrapy_simhash.page.site.profile import PieceTable
 from tests.examples import examples
 from tests.page.site.tables import COMPILED, KINDS, LEAST, LEAST_SHORT, NaiveTable, packed
 

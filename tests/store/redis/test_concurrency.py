@@ -45,43 +45,6 @@ async def test_of_many_identical_pages_at_once_exactly_one_is_new(
 
 
 @waits
-async def test_copies_at_once_have_all_ranks_from_1_on_and_keep_them(
-    shared: RedisServer, prefix: str
-) -> None:
-    copies = [posting(str(number), content(7, edited=number % 3)) for number in range(100)]
-    more = [copy._replace(key=b"late" + copy.key) for copy in copies]
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        await one.claim(posting("first", content(7)))
-        claims = await asyncio.gather(
-            *[store.claim(page) for page, store in zip(copies, [one, other] * 50, strict=True)]
-        )
-        # Each by the other store, while more come.
-        again, late = zip(
-            *await asyncio.gather(
-                *[
-                    asyncio.gather(store.claim(page), store.claim(new))
-                    for page, new, store in zip(copies, more, [other, one] * 50, strict=True)
-                ]
-            ),
-            strict=True,
-        )
-    ranks = [claim.rank for claim in claims]
-    assert set(ranks) == set(range(1, 101))
-    assert [claim.rank for claim in again] == ranks
-    assert {claim.rank for claim in late} == set(range(101, 201))
-
-
-@waits
-async def test_of_many_like_pages_at_once_exactly_one_is_new(shared: RedisServer, prefix: str) -> None:
-    pages = [posting(str(bit), content(1 << bit, edited=bit)) for bit in range(20)]
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        claims = await asyncio.gather(
-            *[store.claim(page) for page, store in zip(pages, [one, other] * 10, strict=True)]
-        )
-    assert Counter(claim.original is None for claim in claims)[True] == 1
-
-
-@waits
 async def test_who_asks_again_compares_with_what_is_new_only(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,15 +65,6 @@ async def test_who_asks_again_compares_with_what_is_new_only(
 
 
 @waits
-async def test_short_pages_at_once_are_told_too(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        claims = await asyncio.gather(
-            *[(one, other)[i % 2].claim(posting(str(i), i % 3, str(i % 2), is_short=True)) for i in range(30)]
-        )
-    assert Counter(claim.original is None for claim in claims)[True] == 6
-
-
-@waits
 async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) -> None:
     numbers = random.Random(1)
     pages = [posting(str(i), numbers.getrandbits(64)) for i in range(2500)]
@@ -128,29 +82,6 @@ async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) ->
             await one.claim(page._replace(fingerprint=Fingerprint(page.fingerprint.value ^ 2**40 - 1)))
         assert await other.remove(b"8")
         assert not await other.remove(b"7")
-
-
-@waits
-async def test_what_was_removed_by_another_crawler_is_not_found(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        await one.claim(posting("a", content(0)))
-        assert (await other.claim(posting("b", content(0)))).original
-        await one.remove(b"a")
-        # Its replica still has it; the server says that it is gone.
-        assert (await other.claim(posting("c", content(0)))).original is None
-        assert (await one.claim(posting("d", content(1)))).cluster == 2
-
-
-@waits
-async def test_a_look_at_what_is_not_stored_leaves_no_trace_here_either(
-    shared: RedisServer, prefix: str
-) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        # The number that this content would get is another's in the end.
-        assert (await one.look(posting("a", content(0, text="a")))).content == 0
-        await other.claim(posting("b", content(0, text="b")))
-        assert (await one.claim(posting("c", content(0, text="a")))).original is None
-        assert (await one.claim(posting("d", content(0, text="b")))).original
 
 
 @waits

@@ -123,19 +123,18 @@ def test_of_a_password_that_is_not_quoted_nothing_is_told(mark: str) -> None:
         assert not [text for text in said if "eh" in text or "eim" in text]
 
 
-def arguments(server: Server, is_async: bool) -> dict[str, Any]:
-    found: dict[str, Any] = server.client(5, is_async=is_async).connection_pool.connection_kwargs
+def arguments(server: Server) -> dict[str, Any]:
+    found: dict[str, Any] = server.client(5).connection_pool.connection_kwargs
     return found
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_what_other_clients_want_of_a_connection_is_not_taken_over(is_async: bool) -> None:
+def test_what_other_clients_want_of_a_connection_is_not_taken_over() -> None:
     unsuited = {"decode_responses": True, "encoding": "latin-1", "redis_cls": "a.B", "retry_on_timeout": True}
     server = Server(
         "redis://a?decode_responses=True&protocol=3&db=4&health_check_interval=1",
         {**unsuited, "username": "u", "socket_timeout": "30", "max_connections": 3, "ssl_ca_certs": "x"},
     )
-    taken = arguments(server, is_async)
+    taken = arguments(server)
     assert (taken["db"], taken["username"], taken["protocol"]) == (4, "u", 2)
     assert (taken["socket_timeout"], taken["socket_connect_timeout"]) == (30, 5)
     assert not {*unsuited, "ssl_ca_certs", "health_check_interval"} & set(taken)
@@ -154,7 +153,7 @@ def test_what_other_clients_want_of_a_connection_is_not_taken_over(is_async: boo
 def test_options_are_taken_where_they_suit(
     url: str, options: dict[str, Any], taken: set[str], left: set[str]
 ) -> None:
-    found = set(arguments(Server(url, options), is_async=True))
+    found = set(arguments(Server(url, options)))
     assert taken <= found
     assert not left & found
 

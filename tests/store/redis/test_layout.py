@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.page.fingerprint import subject_number
-from scrapy_simhash.store.redis import layout, sites
-from scrapy_simhash.store.redis.scripts import script
+from scrapy_simhash.store.redis import layout
+from scrapy_simhash.store.redis import store as sites
 from tests.store.cases import FAR, content, own_part, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
@@ -141,28 +141,6 @@ async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
 
 
 @waits
-async def test_a_page_has_both_ranks_when_it_repeats_another_and_was_repeated(
-    shared: RedisServer, prefix: str
-) -> None:
-    client = admin(shared.url)
-
-    def rest() -> Any:
-        return read("redis-page", client.hget(f"{prefix}:pages", "b"))[-1]
-
-    url = b"https://example.com/b"
-    async with opened(shared.url, prefix) as store:
-        await store.claim(posting("a", content(0)))
-        await store.claim(posting("b", content(FAR, text="t")))
-        assert rest() == url
-        await store.claim(posting("b", content(0, edited=20)))
-        assert rest() == ranks(1, 0) + content(0, edited=20).sketch + url
-        await store.claim(posting("c", content(FAR, text="t")))
-        assert rest() == ranks(1, 1) + content(0, edited=20).sketch + url
-        await store.claim(posting("b", content(FAR, text="t")))
-        assert rest() == ranks(0, 1) + url
-
-
-@waits
 async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     client = admin(server.url)
     words = PAGE.partition("Permissions\n-----------\n")[2].split("``")[1::2]
@@ -202,19 +180,3 @@ async def test_what_does_not_fit_a_record_is_refused(
     async with opened(shared.url, prefix) as store:
         with pytest.raises(ValueError, match=message):
             await store.claim(posting("a", content(0))._replace(**part))
-
-
-def test_a_script_is_known_by_its_own_hash() -> None:
-    for name in (
-        "claim",
-        "end",
-        "events",
-        "get",
-        "heartbeat",
-        "load_site",
-        "open",
-        "remove",
-        "replace_site",
-        "unsettle",
-    ):
-        assert script(name).sha == hashlib.sha1(script(name).source.encode()).hexdigest()

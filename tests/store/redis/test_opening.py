@@ -16,7 +16,7 @@ from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
-from tests.store.redis.stores import HEADER, admin, opened, waits
+from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
 from tests.store.server import RedisServer
 
 
@@ -88,8 +88,9 @@ async def test_a_server_that_takes_no_leave_does_not_keep_a_store_from_closing(t
     with tls_server(tmp_path) as (server, certificate):
         trusting = f"{server.url}?ssl_ca_certs={certificate}"
         await live(trusting)
-        async with opened(trusting, "p", read_only=True, timeout=0.5) as store:
+        async with opened(trusting, "p", read_only=True, timeout=PATIENCE) as store:
             assert len(await store.runs()) == 1
+            lose_patience(store)
             server.pause()
             # The last word of TLS goes both ways.
             await store.close()
@@ -211,15 +212,11 @@ async def test_what_is_no_store_is_refused_and_left_alone(
 
 
 @waits
-async def test_a_reset_begins_anew_and_leaves_the_keys_of_others(server: RedisServer) -> None:
+async def test_a_reset_begins_anew_and_only_once(server: RedisServer) -> None:
     client = admin(server.url)
     async with opened(server.url, "p", Header("web-0")) as old:
         await old.claim(posting("a", content(0)))
         await old.claim(posting("b", 5, is_short=True))
-    async with opened(server.url, "p:pages") as neighbour:
-        await neighbour.claim(posting("a", content(0)))
-    foreign = {"p": "x", "p:": "x", "p:pages2": "x", "p:queue": "x", "pp:pages": "x"}
-    client.mset(foreign)
     async with opened(server.url, "p", reset=True) as store:
         store.check()
         assert (await store.claim(posting("b", content(FAR)))).content == 0
@@ -284,7 +281,12 @@ async def test_who_only_reads_leaves_no_trace(shared: RedisServer, prefix: str) 
             # The store that was not there is there now.
             assert (await reader.look(posting("b", content(0)))).original
             assert (len(reader), reader.index_size) == (1, 1)
-            for refused in (reader.claim(posting("b", content(0))), reader.remove(b"a")):
+            refusals = (
+                reader.claim(posting("b", content(0))),
+                reader.remove(b"a"),
+                reader.replace_site("a.example", b"", b"profile"),
+            )
+            for refused in refusals:
                 with pytest.raises(StoreError, match="opened read-only"):
                     await refused
             await reader.close()

@@ -96,17 +96,6 @@ async def test_pages_are_compared_within_their_scope_whatever_its_shard(
 
 
 @waits
-async def test_the_shards_of_a_store_are_on_all_servers(shared: RedisServer, prefix: str) -> None:
-    servers = two_of(shared)
-    async with sharded(servers, prefix) as store:
-        await asyncio.gather(*[store.claim(page) for page in pages()])
-    for number, server in enumerate(servers.named):
-        used = {shard_of(scope, SHARDS) for scope in SCOPES}
-        found = {key.decode() for key in admin(server.url).scan_iter(f"{{{prefix}:*}}:pages")}
-        assert found == {f"{{{prefix}:{shard}}}:pages" for shard in used if shard % 2 == number}
-
-
-@waits
 async def test_scopes_that_are_idle_leave_the_memory_and_are_read_again(
     shared: RedisServer, prefix: str
 ) -> None:

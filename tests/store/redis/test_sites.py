@@ -12,16 +12,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.lib.shared_text import PLANS, make_site
-from scrapy_simhash import Config, NearDuplicateDetector, Status
-from scrapy_simhash.detector import header_for
-from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch, subject_number
 from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
 from scrapy_simhash.store import KeepsSites, SharesSites
-from scrapy_simhash.store.redis import RedisStore, sites
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.redis import store as sites
 from tests.page.site.tables import packed
-from tests.store.cases import content, posting
 from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer
@@ -239,26 +235,6 @@ async def test_an_outage_costs_nothing_that_was_learned(
 
 
 @waits
-async def test_a_server_that_lost_a_profile_gets_all_of_it_again(server: RedisServer) -> None:
-    async with opened(server.url, "p") as store:
-        learner = SharedSiteProfiles(store)
-        await taught(learner, SUBJECTS[:9])
-        await learner.share()
-        server.kill()
-        server.forget()
-        server.start()
-        await eventually(store.runs)
-        await taught(learner, SUBJECTS[9:10])
-        await learner.share()
-        profile = await profile_of(store)
-        assert (profile.pages, profile.is_known) == (10, True)
-        await store.claim(posting("a", content(0)))
-    async with opened(server.url, "p") as store:
-        # It is a store, not a key without a header.
-        assert (await profile_of(store)).pages == 10
-
-
-@waits
 async def test_the_store_that_was_emptied_while_a_profile_was_written_is_no_broken_one(
     shared: RedisServer, prefix: str
 ) -> None:
@@ -295,23 +271,6 @@ async def test_of_too_many_hosts_the_one_that_was_written_least_recently_goes(
         await store.replace_site("h3", b"", b"x")
         assert [host async for host, _ in store.sites()] == ["h0", "h2", "h3"]
         assert admin(shared.url).zcard(f"{prefix}:hosts") == 3
-
-
-@waits
-async def test_profiles_expire_with_the_store_and_are_reset_with_it(shared: RedisServer, prefix: str) -> None:
-    client = admin(shared.url)
-    async with opened(shared.url, prefix, expire=1000) as store:
-        await store.replace_site(HOST, b"", b"profile")
-        assert 900 < client.ttl(f"{prefix}:sites") <= 1000
-        assert 900 < client.ttl(f"{prefix}:hosts") <= 1000
-    async with opened(shared.url, prefix, reset=True) as store:
-        assert await store.load_site(HOST) == (b"", None)
-        await store.replace_site(HOST, b"", b"profile")
-    assert client.ttl(f"{prefix}:sites") == -1
-    async with opened(shared.url, prefix, read_only=True) as store:
-        assert (await store.load_site(HOST))[1] == b"profile"
-        with pytest.raises(StoreError, match="read-only"):
-            await store.replace_site(HOST, b"", b"other")
 
 
 @waits
@@ -352,36 +311,6 @@ async def test_a_host_that_left_memory_is_written_and_loaded_again(
 # --- Through the detector.
 
 
-@waits
-async def test_two_crawlers_of_a_job_board_keep_every_advert_and_find_what_was_posted_twice(
-    shared: RedisServer, prefix: str
-) -> None:
-    config = Config()
-    pages = make_site(PLANS[4]).pages
-    first_of: dict[str, str] = {}
-    merged, copies, expected = 0, 0, 0
-    async with (
-        opened(shared.url, prefix, header_for(config)) as one,
-        opened(shared.url, prefix, header_for(config)) as other,
-    ):
-        detectors = [NearDuplicateDetector(config, store) for store in (one, other)]
-        entity_of = {f"https://jobs.example/{number}": page.entity for number, page in enumerate(pages)}
-        for number, page in enumerate(pages):
-            detector, url = detectors[number % 2], f"https://jobs.example/{number}"
-            await detector.load_site(url)
-            verdict = await detector.conclude_async(detector.read(page.html, url), url)
-            is_copy = verdict.status is Status.NEAR_DUPLICATE
-            expected += page.entity in first_of
-            first_of.setdefault(page.entity, url)
-            copies += is_copy
-            merged += is_copy and entity_of[verdict.duplicate_of or ""] != page.entity
-        for detector in detectors:
-            await detector.flush_async()
-        profile = await profile_of(one, "jobs.example")
-        assert (merged, profile.pages, profile.is_known) == (0, len(pages), True)
-        assert copies >= 0.9 * expected > 0
-
-
 KILLED = """
 import asyncio, sys
 from benchmarks.lib.shared_text import PLANS, make_site
@@ -413,31 +342,3 @@ def test_a_kill_loses_what_was_learned_from_500_pages_at_most(server: RedisServe
     kept = asyncio.run(profile())
     assert seen - 500 <= kept.pages <= seen + 1
     assert kept.is_known
-
-
-@waits
-async def test_while_the_server_is_away_the_detector_says_what_it_does_without_learning(
-    server: RedisServer,
-) -> None:
-    config = Config()
-    pages = make_site(PLANS[4]).pages
-    async with opened(server.url, "p", header_for(config)) as store:
-        detector = NearDuplicateDetector(config, store)
-        for number, page in enumerate(pages[:30]):
-            url = f"https://{'other' if number >= 20 else 'jobs'}.example/{number}"
-            if number == 10:
-                server.kill()
-            if number == 25:
-                server.start()
-                await eventually(store.runs)
-            await detector.load_site(url)
-            reading = detector.read(page.html, url)
-            assert reading.fingerprint is not None
-            if 10 <= number < 25:
-                with pytest.raises(StoreUnavailable):
-                    await detector.conclude_async(reading, url)
-            else:
-                await detector.conclude_async(reading, url)
-        await detector.flush_async()
-        assert (await profile_of(store, "jobs.example")).pages == 10
-        assert (await profile_of(store, "other.example")).pages == 5

@@ -77,26 +77,6 @@ async def test_another_crawler_s_visit_is_not_overwritten_by_what_is_not_settled
 
 
 @waits
-async def test_what_the_other_has_delivered_is_settled_and_what_was_taken_back_is_not(
-    shared: RedisServer, prefix: str
-) -> None:
-    header = header_for(CONFIG)
-    async with opened(shared.url, prefix, header) as first, opened(shared.url, prefix, header) as second:
-        one, other = detector_of(first), detector_of(second)
-        for number, url in enumerate(URLS[:20]):
-            await one.conclude_async(reading(number, 1), url)
-            one.unsettle(url.encode())
-            if number % 2:
-                await other.conclude_async(reading(number, 1), url)
-        await one.flush_async()
-        await first.close()
-        await second.close()
-    async with opened(shared.url, prefix, header) as store:
-        pages = [await store.get(url.encode()) for url in URLS[:20]]
-        assert [page is not None and page.posting.is_delivered for page in pages] == [False, True] * 10
-
-
-@waits
 async def test_a_server_that_was_emptied_meanwhile_is_told_nothing_of_pages_that_it_does_not_know(
     server: RedisServer,
 ) -> None:

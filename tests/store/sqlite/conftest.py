@@ -1,18 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.store.sqlite.stores import Shelf
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    shelf = Shelf(tmp_path)
-    yield shelf
-    shelf.close()
 
 
 @pytest.fixture

@@ -142,10 +142,6 @@ def test_a_closed_connection_is_kept_alive_by_nothing() -> None:
 # --- The queries of the page.
 
 
-def test_the_page_has_these_queries_and_each_is_tested() -> None:
-    assert list(QUERIES) == ["near-pages", "table-keys", "by-table-keys", "bitand", "postgresql", "duckdb"]
-
-
 def test_near_pages_of_a_crawl(store: sqlite3.Connection, values: dict[str, int]) -> None:
     add_functions(store)
     assert store.execute(QUERIES["near-pages"]).fetchall() == within(values, 3)

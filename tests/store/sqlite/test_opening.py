@@ -63,20 +63,22 @@ def test_the_header_of_the_file_is_taken_where_none_is_wanted(rule: Rule, path: 
         assert store.header == Header()
 
 
-def test_a_store_of_another_rule_is_refused_and_the_settings_of_both_are_not_compared(path: Path) -> None:
-    filled(path, header(ClassicRule(9)))
-    with pytest.raises(
-        StoreMismatch, match=r"crawl: SIMHASH_RULE is 'classic' there, 'similarity' here\. Nothing"
-    ):
-        SqliteStore(path, header(SECOND_LOOK))
-
-
-def test_a_store_of_other_fingerprints_is_refused_for_reading_too(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (ClassicRule(2), "SIMHASH_MAX_DISTANCE is 3 there, 2 here"),
+        # The settings of two rules are not compared.
+        (SECOND_LOOK, r"crawl: SIMHASH_RULE is 'classic' there, 'similarity' here\. Nothing"),
+    ],
+)
+def test_a_store_of_other_fingerprints_is_refused_for_reading_too(
+    wanted: Rule, message: str, path: Path
+) -> None:
     filled(path, header(CLASSIC))
     before = bytes_of(path)
     for read_only in (True, False):
-        with pytest.raises(StoreMismatch, match="SIMHASH_MAX_DISTANCE is 3 there, 2 here"):
-            SqliteStore(path, header(ClassicRule(2)), read_only=read_only)
+        with pytest.raises(StoreMismatch, match=message):
+            SqliteStore(path, header(wanted), read_only=read_only)
     assert bytes_of(path)[path.name] == before[path.name]
 
 
@@ -114,7 +116,7 @@ def test_a_run_that_was_closed_takes_no_claims(path: Path) -> None:
 
 
 def test_many_contents_in_many_scopes_are_found_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_simhash.store.sqlite.loading.CHUNK", 7)
+    monkeypatch.setattr("scrapy_simhash.store.sqlite.rows.CHUNK", 7)
     store = shelf.new()
     pages = [posting(str(n), 2**64 - 1 - (FAR >> n), f"{n % 3}.example", seen=n) for n in range(32)]
     for page in pages:

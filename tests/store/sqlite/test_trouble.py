@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
-import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore, files
-from tests.store.cases import CLASSIC, content, header, posting, whole
-from tests.store.sqlite.stores import Shelf, assert_sound, connected
+from tests.store.cases import CLASSIC, header, posting, whole
+from tests.store.sqlite.stores import Shelf, connected
 
 
 def unlike(number: int) -> Posting:
@@ -124,61 +123,3 @@ def test_a_program_that_writes_for_long_costs_claims_and_nothing_else(
         other.execute("ROLLBACK")
     assert store.claim(unlike(1)).cluster == 1
     assert patience(store) == 1
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE pages SET value = 'many'",
-        "DROP TABLE sketches",
-    ],
-)
-def test_rows_that_others_changed_cost_claims(change: str, path: Path) -> None:
-    one, like = posting("a", content(0)), posting("b", content(1, edited=9))
-    store = SqliteStore(path)
-    with closing(store):
-        store.claim(one)
-        with connected(path) as other:
-            other.execute(change)
-        for call in (store.look, store.claim):
-            refused = 0
-            for page in (one, like):
-                try:
-                    call(page)
-                except StoreUnavailable as error:
-                    refused += 1
-                    message = str(error)
-            assert refused
-            assert f"{path} is damaged" in message or "no such table" in message
-
-
-def test_flipped_bits_are_told_or_do_no_harm(tmp_path: Path) -> None:
-    good, bad = tmp_path / "good.sqlite", tmp_path / "bad.sqlite"
-    with closing(SqliteStore(good)) as store:
-        for number in range(200):
-            store.claim(posting(str(number), content(number << 20, text=str(number % 40))))
-    size = good.stat().st_size
-    draw = random.Random(6)
-    for round_ in range(60):
-        shutil.copyfile(good, bad)
-        with bad.open("r+b") as file:
-            # The first ones in the header and the pages that everything begins with.
-            place = draw.randrange(100 if round_ < 20 else size)
-            file.seek(place)
-            (byte,) = file.read(1)
-            file.seek(place)
-            file.write(bytes([byte ^ 1 << draw.randrange(8)]))
-        try:
-            store = SqliteStore(bad)
-        except StoreError:
-            assert bad.stat().st_size == size
-            continue
-        with closing(store):
-            for number in range(190, 210):
-                with suppress(StoreUnavailable):
-                    store.claim(posting(str(number), content(number << 20, text=str(number % 40))))
-                with suppress(StoreUnavailable):
-                    store.get(b"%d" % number)
-            with suppress(StoreUnavailable):
-                list(store)
-    assert_sound(good)

@@ -1,0 +1,420 @@
+/* What the filters of page/text/main_text.py ask of the blocks, and what is made of what they keep: the subject of the
+ * page and the hash of what it says. The twin of page/text/columns.py, subject.py and compared(), and of whole_text(). */
+#include "page.h"
+
+/* Of the first number of a block that counts up. */
+enum { MOST_DIGITS = 6 };
+
+/* What the path of a heading is told by: the character after its last "/h", else its first one. */
+static int32_t rank_of(const page *p, const block *b)
+{
+    unsigned length;
+    bool is_last = true;
+    const path_node *node = &p->paths.at[b->path];
+    for (; node->depth > 1; node = &p->paths.at[node->parent], is_last = false)
+        if (node->name[0] == 'h') {
+            if (node->n > 1)
+                return (int32_t)utf8_decode(node->name + 1, node->name + node->n, &length);
+            return is_last ? 0 : '/';
+        }
+    return node->depth == 1 ? (int32_t)utf8_decode(node->name, node->name + node->n, &length) : 0;
+}
+
+static bool is_h1(const path_node *last) { return last->depth > 1 && last->n == 2 && memcmp(last->name, "h1", 2) == 0; }
+
+static int32_t count_stopwords(const page *p, const block *b)
+{
+    uint32_t known = 0;
+    for (uint32_t k = 0; k < b->tokens; k++)
+        known += p->facts.at[p->run.at[b->run + k]].lists >> p->language & 1;
+    return (int32_t)known;
+}
+
+void make_columns(page *p)
+{
+    const size_t n = p->blocks.n;
+    p->numbers.n = 0;
+    RESERVE(&p->way_out, p->numbers, COLUMNS * n + 1);
+    columns *c = &p->columns;
+    int32_t **const all[] = {&c->lengths, &c->link_lengths, &c->tokens, &c->stopwords, &c->is_heading, &c->is_h1,
+                             &c->is_paragraph, &c->is_cell, &c->ranks, &c->is_link, &c->is_prose, &c->is_offer,
+                             &c->reasons, &c->marks, &c->places, &c->sums};
+    _Static_assert(sizeof all / sizeof *all == COLUMNS, "every column has its place");
+    for (size_t i = 0; i < COLUMNS; i++)
+        *all[i] = p->numbers.at + i * n;
+    memset(c->is_link, 0, 4 * n * sizeof *c->is_link); /* these and the three behind them are filled in by the filters */
+    for (size_t i = 0; i < n; i++) {
+        const block *b = &p->blocks.at[i];
+        const path_node *last = &p->paths.at[b->path];
+        c->lengths[i] = (int32_t)b->length;
+        c->link_lengths[i] = (int32_t)b->link_length;
+        c->tokens[i] = (int32_t)b->tokens;
+        c->stopwords[i] = p->language >= 0 ? count_stopwords(p, b) : 0;
+        c->is_heading[i] = b->zone == ZONE_HEADING;
+        c->is_h1[i] = is_h1(last);
+        c->is_paragraph[i] = (last->tag & TAG_PARAGRAPH) != 0;
+        c->is_cell[i] = (last->tag & TAG_CELL) != 0;
+        c->ranks[i] = c->is_heading[i] ? rank_of(p, b) : 0;
+    }
+}
+
+void take_columns(page *p)
+{
+    const columns *c = &p->columns;
+    p->makes_offer = false;
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        block *b = &p->blocks.at[i];
+        b->reason = (uint8_t)c->reasons[i];
+        b->density = b->tokens == 0 ? 0 : (double)c->stopwords[i] / (double)b->tokens;
+        if (c->is_offer[i]) {
+            b->zone = ZONE_OFFER;
+            p->makes_offer = true;
+        }
+    }
+}
+
+bool ends_in_letter(page *p, const block *b)
+{
+    const char *end = p->text.at + b->text + b->n, *at = end - 1;
+    unsigned length;
+    while (utf8_is_tail((unsigned char)*at))
+        at--;
+    return char_classes(&p->way_out, &p->rules->chars, utf8_decode(at, end, &length)) & CHAR_WORD;
+}
+
+bool has_sentence_mark(const page *p, const block *b)
+{
+    const char *at = p->text.at + b->text, *end = at + b->n;
+    while (at < end) {
+        unsigned length;
+        uint32_t character = utf8_decode(at, end, &length);
+        for (size_t i = 0; i < p->rules->n_sentence_marks; i++)
+            if (p->rules->sentence_marks[i] == character)
+                return true;
+        at += length;
+    }
+    return false;
+}
+
+bool counts_up(const page *p, const block *b)
+{
+    const char *at = p->text.at + b->text, *end = at + b->n;
+    for (uint32_t before = 0;;) {
+        uint32_t number = 0, digits = 0;
+        for (; at < end && *at >= '0' && *at <= '9' && digits < 8; at++, digits++)
+            number = 10 * number + (uint32_t)(*at - '0');
+        bool is_first = before == 0;
+        if (is_first ? number == 0 || digits > MOST_DIGITS || *(p->text.at + b->text) == '0' : number != before + 1)
+            return false;
+        if (at == end)
+            return true;
+        if (*at++ != ' ' || at == end || *at == '0')
+            return false;
+        before = number;
+    }
+}
+
+static bool begins_currency(const rules *r, uint32_t first, uint32_t second)
+{
+    if (first < 0x80 && !(r->currency_starts[first / 64] >> first % 64 & 1))
+        return false;
+    for (size_t i = 0; i < r->n_currencies; i++)
+        if (r->currencies[i][0] == first && (r->currencies[i][1] == 0 || r->currencies[i][1] == second))
+            return true;
+    return false;
+}
+
+/* A digit, and the first two characters of a currency: only then is Python asked for the pattern of a price. */
+bool may_have_price(page *p, const block *b)
+{
+    const char *at = p->text.at + b->text, *end = at + b->n;
+    bool has_digit = false, has_currency = false;
+    for (uint32_t former = 0, character; at < end; former = character) {
+        unsigned length;
+        character = utf8_decode(at, end, &length);
+        at += length;
+        has_digit = has_digit || (character >= '0' && character <= '9') ||
+                    (character >= 0x80 && char_classes(&p->way_out, &p->rules->chars, character) & CHAR_DECIMAL);
+        has_currency = has_currency || begins_currency(p->rules, former, character) ||
+                       (at == end && begins_currency(p->rules, character, 0));
+        if (has_digit && has_currency)
+            return true;
+    }
+    return false;
+}
+
+/* --- What a page is about, where its title and its headings agree: the twin of page/text/subject.py. */
+
+
+#define NONE 0xffffffffu
+
+/* The characters of the two classes in the pattern that parts the name of a page from that of its site. */
+static bool is_spaced_separator(uint32_t c)
+{
+    return c == '|' || c == '-' || c == 0x2013 || c == 0x2014 || c == 0xb7 || c == 0x2022 || c == ':' || c == 0xbb ||
+           c == 0xab || c == '/';
+}
+
+static bool is_separator(uint32_t c)
+{
+    return c == '|' || c == 0x2013 || c == 0x2014 || c == 0xb7 || c == 0x2022 || c == 0xbb || c == 0xab ||
+           c == 0xff1a || c == 0xff5c;
+}
+
+/* Returns the length in bytes of the separator at `at`, 0 for none. */
+static size_t separator_at(const char *at, const char *end)
+{
+    unsigned length;
+    uint32_t character = utf8_decode(at, end, &length);
+    if (character == ' ') {
+        const char *next = at + 1;
+        while (next < end && is_spaced_separator(utf8_decode(next, end, &length)))
+            next += length;
+        return next > at + 1 && next < end && *next == ' ' ? (size_t)(next + 1 - at) : 0;
+    }
+    if (is_separator(character))
+        return length;
+    return character == ':' && at + 1 < end && at[1] == ' ' ? 2 : 0;
+}
+
+/* Leaves out digits and single letters in front, as long as something is left. */
+static heading unnumbered(const page *p, heading h)
+{
+    while (h.n > 1) {
+        const token_facts *first = &p->facts.at[p->run.at[h.run]];
+        if (!first->is_decimal && !(first->length == 1 && first->is_ascii))
+            break;
+        h.run++;
+        h.n--;
+    }
+    return h;
+}
+
+static heading tokens_of_title(page *p, const char *at, const char *end)
+{
+    heading h = {.run = (uint32_t)p->run.n, .block = NONE};
+    /* The text may move: it stands in an array that words_of() does not grow. */
+    h.n = words_of(p, at, (size_t)(end - at), p->title_is_ascii);
+    return unnumbered(p, h);
+}
+
+static bool is_same(const page *p, heading a, heading b)
+{
+    return a.n == b.n && memcmp(p->run.at + a.run, p->run.at + b.run, a.n * sizeof *p->run.at) == 0;
+}
+
+static size_t place_of(const page *p, heading h)
+{
+    uint64_t hash = xxh3(p->run.at + h.run, h.n * sizeof *p->run.at);
+    size_t i = (size_t)placed(p->rules, hash) & (p->heading_slots.n - 1);
+    for (uint32_t slot; (slot = p->heading_slots.at[i]) != 0; i = (i + 1) & (p->heading_slots.n - 1))
+        if (is_same(p, p->headings.at[slot - 1], h))
+            break;
+    return i;
+}
+
+static uint64_t level_of(const page *p, const block *b)
+{
+    const path_node *last = &p->paths.at[b->path];
+    bool is_heading = last->n == 2 && last->name[0] == 'h' && last->name[1] >= '1' && last->name[1] <= '3';
+    return is_heading ? (uint64_t)(last->name[1] - '0') : 0;
+}
+
+static void find_headings(page *p)
+{
+    p->headings.n = 0;
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (b->tokens > 0 && level_of(p, b) > 0)
+            PUSH(&p->way_out, p->headings,
+                 unnumbered(p, (heading){.run = b->run, .n = b->tokens, .block = (uint32_t)i}));
+    }
+    size_t places = 16;
+    while (places < 2 * p->headings.n)
+        places *= 2;
+    p->heading_slots.n = 0;
+    RESERVE(&p->way_out, p->heading_slots, places);
+    p->heading_slots.n = places;
+    memset(p->heading_slots.at, 0, places * sizeof *p->heading_slots.at);
+    for (size_t i = 0; i < p->headings.n; i++) {
+        size_t place = place_of(p, p->headings.at[i]);
+        if (p->heading_slots.at[place] == 0)
+            p->heading_slots.at[place] = (uint32_t)i + 1;
+    }
+}
+
+static void choose(page *p, heading h) { p->subject = h; }
+
+static bool title_has(page *p, const char *at, const char *end)
+{
+    heading part = tokens_of_title(p, at, end);
+    if (part.n == 0 || p->heading_slots.at[place_of(p, part)] == 0)
+        return false;
+    choose(p, part);
+    return true;
+}
+
+/* Compares two headings as tuples of strings are compared; negative, 0 or positive. */
+static int compare(const page *p, heading a, heading b)
+{
+    for (uint32_t i = 0; i < a.n && i < b.n; i++) {
+        const token *x = &p->tokens.at[p->run.at[a.run + i]], *y = &p->tokens.at[p->run.at[b.run + i]];
+        int order = memcmp(token_text(p, x), token_text(p, y), x->n < y->n ? x->n : y->n);
+        if (order != 0 || x->n != y->n)
+            return order != 0 ? order : x->n < y->n ? -1 : 1;
+    }
+    return a.n == b.n ? 0 : a.n < b.n ? -1 : 1;
+}
+
+/* The longest heading of two words or more that the title holds. */
+static bool choose_held(page *p, heading whole)
+{
+    p->inside.n = 0;
+    RESERVE(&p->way_out, p->inside, p->tokens.n);
+    memset(p->inside.at, 0, p->tokens.n);
+    for (uint32_t i = 0; i < whole.n; i++)
+        p->inside.at[p->run.at[whole.run + i]] = 1;
+    bool found = false;
+    heading best = {0};
+    for (size_t i = 0; i < p->headings.n; i++) {
+        const heading h = p->headings.at[i];
+        bool held = h.n > 1;
+        for (uint32_t k = 0; held && k < h.n; k++)
+            held = p->inside.at[p->run.at[h.run + k]];
+        if (held && (!found || h.n > best.n || (h.n == best.n && compare(p, h, best) > 0))) {
+            best = h;
+            found = true;
+        }
+    }
+    if (found)
+        choose(p, best);
+    return found;
+}
+
+/* The first of the highest headings of the main text. */
+static bool choose_own(page *p)
+{
+    uint64_t highest = 0;
+    size_t last = p->blocks.n;
+    while (last > 0 && !is_main(&p->blocks.at[last - 1]))
+        last--;
+    for (size_t i = 0; i < p->headings.n; i++) {
+        /* What stands behind the text is no heading of it. */
+        if (p->headings.at[i].block + 1 >= last)
+            break;
+        const block *b = &p->blocks.at[p->headings.at[i].block];
+        uint64_t level = level_of(p, b);
+        if (p->rules->unnamed_reasons >> b->reason & 1 || (highest != 0 && level >= highest) ||
+            (double)b->link_length / (double)b->length >= p->rules->linked)
+            continue;
+        highest = level;
+        choose(p, p->headings.at[i]);
+    }
+    return highest != 0;
+}
+
+/* Leaves the tokens of the subject in p->subject. On a page that makes an offer, the offer is the subject. */
+void find_subject(page *p)
+{
+    p->subject = (heading){0};
+    if (p->makes_offer)
+        return;
+    const char *title = p->text.at + p->title, *end = title + p->title_n, *start = title;
+    find_headings(p);
+    heading whole = tokens_of_title(p, title, end);
+    if (p->headings.n > 0) {
+        if (title_has(p, title, end))
+            return;
+        for (const char *at = title; at < end;) {
+            size_t length = separator_at(at, end);
+            if (length > 0) {
+                if (title_has(p, start, at))
+                    return;
+                start = at + length;
+                at = start;
+                continue;
+            }
+            unsigned step;
+            utf8_decode(at, end, &step);
+            at += step;
+        }
+        if (title_has(p, start, end) || choose_held(p, whole) || choose_own(p))
+            return;
+    }
+    choose(p, whole);
+}
+
+/* --- All that a page says, to be compared as it is: the twin of whole_text() and compared(). */
+
+
+bool says_something(const page *p)
+{
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < p->blocks.n; i++)
+        tokens += is_main(&p->blocks.at[i]) ? p->blocks.at[i].tokens : 0;
+    return (int64_t)tokens >= p->rules->least_tokens;
+}
+
+/* Tells whether two blocks stand in elements of the same path. */
+static bool are_beside(const page *p, const block *a, const block *b)
+{
+    uint32_t one = p->paths.at[a->path].parent, other = p->paths.at[b->path].parent;
+    while (one != other) {
+        const path_node *x = &p->paths.at[one], *y = &p->paths.at[other];
+        if (x->depth != y->depth || x->n != y->n || memcmp(x->name, y->name, x->n) != 0)
+            return false;
+        one = x->parent;
+        other = y->parent;
+    }
+    return true;
+}
+
+/* Tells whether a text has a time to the second. */
+static bool has_time(const char *text, size_t n)
+{
+    static const char FORM[] = "0:00:00";
+    for (size_t i = 0; i + sizeof FORM - 1 <= n; i++) {
+        size_t k = 0;
+        while (k < sizeof FORM - 1 && (FORM[k] == ':' ? text[i + k] == ':' : (uint8_t)(text[i + k] - '0') < 10))
+            k++;
+        if (k == sizeof FORM - 1)
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether a block behind the main text, which begins and ends with these two, may be its last one. */
+static bool may_be_last(const page *p, const block *b, const block *first, const block *last)
+{
+    if (b->zone == ZONE_HEADING || (double)b->link_length / (double)b->length >= p->rules->linked ||
+        has_time(p->text.at + b->text, b->n))
+        return false;
+    return p->paths.at[b->path].tag & TAG_ENTRY || are_beside(p, b, first) || are_beside(p, b, last);
+}
+
+static void append(page *p, uint32_t text, uint32_t n, char end)
+{
+    RESERVE(&p->way_out, p->joined, n + 1);
+    memcpy(p->joined.at + p->joined.n, p->text.at + text, n);
+    p->joined.n += n;
+    p->joined.at[p->joined.n++] = end;
+}
+
+uint64_t hash_text(page *p)
+{
+    size_t first = 0, last = p->blocks.n - 1;
+    while (!is_main(&p->blocks.at[first]))
+        first++;
+    while (!is_main(&p->blocks.at[last]))
+        last--;
+    p->joined.n = 0;
+    append(p, p->title, p->title_n, '\n');
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const block *b = &p->blocks.at[i];
+        if (is_main(b) ||
+            (b->reason == p->rules->edge &&
+             (p->columns.is_h1[i] || (i > last && may_be_last(p, b, &p->blocks.at[first], &p->blocks.at[last])))))
+            append(p, b->text, b->n, ' ');
+    }
+    return xxh3(p->joined.at, p->joined.n - 1);
+}

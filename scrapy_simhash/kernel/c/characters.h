@@ -1,0 +1,166 @@
+/* UTF-8, as strict as Python's decoder: what it refuses leaves through the hatch. And the characters it encodes. */
+#ifndef SIMHASH_CHARACTERS_H
+#define SIMHASH_CHARACTERS_H
+
+#include "base.h"
+
+static inline bool utf8_is_tail(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+
+/* Returns the character at `text` and sets its length in bytes, 1 to 4; `end` is never read. 0 bytes: not UTF-8. */
+static inline uint32_t utf8_decode(const char *text, const char *end, unsigned *length)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t left = (size_t)(end - text);
+    unsigned char lead = at[0];
+    if (lead < 0x80) {
+        *length = 1;
+        return lead;
+    }
+    if (lead >= 0xc2 && lead < 0xe0 && left >= 2 && utf8_is_tail(at[1])) {
+        *length = 2;
+        return (uint32_t)(lead & 0x1f) << 6 | (at[1] & 0x3fu);
+    }
+    if ((lead & 0xf0) == 0xe0 && left >= 3 && utf8_is_tail(at[1]) && utf8_is_tail(at[2])) {
+        uint32_t character = (uint32_t)(lead & 0x0f) << 12 | (uint32_t)(at[1] & 0x3f) << 6 | (at[2] & 0x3fu);
+        *length = character >= 0x800 && !(character >= 0xd800 && character < 0xe000) ? 3 : 0;
+        return character;
+    }
+    if (lead >= 0xf0 && lead < 0xf5 && left >= 4 && utf8_is_tail(at[1]) && utf8_is_tail(at[2]) && utf8_is_tail(at[3])) {
+        uint32_t character = (uint32_t)(lead & 0x07) << 18 | (uint32_t)(at[1] & 0x3f) << 12 |
+                             (uint32_t)(at[2] & 0x3f) << 6 | (at[3] & 0x3fu);
+        *length = character >= 0x10000 && character < 0x110000 ? 4 : 0;
+        return character;
+    }
+    *length = 0;
+    return 0;
+}
+
+/* Returns the character at `*at` and steps over it: for text that is known to be UTF-8. */
+static inline uint32_t utf8_next(const char **at)
+{
+    const unsigned char *text = (const unsigned char *)*at;
+    uint32_t lead = text[0];
+    if (lead < 0x80) {
+        *at += 1;
+        return lead;
+    }
+    if (lead < 0xe0) {
+        *at += 2;
+        return (lead & 0x1f) << 6 | (text[1] & 0x3fu);
+    }
+    if (lead < 0xf0) {
+        *at += 3;
+        return (lead & 0x0f) << 12 | (text[1] & 0x3fu) << 6 | (text[2] & 0x3fu);
+    }
+    *at += 4;
+    return (lead & 0x07) << 18 | (text[1] & 0x3fu) << 12 | (text[2] & 0x3fu) << 6 | (text[3] & 0x3fu);
+}
+
+/* Writes a character, at most 4 bytes; returns how many. */
+static inline unsigned utf8_encode(uint32_t character, char *to)
+{
+    if (character < 0x80) {
+        to[0] = (char)character;
+        return 1;
+    }
+    if (character < 0x800) {
+        to[0] = (char)(0xc0 | character >> 6);
+        to[1] = (char)(0x80 | (character & 0x3f));
+        return 2;
+    }
+    if (character < 0x10000) {
+        to[0] = (char)(0xe0 | character >> 12);
+        to[1] = (char)(0x80 | (character >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (character & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | character >> 18);
+    to[1] = (char)(0x80 | (character >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (character >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (character & 0x3f));
+    return 4;
+}
+
+/* Characters of valid UTF-8. */
+static inline size_t utf8_length(const char *text, size_t n)
+{
+    size_t tails = 0;
+    for (size_t i = 0; i < n; i++)
+        tails += utf8_is_tail((unsigned char)text[i]);
+    return n - tails;
+}
+
+static inline bool is_ascii_lower(char byte) { return byte >= 'a' && byte <= 'z'; }
+static inline bool is_ascii_upper(char byte) { return byte >= 'A' && byte <= 'Z'; }
+static inline bool is_ascii_letter(char byte) { return is_ascii_lower(byte) || is_ascii_upper(byte); }
+static inline char ascii_lower(char byte) { return is_ascii_upper(byte) ? (char)(byte + 32) : byte; }
+
+static inline bool is_ascii_space(unsigned char byte)
+{
+    return byte <= ' ' && (byte >= 0x1c || (byte >= 0x09 && byte <= 0x0d));
+}
+
+/* What str.split() takes for white space. */
+static inline bool is_space(uint32_t character)
+{
+    if (character < 0x80)
+        return is_ascii_space((unsigned char)character);
+    return character == 0x85 || character == 0xa0 || character == 0x1680 ||
+           (character >= 0x2000 && character <= 0x200a) || character == 0x2028 || character == 0x2029 ||
+           character == 0x202f || character == 0x205f || character == 0x3000;
+}
+
+/* --- What is known about each character, 256 at a time: asked of the interpreter when a character is first met.
+ *
+ * So the kernel has the Unicode tables of the Python it runs in, and none of its own that could differ from them.
+ */
+
+/* Classes of a character, as bits. */
+enum { CHAR_WORD = 1, CHAR_MARK = 2, CHAR_UNSPACED = 4, CHAR_DECIMAL = 8 };
+
+/* A character with its classes: 21 bits and those above. */
+enum { CHARACTER = 0x1fffff, CLASSES_SHIFT = 21 };
+
+/* How a character is normalised: the kind in the two highest bits of `normal`, below it what the kind says. */
+enum {
+    KIND_SHIFT = 30,
+    NORMAL_ONE = 0,     /* it becomes the character in the lower bits, most often itself, with the classes of that */
+    NORMAL_MANY = 1,    /* it becomes `more[offset] ...`: 16 bits of offset, 8 bits of length */
+    NORMAL_GONE = 2,    /* it is left out */
+    NORMAL_COMPLEX = 3, /* it changes with its neighbours: Python normalises the word */
+};
+
+enum { CHARS_IN_BLOCK = 256, CHAR_BLOCKS = 0x110000 / CHARS_IN_BLOCK };
+
+typedef struct {
+    uint32_t normal[CHARS_IN_BLOCK];
+    uint8_t classes[CHARS_IN_BLOCK];
+    uint8_t order[CHARS_IN_BLOCK]; /* canonical combining class */
+    size_t n_more;
+    uint32_t more[]; /* what the characters of kind MANY become */
+} char_block;
+
+typedef struct {
+    char_block *blocks[CHAR_BLOCKS];
+    /* Fills blocks[i]; 0 or -1 with a Python exception set. */
+    int (*load)(void *of, uint32_t block);
+    void *of;
+} char_table;
+
+static inline const char_block *char_block_of(hatch *way_out, char_table *table, uint32_t character)
+{
+    char_block *block = LOAD_POINTER(&table->blocks[character / CHARS_IN_BLOCK]);
+    if (UNLIKELY(block == NULL)) {
+        if (table->load(table->of, character / CHARS_IN_BLOCK) != 0)
+            escape(way_out, CALLBACK_FAILED);
+        block = LOAD_POINTER(&table->blocks[character / CHARS_IN_BLOCK]);
+    }
+    return block;
+}
+
+static inline uint8_t char_classes(hatch *way_out, char_table *table, uint32_t character)
+{
+    return char_block_of(way_out, table, character)->classes[character % CHARS_IN_BLOCK];
+}
+
+#endif

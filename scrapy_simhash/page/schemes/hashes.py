@@ -1,0 +1,206 @@
+"""Feature hashes: a feature to bits, each as its source defines it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from struct import iter_unpack
+from typing import NamedTuple
+
+from xxhash import xxh3_128_intdigest
+
+from scrapy_simhash.page.fingerprint import number
+
+
+class FeatureHash(NamedTuple):
+    """A hash of strings, and how many bits it has.
+
+    >>> length = FeatureHash("length", 32, len)
+    >>> length.of("harbour")
+    7
+    """
+
+    name: str
+    bits: int
+    """A scheme takes the lowest of them, and cannot be wider."""
+    of: Callable[[str], int]
+    """Returns 0 to 2**bits - 1; the same on every platform and in every process."""
+
+
+def _utf8(feature: str) -> bytes:
+    return feature.encode("utf-8", "replace")
+
+
+#: XXH3, the hash of the default scheme. Source: the specification of xxHash; seed 0, over UTF-8.
+XXH3 = FeatureHash("xxh3_64", 64, number)
+#: For schemes of 128 bits. Its lower half is not XXH3.
+XXH3_LONG = FeatureHash("xxh3_128", 128, lambda feature: xxh3_128_intdigest(_utf8(feature)))
+
+# FNV: multiply by a prime, xor with the next unit; FNV-1a the other way round.
+#
+# Source: Fowler, Noll, Vo, published as RFC 9923. A word's last unit changes only the lowest bits of FNV-1, since no
+# multiplication follows: words with the same beginning are near. FNV-1a spreads them.
+
+#: Prime and offset by the number of bits.
+_PRIMES = {32: 0x01000193, 64: 0x100000001B3, 128: 0x1000000000000000000013B}
+_OFFSETS = {32: 0x811C9DC5, 64: 0xCBF29CE484222325, 128: 0x6C62272E07BB014262B821756295C58D}
+
+
+def _fnv1(units: Iterable[int], bits: int) -> int:
+    value, prime, mask = _OFFSETS[bits], _PRIMES[bits], (1 << bits) - 1
+    for unit in units:
+        value = (value * prime & mask) ^ unit
+    return value
+
+
+def _fnv1a(units: Iterable[int], bits: int) -> int:
+    value, prime, mask = _OFFSETS[bits], _PRIMES[bits], (1 << bits) - 1
+    for unit in units:
+        value = (value ^ unit) * prime & mask
+    return value
+
+
+def utf16_units(text: str) -> array[int]:
+    """Return what Java's ``charAt`` sees of *text*: 16 bits each; a character beyond the first plane is two.
+
+    >>> list(utf16_units("aé😀"))
+    [97, 233, 55357, 56832]
+    """
+    units = array("H", text.encode("utf-16-le", "surrogatepass"))
+    if units.itemsize != 2:
+        raise RuntimeError("this platform has no numbers of 16 bits")
+    if _IS_BIG_ENDIAN:
+        units.byteswap()
+    return units
+
+
+_IS_BIG_ENDIAN = array("H", [1]).tobytes() != b"\x01\x00"
+
+#: Over the bytes of UTF-8, in three widths. The English article among the documents names it.
+FNV1A_SHORT = FeatureHash("fnv1a_32", 32, lambda feature: _fnv1a(_utf8(feature), 32))
+FNV1A = FeatureHash("fnv1a_64", 64, lambda feature: _fnv1a(_utf8(feature), 64))
+FNV1A_LONG = FeatureHash("fnv1a_128", 128, lambda feature: _fnv1a(_utf8(feature), 128))
+FNV1 = FeatureHash("fnv1_64", 64, lambda feature: _fnv1(_utf8(feature), 64))
+#: The hash of the Java class among the documents: FNV-1, but over units of 16 bits. Its class multiplies numbers of
+#: any length and cuts them to 64 bits at the end; cut in each step, they end in the same 64 bits.
+FNV1_UTF16 = FeatureHash("fnv1_64_utf16", 64, lambda feature: _fnv1(utf16_units(feature), 64))
+
+# Java's ``String.hashCode``: 31 times the hash so far, plus the next unit of UTF-16; 32 bits.
+#
+# Source: the documentation of java.lang.String. As a feature hash it is poor: that of a short word is a small number,
+# so the upper bits of all short words are equal. A scheme with it has 32 bits.
+
+
+def _hash_code(feature: str) -> int:
+    value = 0
+    for unit in utf16_units(feature):
+        value = (31 * value + unit) & 0xFFFFFFFF
+    return value
+
+
+#: Without its sign: the 32 bits that Java shows as a signed number.
+JAVA = FeatureHash("java_32", 32, _hash_code)
+
+# Jenkins: lookup3 by Bob Jenkins (2006, public domain), the default hash of simhash-cpp's generator.
+#
+# Its ``hashlittle2`` makes two numbers of 32 bits; simhash-cpp puts the first, the better mixed one, above the
+# second.
+
+_MASK_32 = 0xFFFFFFFF
+_START = 0xDEADBEEF
+
+
+def _rotated(value: int, bits: int) -> int:
+    return (value << bits | value >> (32 - bits)) & _MASK_32
+
+
+def lookup3(data: bytes, first: int = 0, second: int = 0) -> tuple[int, int]:
+    """Return two hashes of 32 bits of *data*; *first* and *second* are seeds.
+
+    >>> [f"{half:08x}" for half in lookup3(b"Four score and seven years ago")]
+    ['17770551', 'ce7226e6']
+    """
+    a = b = c = (_START + len(data) + first) & _MASK_32
+    c = (c + second) & _MASK_32
+    if not data:
+        return c, b
+    # The last block, of 1 to 12 bytes, is filled up with zeros and mixed in another way.
+    blocks = list(iter_unpack("<3I", data + b"\0" * (-len(data) % 12)))
+    for x, y, z in blocks[:-1]:
+        a, b, c = _mixed((a + x) & _MASK_32, (b + y) & _MASK_32, (c + z) & _MASK_32)
+    x, y, z = blocks[-1]
+    return _finished((a + x) & _MASK_32, (b + y) & _MASK_32, (c + z) & _MASK_32)
+
+
+def _mixed(a: int, b: int, c: int) -> tuple[int, int, int]:
+    for first, second in ((4, 6), (8, 16), (19, 4)):
+        a = (a - c & _MASK_32) ^ _rotated(c, first)
+        c = (c + b) & _MASK_32
+        b = (b - a & _MASK_32) ^ _rotated(a, second)
+        a = (a + c) & _MASK_32
+        # What was a, b, c is now c, a, b: six steps of one kind, each on the next letter.
+        a, b, c = c, a, b
+    return a, b, c
+
+
+def _finished(a: int, b: int, c: int) -> tuple[int, int]:
+    for bits in (14, 11, 25, 16, 4, 14, 24):
+        c = ((c ^ b) - _rotated(b, bits)) & _MASK_32
+        a, b, c = b, c, a
+    return b, a
+
+
+def _jenkins(feature: str) -> int:
+    first, second = lookup3(_utf8(feature))
+    return first << 32 | second
+
+
+JENKINS = FeatureHash("jenkins", 64, _jenkins)
+
+# The hash of the lecture slides: a Chinese word as a number whose digits are its characters.
+#
+# A character's code is its place in GB2312, 0 to 6767 for the hanzi, then ASCII; a word is a number to the base
+# 6,885, written again and again until 64 bits are full. So similar words have similar hashes, as the slides want it:
+# words that end alike share their lowest bits.
+#
+# As Java computes it, whose numbers overflow at 64 bits and whose shifts count modulo 64. What follows from that, and
+# is kept: a word of five characters or more is not repeated but multiplied (by 3 at five). The full-width punctuation
+# of GB2312 has negative codes, and a character that GB2312 does not have counts as a question mark.
+
+#: The hanzi of GB2312: 72 rows of 94.
+HANZI = 6768
+#: What the slides take as the base: 117 codes more, for ASCII from the tabulator on.
+BASE = HANZI + 117
+#: Bits that a code needs.
+CODE_BITS = 13
+_FIRST_ROW, _FIRST_CELL, _CELLS = 176, 161, 94
+_FIRST_ASCII = 9
+_MASK = 2**64 - 1
+
+
+def character_code(character: str) -> int:
+    """Return the code of a character as the slides count it; below 0 for full-width punctuation.
+
+    >>> [character_code(one) for one in "啊齄a，€"]
+    [0, 6767, 6856, -1211, 6822]
+    """
+    code = character.encode("gb2312", "replace")
+    if len(code) == 2:
+        return (code[0] - _FIRST_ROW) * _CELLS + code[1] - _FIRST_CELL
+    return code[0] - _FIRST_ASCII + HANZI
+
+
+def _word(feature: str) -> int:
+    value, length = 0, 0
+    for character in feature:
+        # A character beyond the first plane is two to Java, neither of which GB2312 has.
+        for unit in character if ord(character) < 0x10000 else "??":
+            value = (value * BASE + character_code(unit)) & _MASK
+            length += CODE_BITS
+    repeated = value
+    for _ in range(64 // length + 1 if length else 0):
+        repeated = ((repeated << length % 64) + value) & _MASK
+    return repeated
+
+
+GB2312 = FeatureHash("gb2312", 64, _word)

@@ -1,0 +1,270 @@
+"""Feature kinds: what is counted of the text of a page. Those of its markup are in a file of their own."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from unicodedata import category
+
+from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
+from scrapy_simhash.page.language import normalize, stopwords, tokenize
+from scrapy_simhash.page.schemes.hashes import JENKINS, FeatureHash
+from scrapy_simhash.page.text import Document
+from scrapy_simhash.page.text.document import Zone
+from scrapy_simhash.page.text.subject import UNNAMED
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a feature kind reads."""
+
+    document: Document
+    """Title, language and paragraphs; ``document.main`` is the main text."""
+    root: etree._Element | None = None
+    """The tree of its HTML, not to be changed; None for plain text."""
+    url: str = ""
+    """Empty if it is not known."""
+
+
+class FeatureKind(Protocol):
+    """Returns the features of one kind, each as often as it occurs; a feature is a string, or the bits themselves.
+
+    The same page gives the same features, in any order. A string is hashed by the scheme; a number is taken as its
+    hash. Two kinds that return the same string return the same feature, and its weights are added.
+    """
+
+    def __call__(self, page: Page, /) -> Iterable[str | int]:
+        """Return the features of *page*; none where the page has nothing of this kind."""
+        ...
+
+
+#: A text to its tokens.
+Tokenizer = Callable[[str], Sequence[str]]
+
+
+def runs(page: Page, zone: Zone | None, tokenizer: Tokenizer | None) -> Iterator[Sequence[str]]:
+    """Yield the tokens of each paragraph of the main text; those of the package if there is no *tokenizer*."""
+    for paragraph in page.document.main:
+        if zone is None or paragraph.zone == zone:
+            yield paragraph.tokens if tokenizer is None else tokenizer(paragraph.text)
+
+
+_LETTERS = re.compile("[a-zA-Z]+")
+
+
+def letters(text: str) -> list[str]:
+    """Return the runs of ASCII letters, in their case: the tokenizer of simhash-cpp's generator.
+
+    Digits, accents and all other scripts only part tokens: a page in Chinese has none.
+
+    >>> letters("what's new?How5is été")
+    ['what', 's', 'new', 'How', 'is', 't']
+    """
+    return _LETTERS.findall(text)
+
+
+def segments(text: str) -> list[str]:
+    """Return the words of *text*, Chinese ones as ``jieba`` segments them: the way of the Java class.
+
+    Raises ImportError, which names the extra, without ``jieba``. Fingerprints depend on its dictionary: keep to one
+    release of it.
+    """
+    return [word for word in _segmenter().cut(normalize(text)) if any(map(str.isalnum, word))]
+
+
+@cache
+def _segmenter() -> Any:
+    try:
+        # Some of its strings have escapes that later releases of Python warn of.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import jieba  # type: ignore[import-untyped, unused-ignore]  # it need not be there
+    except ImportError as error:
+        raise ImportError(
+            "segments() needs jieba, which is not installed: pip install 'scrapy-simhash[chinese]'"
+        ) from error
+    jieba.setLogLevel("WARNING")
+    return jieba.Tokenizer()
+
+
+@dataclass(frozen=True)
+class Words:
+    """Every word of the main text.
+
+    >>> from scrapy_simhash.page.text import plain_text
+    >>> page = Page(plain_text("The boats of the harbour", "en"))
+    >>> list(Words(stopwords="removed", stem=lambda word: word.removesuffix("s"))(page))
+    ['boat', 'harbour']
+    """
+
+    stopwords: Literal["ignored", "removed"] = "ignored"
+    """``removed`` leaves out those of the page's language, if there is a list."""
+    stem: Callable[[str], str] | None = None
+    """Called with every word that is left: a stemmer, as the digest of the paper has one. None leaves words as they
+    are."""
+    zone: Zone | None = None
+    """``heading``, ``body`` or ``offer``; None for all."""
+    tokenizer: Tokenizer | None = None
+    """None for the words of the package, which are bigrams in Chinese and Japanese; see also
+    :func:`~scrapy_simhash.page.schemes.kinds.segments`."""
+
+    def __call__(self, page: Page) -> Iterable[str]:
+        """Return the words, in order."""
+        words: Iterable[str] = chain.from_iterable(runs(page, self.zone, self.tokenizer))
+        if self.stopwords == "removed":
+            known = stopwords(page.document.language)
+            words = (word for word in words if word not in known)
+        return words if self.stem is None else map(self.stem, words)
+
+
+@dataclass(frozen=True)
+class Shingles:
+    """Every run of *size* tokens inside a paragraph of the main text.
+
+    >>> from scrapy_simhash.page.text import plain_text
+    >>> list(Shingles(2)(Page(plain_text("The fog, the sea."))))
+    ['the fog', 'fog the', 'the sea']
+    """
+
+    size: int = 3
+    """Tokens of a shingle; a shorter paragraph is one shorter shingle."""
+    stopwords: Literal["ignored", "required"] = "ignored"
+    """``required`` leaves only shingles with a stopword, on pages where the default scheme does so too: their
+    language has a list, at least 30 distinct shingles are left, and the page makes no offer."""
+    zone: Zone | None = None
+    """``heading``, ``body`` or ``offer``; None for all."""
+    tokenizer: Tokenizer | None = None
+    """None for the words of the package."""
+
+    def __call__(self, page: Page) -> Iterable[str]:
+        """Return the shingles, in order."""
+        texts = runs(page, self.zone, self.tokenizer)
+        if self.stopwords == "required" and self._selects_prose(page):
+            known = stopwords(page.document.language)
+            return chain.from_iterable(with_stopword(tokens, self.size, known) for tokens in texts)
+        return chain.from_iterable(shingle(tokens, self.size) for tokens in texts)
+
+    def _selects_prose(self, page: Page) -> bool:
+        """Tell whether only shingles with a stopword count; by the whole page, whatever the zone."""
+        known = stopwords(page.document.language)
+        prose = (with_stopword(tokens, self.size, known) for tokens in runs(page, None, self.tokenizer))
+        distinct = len(set(chain.from_iterable(prose))) if known else 0
+        has_offer = any(paragraph.zone == "offer" for paragraph in page.document.main)
+        return selects_prose(bool(known), has_offer, self.size, distinct)
+
+
+@dataclass(frozen=True)
+class CharacterGrams:
+    """Every run of *size* characters of a paragraph, with one space between its words.
+
+    >>> from scrapy_simhash.page.text import plain_text
+    >>> list(CharacterGrams(4)(Page(plain_text("Fog, sea!"))))
+    ['fog ', 'og s', 'g se', ' sea']
+    """
+
+    size: int = 4
+
+    def __call__(self, page: Page) -> Iterator[str]:
+        """Yield the grams, in order; a shorter paragraph is one shorter gram."""
+        for words in runs(page, None, words_apart):
+            text = " ".join(words)
+            for start in range(max(1, len(text) - self.size + 1) if text else 0):
+                yield text[start : start + self.size]
+
+
+def words_apart(text: str) -> list[str]:
+    """Return the words of *text*, without cutting runs of unspaced scripts into bigrams.
+
+    >>> words_apart("Fog in 北京市!")
+    ['fog', 'in', '北京市']
+    """
+    # A mark belongs to its letter: the vowels of Thai and Hindi are marks.
+    return "".join(
+        one if one.isalnum() or category(one)[0] == "M" else " " for one in normalize(text)
+    ).split()
+
+
+# A cyclic hash over a moving window of tokens: the features of simhash-cpp's generator.
+#
+# The hash of a window is kept by one rotation and two exclusive ors for each token, however long the window is:
+#
+#     hash = rotate(hash, 1) ^ rotate(token that leaves, length) ^ token that comes
+#
+# The windows run over the whole text, paragraphs do not part them, and the first ones hold fewer tokens. The
+# generator counts its bits from the other end, so all hashes are reversed here, those of the tokens to begin with,
+# and rotated to the other side: the fingerprints are those that it has published.
+
+_MASK = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class CyclicWindows:
+    """The hash of every window of *length* tokens."""
+
+    length: int = 3
+    tokenizer: Tokenizer = letters
+    token_hash: FeatureHash = JENKINS
+    """64 bits or more."""
+
+    def __call__(self, page: Page) -> Iterator[int]:
+        """Yield the hash of the window that ends with each token."""
+        tokens = self.tokenizer(page.document.text)
+        coming = {token: _reversed(self.token_hash.of(token) & _MASK) for token in set(tokens)}
+        going = {token: _rotated(bits, self.length % 64) for token, bits in coming.items()}
+        value = 0
+        for place, token in enumerate(tokens):
+            value = _rotated(value, 1) ^ coming[token]
+            if place >= self.length:
+                value ^= going[tokens[place - self.length]]
+            yield value
+
+
+def _reversed(value: int) -> int:
+    return int(f"{value:064b}"[::-1], 2)
+
+
+def _rotated(value: int, bits: int) -> int:
+    return value >> bits | value << 64 - bits & _MASK
+
+
+@dataclass(frozen=True)
+class Title:
+    """The shingles of the ``title`` element.
+
+    >>> from scrapy_simhash.page.text import Document
+    >>> Title(2)(Page(Document("The last ferry", "en", (), ())))
+    ['the last', 'last ferry']
+    """
+
+    size: int = 3
+    """Tokens of a shingle; 1 for words."""
+
+    def __call__(self, page: Page) -> list[str]:
+        """Return the shingles, in order; none for a page without a title."""
+        return shingle(tokenize(normalize(page.document.title)), self.size)
+
+
+@dataclass(frozen=True)
+class Headings:
+    """The shingles of every heading but those of navigation and of lists of links.
+
+    The headline of an article is no main text to the filters: ``Shingles(zone="heading")`` has only those between
+    the sentences.
+    """
+
+    size: int = 3
+    """Tokens of a shingle; 1 for words."""
+
+    def __call__(self, page: Page) -> Iterator[str]:
+        """Yield the shingles, in order."""
+        for paragraph in page.document.paragraphs:
+            if paragraph.zone == "heading" and paragraph.boilerplate not in UNNAMED:
+                yield from shingle(paragraph.tokens, self.size)

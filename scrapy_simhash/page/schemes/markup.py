@@ -1,0 +1,183 @@
+"""Feature kinds of markup: how a page is built, where it leads, what it shows, and of which sort it is."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes, urldefrag, urljoin
+
+from xxhash import xxh3_64_hexdigest
+
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.schemes.kinds import Page
+from scrapy_simhash.page.text.outline import Walk
+
+
+@dataclass(frozen=True)
+class TagPaths:
+    """The tags from the root to every element: ``path html/body/main/p``."""
+
+    depth: int = 32
+    """Elements deeper than so many levels are left out: a hostile page may have millions of levels."""
+
+    def __call__(self, page: Page) -> Iterator[str]:
+        """Yield a path for each element, in order. Plain text has none."""
+        if page.root is None:
+            return
+        tags: list[str] = []
+        walk = Walk(page.root)
+        for event, element in walk:
+            if event == "start":
+                tags.append(str(element.tag))
+                walk.skips = len(tags) == self.depth
+                yield f"path {'/'.join(tags)}"
+            elif event == "end":
+                tags.pop()
+
+
+@dataclass(frozen=True)
+class Links:
+    """The URL of every link, without its fragment: ``link https://example.com/fog``."""
+
+    def __call__(self, page: Page) -> Iterator[str]:
+        """Yield the links, in order; absolute ones if the page's URL is known. Plain text has none."""
+        if page.root is None:
+            return
+        for link in page.root.iter("a", "area"):
+            if url := absolute(link.get("href"), page.url):
+                yield f"link {url}"
+
+
+def absolute(href: str | None, base: str) -> str:
+    """Return the URL that *href* means on a page at *base*, without its fragment; empty for none.
+
+    >>> absolute("/fog#top", "https://example.com/"), absolute("#top", ""), absolute("//[", "https://example.com/")
+    ('https://example.com/fog', '', '')
+    """
+    if not href:
+        return ""
+    try:
+        return urldefrag(urljoin(base, href.strip())).url
+    except ValueError:
+        # A URL that cannot be read leads nowhere.
+        return ""
+
+
+class Image(NamedTuple):
+    """An ``img`` element."""
+
+    url: str
+    """Absolute if the page's URL is known; empty for an image inside the page."""
+    text: str
+    """Its alternative text."""
+    data: bytes | None
+    """Its bytes, if they are inside the page (a ``data:`` URL). A page is never read from the network for it."""
+
+
+def describe(image: Image) -> Iterator[str]:
+    """Yield URL, alternative text and hash of the bytes of *image*: any change of them is another feature.
+
+    >>> list(describe(Image("https://example.com/fog.png", "Fog in May", None)))
+    ['image https://example.com/fog.png', 'image text fog in may']
+    """
+    if image.url:
+        yield f"image {image.url}"
+    if words := tokenize(normalize(image.text)):
+        yield f"image text {' '.join(words)}"
+    if image.data is not None:
+        yield f"image bytes {xxh3_64_hexdigest(image.data)}"
+
+
+@dataclass(frozen=True)
+class Images:
+    """What *describe* says of every image. A perceptual hash is a function of your own in its place.
+
+    It is called with an `Image` and returns strings, or numbers that are hashes: similar images should give many
+    equal strings, or near numbers.
+    """
+
+    describe: Callable[[Image], Iterable[str | int]] = describe
+
+    def __call__(self, page: Page) -> Iterator[str | int]:
+        """Yield the features of all images, in order. Plain text has none."""
+        if page.root is None:
+            return
+        for element in page.root.iter("img"):
+            source = (element.get("src") or "").strip()
+            is_inside = source[:5].lower() == "data:"
+            data = _data(source) if is_inside else None
+            url = "" if is_inside else absolute(source, page.url)
+            yield from self.describe(Image(url, element.get("alt") or "", data))
+
+
+def _data(url: str) -> bytes | None:
+    """Return the bytes that a ``data:`` URL holds; None if it is broken."""
+    head, comma, body = url.partition(",")
+    if not comma:
+        return None
+    try:
+        plain = unquote_to_bytes(body)
+        return b64decode(plain) if head.lower().endswith(";base64") else plain
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """Which of *values* the page has: its language, its type.
+
+    >>> from scrapy_simhash.page.text import plain_text
+    >>> kind = Enumerated(language, ("de", "en"))
+    >>> [hex(bits) for bits in kind(Page(plain_text("The fog", "en")))]
+    ['0xffffffffffffffff']
+    """
+
+    value_of: Callable[[Page], str | None]
+    """Tells the value of a page; None, or what is not among *values*, is no feature."""
+    values: tuple[str, ...]
+    """In a fixed order: a new value goes to the end."""
+
+    def __call__(self, page: Page) -> Iterator[int]:
+        """Yield the bits of the value that *page* has."""
+        value = self.value_of(page)
+        if value is not None and value in self.values:
+            yield repeated(self.values.index(value), len(self.values))
+
+
+def repeated(ordinal: int, count: int) -> int:
+    """Return 64 bits of the value *ordinal* among *count*: the number, again and again in as few bits as it needs.
+
+    As the slides write it, which begin with one copy and add as many as fit: the first one overflows, in part where
+    its bits do not divide 64.
+
+    >>> [f"{repeated(ordinal, 3):016x}" for ordinal in range(3)]
+    ['0000000000000000', '5555555555555555', 'aaaaaaaaaaaaaaaa']
+    """
+    bits = max(1, (count - 1).bit_length())
+    value = 0
+    for _ in range(64 // bits + 1):
+        value = (value << bits) + ordinal
+    return value & 0xFFFFFFFFFFFFFFFF
+
+
+def language(page: Page) -> str | None:
+    """Return the language of *page*, a code of ISO 639-1."""
+    return page.document.language
+
+
+def page_type(page: Page) -> str | None:
+    """Return the type that a page gives itself by Open Graph: ``article``, ``product``, ``website``..."""
+    return _first(page, ".//meta[@property='og:type']", "content")
+
+
+def schema_type(page: Page) -> str | None:
+    """Return the type of schema.org of the first thing that a page marks up by microdata: ``Recipe``..."""
+    given = _first(page, ".//*[@itemtype]", "itemtype")
+    return None if given is None else given.rstrip("/").rpartition("/")[2]
+
+
+def _first(page: Page, path: str, attribute: str) -> str | None:
+    found = None if page.root is None else page.root.find(path)
+    return None if found is None else found.get(attribute)
