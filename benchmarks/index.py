@@ -47,8 +47,8 @@ from benchmarks.lib.processes import alone, resident_bytes, timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Match, ProbingIndex, SimhashIndex
-from scrapy_simhash.index.clusters import connected, representatives
-from scrapy_simhash.index.pairs import pairs
+from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.plans import plans_for
 
 SEED = 67
