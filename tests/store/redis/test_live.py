@@ -115,13 +115,7 @@ class SharedMachine(RuleBasedStateMachine):
         is_look=st.sampled_from([False, False, False, True]),
     )
     def visit(
-        self,
-        crawler: int,
-        key: str,
-        value: int,
-        text_hash: int | None,
-        is_delivered: bool,
-        is_look: bool,
+        self, crawler: int, key: str, value: int, text_hash: int | None, is_delivered: bool, is_look: bool
     ) -> None:
         page = posting(key, value, "", False, text_hash, is_delivered=is_delivered)
         self.naive.run = self.runs[crawler]
