@@ -43,7 +43,7 @@ from benchmarks.lib.processes import alone
 from benchmarks.lib.report import environment, opening, progress, table
 from scrapy_simhash import Config, dedup, duckdb, spark
 from scrapy_simhash.files.engines.run import Result
-from scrapy_simhash.files.engines.tables import FINGERPRINTS
+from scrapy_simhash.files.engines.sql import FINGERPRINTS
 from scrapy_simhash.judge.rule import DEFAULT_RULE
 from scrapy_simhash.names import META_CLUSTER
 from scrapy_simhash.page.fingerprint import Fingerprint

@@ -49,7 +49,7 @@ from benchmarks.plugin import addressed, crawl
 from scrapy_simhash.crawl.live_view import LiveView, _View
 from scrapy_simhash.crawl.report import KEYS
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.view.web.overview_page import REFRESH
+from scrapy_simhash.view.overview_page import REFRESH
 
 SEED = 7
 #: Share of made-up pages that repeat another one.

@@ -38,8 +38,8 @@ from benchmarks.lib.memory import resident_bytes
 from benchmarks.lib.processes import alone
 from benchmarks.lib.report import environment, opening, progress, share, table
 from scrapy_simhash import kernel
-from scrapy_simhash.index.clusters import connected, representatives
-from scrapy_simhash.index.pairs import pairs
+from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.plans import plans_for
 
 K, M = 1_000, 1_000_000

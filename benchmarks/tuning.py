@@ -43,8 +43,7 @@ from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.judge.hints import Hints, evidence, read_hints, says_of_urls
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.page.text import parse
-from scrapy_simhash.view.tuning import EDGES, TOLD, Interval, Pair, bands_of, estimates, least_for
-from scrapy_simhash.view.tuning.bands import to_judge
+from scrapy_simhash.view.tuning import EDGES, TOLD, Interval, Pair, bands_of, estimates, least_for, to_judge
 
 EACH = 20
 RUNS = 20

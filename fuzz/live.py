@@ -14,8 +14,8 @@ from typing import Any
 from fuzz.life import BARE, Life
 from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Plan, ProbingPlan, pairs
-from scrapy_simhash.index.base import Door, HammingIndex
 from scrapy_simhash.index.growth import Step, keys_of
+from scrapy_simhash.index.index import Door, HammingIndex
 from scrapy_simhash.index.pairs import _pure as pure_pairs
 from scrapy_simhash.index.plans import key_mask
 from scrapy_simhash.index.pure.postings import Postings

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.files.engines.engine import Mapper
-from scrapy_simhash.files.engines.run import Result
+from scrapy_simhash.files.engines.run import Mapper, Result
 from scrapy_simhash.files.engines.run import deduplicate as run
-from scrapy_simhash.files.engines.tables import Table, arrow
+from scrapy_simhash.files.engines.sql import Table, arrow
 from scrapy_simhash.replacement import taking_place
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def deduplicate(
 
 
 class _DuckDB:
-    """See :class:`~scrapy_simhash.files.engines.engine.Engine`."""
+    """See :class:`~scrapy_simhash.files.engines.run.Engine`."""
 
     keys_at_once = 1
 

@@ -16,14 +16,14 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.project import get_project_settings
 
 from scrapy_simhash import names
-from scrapy_simhash.cli.comparison import facts_of
-from scrapy_simhash.cli.comparison_text import about, cut
-from scrapy_simhash.cli.explanation import explained
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.html import language_of, tree_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.text import Document
+from scrapy_simhash.view.comparison import facts_of
+from scrapy_simhash.view.side_by_side import about, cut
+from scrapy_simhash.view.words import explained
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.files.engines.engine import Mapper
-from scrapy_simhash.files.engines.run import Result
+from scrapy_simhash.files.engines.run import Mapper, Result
 from scrapy_simhash.files.engines.run import deduplicate as run
-from scrapy_simhash.files.engines.tables import Table, arrow
+from scrapy_simhash.files.engines.sql import Table, arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +28,7 @@ def deduplicate(pages: DataFrame, folder: str, *, config: Config | None = None) 
 
 
 class _Spark:
-    """See :class:`~scrapy_simhash.files.engines.engine.Engine`."""
+    """See :class:`~scrapy_simhash.files.engines.run.Engine`."""
 
     # At 10^10 pages each key takes some 400 GB of shuffle.
     keys_at_once = 15

@@ -27,7 +27,7 @@ from scrapy_simhash.config import PROTECTIONS
 from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter
 from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints, url_key
-from scrapy_simhash.judge.hints.series import are_pages_of_one_listing
+from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing
 from scrapy_simhash.observers.floods.kinds import kind_of
 from scrapy_simhash.observers.url_rules.cut_url import cut
 from scrapy_simhash.page.compiled import compiled_reader

@@ -20,7 +20,7 @@ from benchmarks.lib.chaos_plan import Fault
 from benchmarks.lib.trouble import Means, happen, means_of
 from scrapy_simhash.cli.info import check
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
-from scrapy_simhash.cli.walk import walk
+from scrapy_simhash.cli.stores import walk
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import Server
 from tests.store.proxy import Proxy

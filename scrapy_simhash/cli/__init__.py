@@ -1,10 +1,8 @@
-"""What ``scrapy-simhash`` and ``scrapy simhash`` do, one module a sub-command.
+"""What ``scrapy-simhash`` and ``scrapy simhash`` do.
 
-A command is a module that has ``add_arguments(parser)`` and ``run(options) -> int``, an exit status; ``cli`` lists
-them. Those that search files of hashes know the index only: around them stand ``arguments`` (what several of them
-take), ``hashes`` (lines in) and ``answers`` (what is written). Those about stores know one kind of store, and what a
-posting is as text: ``places`` opens all kinds, ``postings`` and ``feeds`` read lines, ``pages`` reads pages, ``walk``
-goes through a store, ``intake`` claims. Beside ``report`` stands ``explanation``: its sentences. For all there are
-``input``, ``output`` (all lines or none), ``progress`` and ``failures`` (what ends a run). Only ``pages`` and
-``project`` know Scrapy, and are imported when they are needed.
+``commands`` lists them, with their examples. A command ``find-all`` has two functions in a module, its own or one
+that it shares with others of its kind: ``add_find_all(parser)`` and ``run_find_all(options) -> int``, an exit status.
+For all there are ``streams`` (input, output, what ends a run), ``progress`` (what is said), ``options`` (settings and
+fields), ``places`` (what names a store) and ``stores`` (which wait, and are walked through). Only ``project`` and
+``places.key_function`` know Scrapy, and import it when they are needed.
 """

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from importlib import import_module
-from keyword import iskeyword
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NamedTuple, NoReturn
 
 PROGRAM = "scrapy-simhash"
 
@@ -45,6 +44,95 @@ COMMANDS: Mapping[str, str] = {name: does for group in GROUPS.values() for name,
 #: Those for which the settings of a Scrapy project matter, which are also the commands of ``scrapy simhash``.
 CRAWL_COMMANDS = (*GROUPS["pages"], *GROUPS["crawls"], *GROUPS["stores"])
 
+#: The modules of the commands that are not named after them.
+_MODULES = {
+    **dict.fromkeys(GROUPS["hashes"], "find"),
+    **dict.fromkeys(("dedup", "cluster", "against", "fingerprint"), "batches"),
+    **dict.fromkeys(("export", "import", "merge"), "transfer"),
+}
+#: How each is called and, where it is short, what it writes then; ``...`` stands for a rest of a line or lines.
+EXAMPLES: Mapping[str, str] = {
+    "dedup": """\
+$ scrapy-simhash dedup pages.jsonl -o unique.jsonl
+records: 3, kept: 2, near-duplicates: 1
+""",
+    "cluster": """\
+$ scrapy-simhash cluster pages.jsonl
+{"cluster": 0, "preferred": "https://example.com/ferry", ...
+""",
+    "against": """\
+$ scrapy-simhash against news.sqlite pages.jsonl
+{"url": "https://example.com/ferry", "simhash_status": ...
+""",
+    "fingerprint": """\
+$ scrapy-simhash fingerprint pages.jsonl
+{"url": "https://example.com/ferry", "fingerprint": ...
+""",
+    "compare": """\
+$ scrapy-simhash compare page.html other.html
+near-duplicates: distance 4, similarity 0.96, titles: equal; decided by all
+text, which needs 0.8
+...
+they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
+...
+""",
+    "report": """\
+$ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
+https://example.com/print/ferry repeats https://example.com/ferry, ...
+""",
+    "tune": """\
+$ scrapy-simhash tune report.jsonl
+Pairs of pages that were compared: 1. The threshold of a pair is the greatest
+...
+""",
+    "find-all": """\
+$ scrapy-simhash find-all --distance 3 --input hashes.txt
+[5456993838078482869, 5457064206285785525]
+""",
+    "find-clusters": """\
+$ scrapy-simhash find-clusters --distance 3 --input hashes.txt
+[5456993838078482869, 5457064206285785525]
+""",
+    "find": """\
+$ scrapy-simhash find --stored hashes.txt --input queries.txt
+{"query": 5456993838078482868, "matches": [[5456993838078482869, 1]]}
+""",
+    "info": """\
+$ scrapy-simhash info news.sqlite
+news.sqlite (sqlite, ... bytes)
+pages             3
+fingerprints      2
+clusters          1
+near-duplicates   1
+...
+""",
+    "profile": """\
+$ scrapy-simhash profile news.sqlite
+host           pages  subjects  pieces  known
+example.com        3         1       0  no
+""",
+    "rules": """\
+$ scrapy-simhash rules news.sqlite
+host         rule           pairs  different  clusters  loss at most  saved  ...
+example.com  parameter sid  174    0          29        1.7 %         ...
+""",
+    "export": """\
+$ scrapy-simhash export news.sqlite
+{"format": "scrapy-simhash postings", ...
+""",
+    "import": """\
+$ scrapy-simhash import new.sqlite --input pages.jsonl
+records: 3, new: 2, near-duplicates: 1, revisits: 0, short: 0, skipped: 0, broken: 0
+""",
+    "merge": """\
+$ scrapy-simhash merge both.sqlite monday.sqlite tuesday.sqlite
+postings: 6, new: 2, near-duplicates: 1, revisits: 3, short: 0, profiles: 2
+""",
+    "completion": """\
+$ scrapy-simhash completion bash > ~/.local/share/bash-completion/completions/scrapy-simhash
+""",
+}
+
 DESCRIPTION = "Deduplicate and compare pages, read reports, search hashes, manage stores."
 EXIT_STATUS = """\
 exit status:
@@ -55,17 +143,12 @@ exit status:
 """
 
 
-class Command(Protocol):
-    """What a module of ``cli/`` must have."""
+class Command(NamedTuple):
+    """What a module of ``cli/`` has for a command, as ``add_find_all`` and ``run_find_all``."""
 
-    EXAMPLE: str
-    """How it is called and, where it is short, what it writes then; ``...`` stands for a rest of a line or lines."""
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add its arguments."""
-
-    def run(self, options: Namespace) -> int:
-        """Do it, and return an exit status."""
+    add_arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], int]
+    """Does it, and returns an exit status."""
 
 
 class _Parser(ArgumentParser):
@@ -78,14 +161,14 @@ class _Parser(ArgumentParser):
 
 
 def command_of(name: str) -> Command:
-    """Import and return the module of the command *name*.
+    """Import the module of the command *name*, and return what it has for it.
 
-    >>> command_of("find-all").__name__
-    'scrapy_simhash.cli.find_all'
+    >>> command_of("find-all").run.__name__
+    'run_find_all'
     """
-    # import is no name that a module can be imported by.
-    module = import_module(f"scrapy_simhash.cli.{name.replace('-', '_')}{'_' * iskeyword(name)}")
-    return cast(Command, module)
+    module = import_module(f"scrapy_simhash.cli.{_MODULES.get(name, name)}")
+    function = name.replace("-", "_")
+    return Command(getattr(module, f"add_{function}"), getattr(module, f"run_{function}"))
 
 
 def make_parser(complete: Container[str]) -> ArgumentParser:
@@ -135,7 +218,7 @@ def finish(parser: ArgumentParser, name: str) -> None:
     command.add_arguments(parser)
     # In a Scrapy project it is called by another name.
     program = parser.prog.removesuffix(name)
-    lines = command.EXAMPLE.replace(f"{PROGRAM} ", program).splitlines()
+    lines = EXAMPLES[name].replace(f"{PROGRAM} ", program).splitlines()
     parser.epilog = "\n".join(["example:", *(f"  {line}" for line in lines)])
     parser.set_defaults(run=command.run, parser=parser)
 

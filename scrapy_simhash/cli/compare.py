@@ -7,34 +7,50 @@ import os
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections import Counter
 from typing import Any
 
-from scrapy_simhash.cli.comparison import comparison, read
-from scrapy_simhash.cli.comparison_html import html_lines
-from scrapy_simhash.cli.comparison_text import lines
-from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.cli.input import STDIN
-from scrapy_simhash.cli.output import check_outputs, opened
-from scrapy_simhash.cli.page_source import URLS, read_page
-from scrapy_simhash.cli.settings import add_settings, config_of, given_settings
+from scrapy_simhash.cli.options import add_settings, blocks_for, config_of, given_settings
+from scrapy_simhash.cli.progress import encodable
+from scrapy_simhash.cli.streams import STDIN, Failed, Refused, check_outputs, failing, open_input, open_output
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
+from scrapy_simhash.page.text import Document
+from scrapy_simhash.view.comparison import URLS, Page, Source, comparison, read
+from scrapy_simhash.view.side_by_side import html_lines, lines
 
-EXAMPLE = """\
-$ scrapy-simhash compare page.html other.html
-near-duplicates: distance 4, similarity 0.96, titles: equal; decided by all
-text, which needs 0.8
-...
-they would not be near-duplicates with SIMHASH_MIN_SIMILARITY = 0.961
-...
-"""
-
+#: Seconds without an answer after which a URL is given up.
+PATIENCE = 30
 #: Columns where the output is no terminal.
 COLUMNS = 80
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def read_page(name: str) -> Source:
+    """Return the page that *name* means: a URL that begins with http, a file, or standard input for ``-``.
+
+    Raises Failed if it cannot be had.
+    """
+    if name.startswith(URLS):
+        return _fetched(name)
+    with open_input(name) as given, failing(f"read {given.source}"):
+        return Source(given.name, given.stream.read())
+
+
+def _fetched(url: str) -> Source:
+    # Only here, as it takes longer to import than a file takes to read.
+    from http.client import HTTPException
+    from urllib.request import Request, urlopen
+
+    try:
+        with urlopen(Request(url, headers={"User-Agent": "scrapy-simhash"}), timeout=PATIENCE) as response:
+            headers = response.headers
+            return Source(url, response.read(), headers["Content-Type"], headers["Content-Language"])
+    # Of these HTTPException alone is no OSError: an answer that is no HTTP.
+    except (OSError, HTTPException, ValueError) as error:
+        raise Failed(f"cannot fetch {url}: {error}") from error
+
+
+def add_compare(parser: ArgumentParser) -> None:
     """Add which pages, by which settings, and what is written."""
     for name, which in (("a", "first"), ("b", "second")):
         parser.add_argument(
@@ -59,7 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
-def run(options: Namespace) -> int:
+def run_compare(options: Namespace) -> int:
     """Compare two pages, and return 0 whatever the verdict."""
     if options.a == options.b == STDIN:
         raise Refused("only one of the pages can be standard input")
@@ -68,7 +84,7 @@ def run(options: Namespace) -> int:
     check_outputs({"html": options.html}, [options.a, options.b, options.store])
     facts = _of_store(options) if options.store is not None else _of_sources(options)
     if options.html is not None:
-        with opened(options.html) as output:
+        with open_output(options.html) as output:
             output.write(html_lines(facts))
         return 0
     if options.json:
@@ -76,44 +92,47 @@ def run(options: Namespace) -> int:
         return 0
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size((COLUMNS, 24)).columns if is_terminal else COLUMNS
-    text = "\n".join(lines(facts, max(width, 20), is_terminal and "NO_COLOR" not in os.environ))
-    # Not every sign of a page can be written everywhere.
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    text = lines(facts, max(width, 20), is_terminal and "NO_COLOR" not in os.environ)
+    print(encodable("\n".join(line.rstrip() for line in text), sys.stdout))
     return 0
 
 
 def _of_sources(options: Namespace) -> dict[str, Any]:
     if options.project is not None:
-        fingerprinter = PageFingerprinter(options.project.config)
+        config = options.project.config
     else:
         given = given_settings(options)
         # No index is made: any distance will do, without the blocks that a crawl needs for it.
         name = setting_name("max_distance")
         distance = given.get(name, "")
-        held: Mapping[str, Any] = {}
-        if distance.isdecimal():
-            # Only here: stores and what they need take as long to import as the rest.
-            from scrapy_simhash.cli.postings import blocks_for
-
-            held = blocks_for({name: int(distance)})
-        fingerprinter = PageFingerprinter(config_of(given, held))
+        config = config_of(given, blocks_for({name: int(distance)}) if distance.isdecimal() else {})
+    fingerprinter = PageFingerprinter(config)
     a, b = (read(read_page(name), fingerprinter) for name in (options.a, options.b))
     return comparison(a, b, fingerprinter)
 
 
 def _of_store(options: Namespace) -> dict[str, Any]:
-    # Only here: Scrapy takes longer to import than two pages to compare.
-    from scrapy_simhash.cli.stored_page import stored_pages
+    # Only here: stores and what they need take as long to import as the rest.
+    from scrapy_simhash.cli.places import key_function, place_of
+    from scrapy_simhash.cli.profile import keeper, load
 
-    with stored_pages(options) as stored:
+    place = place_of(options.store, options)
+    host = (options.host or "").lower()
+    with place.reading() as store:
         # In a project --set is an option of all commands.
         given = {} if options.project is not None else given_settings(options)
-        fingerprinter = PageFingerprinter(config_of(given, stored.settings))
-        host = (options.host or "").lower()
-        site = stored.site(host) if host else None
-        a, b = (
-            stored.page(name) if name.startswith(URLS) else read(read_page(name), fingerprinter, host, site)
-            for name in (options.a, options.b)
-        )
-    return comparison(a, b, fingerprinter)
+        settings = store.header.settings
+        fingerprinter = PageFingerprinter(config_of(given, {**settings, **blocks_for(settings)}))
+        site = load(keeper(store, place), host, place) if host else None
+
+        def page(name: str) -> Page:
+            if not name.startswith(URLS):
+                return read(read_page(name), fingerprinter, host, site)
+            found = store.get(key_function(place, options)(name))
+            if found is None:
+                raise Failed(f"{place.shown} has no page {name!r}")
+            posting = found.posting
+            reading = Reading(None if posting.is_short else posting.fingerprint, posting.text_hash)
+            return Page(name, Document("", None, (), ()), reading, [], Counter(), is_stored=True)
+
+        return comparison(page(options.a), page(options.b), fingerprinter)

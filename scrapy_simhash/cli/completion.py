@@ -11,11 +11,6 @@ from typing import NamedTuple
 
 from scrapy_simhash.cli.commands import COMMANDS, PROGRAM, make_parser
 
-EXAMPLE = """\
-$ scrapy-simhash completion bash > ~/.local/share/bash-completion/completions/scrapy-simhash
-"""
-
-
 #: What stands for a value that is a file, or may be one.
 FILES = ("FILE", "PAGE", "PLACE", "INTO", "FROM")
 
@@ -36,12 +31,12 @@ class Option(NamedTuple):
         return self.value in FILES
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_completion(parser: ArgumentParser) -> None:
     """Add which shell."""
     parser.add_argument("shell", choices=tuple(SHELLS), help="the shell that is to complete")
 
 
-def run(options: Namespace) -> int:
+def run_completion(options: Namespace) -> int:
     """Print the script for a shell, and return 0."""
     print("\n".join(SHELLS[options.shell](options_of_commands())))
     return 0

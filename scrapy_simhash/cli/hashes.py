@@ -19,9 +19,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import BinaryIO
 
-from scrapy_simhash.cli.failures import Refused, failing
-from scrapy_simhash.cli.input import BYTE_ORDER_MARK, opened
 from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, Refused, failing, open_input
 
 #: Bytes read at once. Larger ones are no faster, and their lines no longer fit the cache.
 CHUNK = 1 << 18
@@ -47,7 +46,7 @@ def read_hashes(path: str, progress: Progress, is_hex: bool = False) -> array[in
 
     Raises Refused for the first line that is something else, with its number, and Failed if the file cannot be read.
     """
-    with opened(path, buffering=0) as given, failing(f"read {given.source}"):
+    with open_input(path, buffering=0) as given, failing(f"read {given.source}"):
         return parse(given.stream, given.name, progress.counting("reading", given.share), is_hex)
 
 
@@ -62,7 +61,7 @@ def parse(
     >>> parse(BytesIO(b"1\n2.5\n"), "example")
     Traceback (most recent call last):
         ...
-    scrapy_simhash.cli.failures.Refused: example:2: '2.5' is neither a decimal number nor one like 0xff
+    scrapy_simhash.cli.streams.Refused: example:2: '2.5' is neither a decimal number nor one like 0xff
     """
     values = array("Q")
     for first_line, lines in _whole_lines(stream):

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from scrapy_simhash.cli.damage import left_out
-from scrapy_simhash.cli.failures import FAILED, Refused
-from scrapy_simhash.cli.places import FilePlace, Place, add_place, place_of
-from scrapy_simhash.cli.progress import Progress, of, say
-from scrapy_simhash.cli.walk import walk
-from scrapy_simhash.store import Audited, Run, Store
+from scrapy_simhash.cli.places import FilePlace, Place, add_place, left_out, place_of
+from scrapy_simhash.cli.progress import Progress, of, show
+from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.cli.streams import FAILED, Refused
+from scrapy_simhash.store import Run, Store
 from scrapy_simhash.times import written
-
-EXAMPLE = """\
-$ scrapy-simhash info news.sqlite
-news.sqlite (sqlite, ... bytes)
-pages             3
-fingerprints      2
-clusters          1
-near-duplicates   1
-...
-"""
 
 #: Clusters that are shown, the largest first.
 SHOWN_CLUSTERS = 5
@@ -33,7 +21,7 @@ SHOWN_CLUSTERS = 5
 SHOWN_RUNS = 10
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_info(parser: ArgumentParser) -> None:
     """Add which store."""
     add_place(parser)
     parser.add_argument(
@@ -44,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
-def run(options: Namespace) -> int:
+def run_info(options: Namespace) -> int:
     """Print what is known about a store, or what of it is damaged; return 0, or FAILED if anything is."""
     place = place_of(options.place, options)
     with Progress(sys.stderr) as progress, place.reading() as store:
@@ -53,9 +41,7 @@ def run(options: Namespace) -> int:
         else:
             facts = survey(place, store, progress.counting("counting", of(len(store))))
         status = FAILED if options.check and facts["damaged"] else left_out(place, store)
-    shown_as = _lines_of_check if options.check else _lines
-    text = json.dumps(facts, indent=2) if options.json else "\n".join(shown_as(facts))
-    say(text, sys.stdout)
+    show(facts, (_lines_of_check if options.check else _lines)(facts), options.json)
     return status
 
 
@@ -64,10 +50,10 @@ def check(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, 
 
     Raises Refused for a store that cannot tell.
     """
-    if not isinstance(store, Audited):
+    audit = getattr(store, "audit", None)
+    if audit is None:
         raise Refused(f"{place.shown} cannot be checked: stores in an SQLite file and in Redis can")
-    damaged = store.audit(tell)
-    return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": damaged}
+    return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": audit(tell)}
 
 
 def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:

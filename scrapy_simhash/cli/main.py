@@ -18,7 +18,7 @@ from types import FrameType
 from typing import NoReturn
 
 from scrapy_simhash.cli.commands import PROGRAM, make_parser
-from scrapy_simhash.cli.failures import FAILED, REFUSED, Refused, failing
+from scrapy_simhash.cli.streams import FAILED, REFUSED, Refused, failing
 from scrapy_simhash.exceptions import KindError, SettingError, StoreError, StoreMismatch
 
 #: A shell's status of a program that a signal ended is this and the number of the signal.

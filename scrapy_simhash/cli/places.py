@@ -9,6 +9,7 @@ Whatever it is, it is opened as a `Store` whose methods wait, so that no command
 
 from __future__ import annotations
 
+import logging
 import os
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
@@ -19,16 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from scrapy_simhash.cli.blocking import BlockingSites, BlockingStore
-from scrapy_simhash.cli.failures import Failed, Refused, failing
-from scrapy_simhash.cli.input import BYTE_ORDER_MARK
-from scrapy_simhash.cli.interrupts import HeldBack
+from scrapy_simhash.cli.progress import warn
+from scrapy_simhash.cli.stores import HeldBack, blocking
+from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Failed, Refused, failing
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
-from scrapy_simhash.store import AsyncStore, Header, SharesSites, Store
+from scrapy_simhash.store import AsyncStore, Header, Store, damage
 from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.redis import Server, Servers
+
 
 REDIS_URLS = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+cluster://")
 
@@ -123,8 +125,6 @@ class FilePlace(Place):
 
     def check(self, may_be_new: bool = False) -> None:
         """See above."""
-        from scrapy_simhash.store.sqlite import is_database
-
         if not may_be_new and not self.path.exists():
             raise Failed(f"no such store: {self.shown}")
         if self.path.is_dir():
@@ -144,8 +144,6 @@ class FilePlace(Place):
         A pipe, which shows its beginning only once, can be nothing else. What may be a store is not opened here: that
         would cost SQLite its locks on it, if it is open in this process.
         """
-        from scrapy_simhash.store.sqlite import is_database
-
         with failing(f"read {self.path}"):
             if not self.path.is_file():
                 return self.path.exists() and not self.path.is_dir()
@@ -156,8 +154,6 @@ class FilePlace(Place):
 
     def header(self) -> Header | None:
         """See above; whatever the size of the store, at once."""
-        from scrapy_simhash.store.sqlite import header_at
-
         with suppress(Failed, StoreError):
             self.check()
             return header_at(self.path)
@@ -165,8 +161,6 @@ class FilePlace(Place):
 
     def open(self, header: Header | None) -> Store:
         """See above."""
-        from scrapy_simhash.store.sqlite import SqliteStore
-
         if header is None:
             return SqliteStore(self.path, read_only=True)
         return SqliteStore(self.path, header, self._blocks)
@@ -246,6 +240,49 @@ def place_of(name: str | None, options: Namespace) -> Place:
     return FilePlace(Path(name))
 
 
+def is_store(name: str, options: Namespace) -> bool:
+    """Tell whether *name* means a store, and not a file of something else. Raises Failed if that cannot be read."""
+    path = Path(name)
+    if path.is_file():
+        with failing(f"read {name}"):
+            return path.stat().st_size > 0 and is_database(path)
+    return name.startswith(REDIS_URLS) or (options.project is not None and options.project.has(name))
+
+
+def header_at_place(place: Place, options: Namespace) -> Header | None:
+    """Return the header of the store at *place*, or the one that the project makes it with; None if none is known."""
+    header: Header | None = place.header() or (options.project and options.project.header_for(place))
+    return header
+
+
+def header_to_change(place: Place, options: Namespace) -> Header:
+    """Return the same of a store that is to be changed. Raises Failed, or StoreError, if there is none."""
+    header = header_at_place(place, options)
+    if header is None:
+        # Says why, if it cannot be opened.
+        with place.reading() as store:
+            header = store.header
+    return header
+
+
+def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
+    """Return the function of a URL by whose key a crawl knows its page; it raises Refused for what is no URL."""
+    # Scrapy takes longer to import than all else here.
+    from scrapy import Request
+    from scrapy.utils.request import fingerprint
+
+    key_of = options.project.key_of(place) if options.project is not None else fingerprint
+
+    def key(url: str) -> bytes:
+        try:
+            found: bytes = key_of(Request(url))
+        except ValueError as error:
+            raise Refused(f"{url!r} is not a URL: {error}") from None
+        return found
+
+    return key
+
+
 @contextmanager
 def _waiting(open_store: Callable[[], Store | AsyncStore]) -> Iterator[Store]:
     """Open a store as one whose methods wait; closing it is up to whoever uses it."""
@@ -255,8 +292,23 @@ def _waiting(open_store: Callable[[], Store | AsyncStore]) -> Iterator[Store]:
         return
     loop, interrupts = new_event_loop(), HeldBack()
     try:
-        kind = BlockingSites if isinstance(store, SharesSites) else BlockingStore
-        yield kind(store, loop, interrupts)
+        yield blocking(store, loop, interrupts)
     finally:
         interrupts.release()
         loop.close()
+
+
+# One warning, and not what a crawl writes into its log: a line for each.
+logging.getLogger(damage.__name__).addHandler(logging.NullHandler())
+
+
+def left_out(place: Place, store: Store) -> int:
+    """Warn of damaged records of *store* that were left out, and return the exit status: FAILED if there are any."""
+    found: damage.Damage | None = getattr(store, "damage", None)
+    if not found:
+        return 0
+    warn(
+        f"{place.shown}: damaged records were left out: {len(found):,} ({found.named[0]}"
+        f"{', ...' if len(found) > 1 else ''}); scrapy-simhash info --check names them"
+    )
+    return FAILED

@@ -1,6 +1,7 @@
 """Postings as lines of text, which ``export`` writes and ``import`` reads: ``docs/reference/export-format.rst``.
 
-The first line says what the fingerprints were made and compared by; each further line is one posting::
+The first line says what the fingerprints were made and compared by; each further line is one posting, or what was
+learned about a site::
 
     {"format": "scrapy-simhash postings", "version": 2, "scheme": "web-2", "width": 64, ..., "settings": {...}}
     {"key": "5a...", "url": "https://example.com/ferry", "scope": "", "value": "41f1...", "sketch": "xL...", ...}
@@ -15,17 +16,19 @@ import re
 from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
-from scrapy_simhash.cli.failures import Refused, failing
-from scrapy_simhash.cli.input import Input
+from scrapy_simhash.cli.options import blocks_for
+from scrapy_simhash.cli.profile import profile_in, values
 from scrapy_simhash.cli.progress import warn
-from scrapy_simhash.cli.site_lines import NAME, Site, parsed_site
-from scrapy_simhash.config import Config, setting_name
+from scrapy_simhash.cli.streams import Input, Refused, failing
+from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.observers import url_rules
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
-from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.candidates import BLOCKS
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.store import Header, KeepsSites, Posting, Store
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
@@ -36,7 +39,7 @@ LONGEST = 1 << 20
 LONGEST_NAME = 0xFFFF
 
 #: Names in the line of a posting. What is in ``duplicate_of`` an import finds out by itself.
-_KNOWN = frozenset(
+_KNOWN_NAMES = frozenset(
     (
         "key",
         "url",
@@ -134,17 +137,6 @@ def parsed_header(text: str) -> Header:
     return header
 
 
-def blocks_for(settings: Mapping[str, object]) -> dict[str, int]:
-    """Return ``SIMHASH_BLOCKS`` for the *settings* of a header, which has none: any above the distance will do.
-
-    >>> from scrapy_simhash.judge.rule import ClassicRule
-    >>> blocks_for(Header(rule=ClassicRule(9)).settings), blocks_for(Header().settings)
-    ({'SIMHASH_BLOCKS': 10}, {})
-    """
-    distance = settings.get(setting_name("max_distance"))
-    return {setting_name("blocks"): max(BLOCKS, distance + 1)} if isinstance(distance, int) else {}
-
-
 def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
     """Return the posting in a line. Raises ValueError, which says what is wrong.
 
@@ -160,7 +152,7 @@ def parsed_posting(text: str, unknown: Counter[str] | None = None) -> Posting:
     """
     line = _object(text)
     if unknown is not None:
-        unknown.update(line.keys() - _KNOWN)
+        unknown.update(line.keys() - _KNOWN_NAMES)
     key, url, scope = _field(line, "key", _key), _field(line, "url", _text), _field(line, "scope", _scope)
     value = _field(line, "value", _value)
     sketch, own = _field(line, "sketch", _sketch, b""), _field(line, "own", _own, b"")
@@ -324,3 +316,88 @@ def _seen(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return value
     return parsed(value)
+
+
+#: The name in a line by which it is told from a posting; its value is the host.
+NAME = "site"
+#: The names in a line with URL rules: the rules with their evidence, and in which groups of URLs pages differed.
+_RULES, _WRONG = "url_rules", "wrong"
+
+
+class Site(NamedTuple):
+    """A host, and what was learned about it: a profile, or URL rules as a store keeps them."""
+
+    host: str
+    learned: SiteProfile | bytes
+
+    @property
+    def place(self) -> str:
+        """The name under which a store keeps it."""
+        return url_rules.place_of_site(self.host) if isinstance(self.learned, bytes) else self.host
+
+    def joined(self, kept: bytes | None) -> bytes | None:
+        """Return what a store that has *kept* some keeps once it has learned this too; None if nothing changes."""
+        if isinstance(self.learned, bytes):
+            return url_rules.joined(kept, self.learned)
+        return _joined_profile(kept, self.learned)
+
+
+def sites_of(store: Store) -> Iterator[Site]:
+    """Yield what *store* has learned about sites, if it keeps such. Damaged ones are learned anew: left out."""
+    if isinstance(store, KeepsSites):
+        for place, data in store.sites():
+            with suppress(ValueError):
+                if (host := url_rules.site_at(place)) is None:
+                    yield Site(place, SiteProfile.from_bytes(data))
+                elif url_rules.parsed(data):
+                    yield Site(host, data)
+
+
+def site_line(site: Site) -> str:
+    """Return the line of a site in an export."""
+    if isinstance(site.learned, bytes):
+        kept = url_rules.parsed(site.learned)
+        return f"{json.dumps({NAME: site.host, _RULES: kept['rules'], _WRONG: kept['wrong']})}\n"
+    line = {NAME: site.host, **values(site.learned), "pinned": site.learned.is_pinned}
+    return f"{json.dumps(line)}\n"
+
+
+def parsed_site(line: Mapping[str, Any]) -> Site:
+    """Return the profile or the URL rules in a line. Raises ValueError, which says what is wrong.
+
+    >>> parsed_site(json.loads(site_line(Site("example.com", SiteProfile())))).host
+    'example.com'
+    """
+    host = line[NAME]
+    if not isinstance(host, str):
+        raise ValueError(f"has a wrong value in {NAME!r}: it is not a string")
+    if _RULES in line:
+        try:
+            # Which groups of URLs bring nothing new is no rule for other crawls.
+            data = url_rules.packed(line[_RULES], line.get(_WRONG, {}), {})
+            url_rules.parsed(data)
+        except ValueError as error:
+            raise ValueError(f"has wrong URL rules: {error}") from error
+        return Site(host, data)
+    profile = profile_in(line, "has a wrong profile")
+    profile.is_pinned = line.get("pinned") is True
+    return Site(host, profile)
+
+
+def _joined_profile(kept: bytes | None, profile: SiteProfile) -> bytes | None:
+    """Return what a store keeps of a host once it has learned what is in *profile*; None if that changes nothing.
+
+    It counts subjects of pages, whoever met them, so that the same profile again adds nothing. A pinned one in the
+    store stays as it is; a pinned one that comes takes its place.
+    """
+    own = SiteProfile()
+    if kept is not None:
+        # A damaged profile is learned anew.
+        with suppress(ValueError):
+            own = SiteProfile.from_bytes(kept)
+    if own.is_pinned:
+        return None
+    before = own.subject_bits, sorted(own.pieces())
+    own.join(profile.to_bytes())
+    is_same = not own.is_pinned and before == (own.subject_bits, sorted(own.pieces()))
+    return None if is_same and kept is not None else own.to_bytes()

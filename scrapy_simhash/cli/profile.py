@@ -1,36 +1,28 @@
-"""Show what was learned about the sites of a store: which hosts, and how much of their pages is the site's text.
-
-Or export the profile of a host, import it, pin it.
-"""
+"""Show what was learned about the sites of a store, or export, import or pin the profile of a host."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scrapy_simhash.cli.explanation import shown
-from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.cli.places import add_place, place_of
-from scrapy_simhash.cli.profile_change import change, export, keeper, load, profile_of, profiles_in
-from scrapy_simhash.cli.progress import Progress, say
+from scrapy_simhash.cli.places import Place, add_place, header_to_change, place_of
+from scrapy_simhash.cli.progress import Progress, show
+from scrapy_simhash.cli.streams import Failed, Input, Refused, failing, open_input, open_output
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
-from scrapy_simhash.times import written
-
-EXAMPLE = """\
-$ scrapy-simhash profile news.sqlite
-host           pages  subjects  pieces  known
-example.com        3         1       0  no
-"""
+from scrapy_simhash.page.site.profile import BUCKET, LEAST_SUBJECTS, MOST_BUCKETS
+from scrapy_simhash.store import KeepsSites, Store
+from scrapy_simhash.times import parsed, written
+from scrapy_simhash.view.words import shown
 
 #: By how many subjects the pieces of a site are counted: from each of these on.
 STEPS = (48, 24, 12, LEAST_SUBJECTS)
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_profile(parser: ArgumentParser) -> None:
     """Add which store, which host, and what is done with its profile."""
     add_place(parser)
     parser.add_argument("host", metavar="HOST", nargs="?", help="show this host instead of a list of all")
@@ -53,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
-def run(options: Namespace) -> int:
+def run_profile(options: Namespace) -> int:
     """Print the profiles of a store, or one of them, or do with it what is asked for, and return 0."""
     place = place_of(options.place, options)
     host = options.host and options.host.lower()
@@ -61,25 +53,26 @@ def run(options: Namespace) -> int:
     if (is_change or options.export is not None) and host is None:
         raise Refused("--export, --import, --pin and --unpin need a HOST")
     if options.export is not None:
-        export(place, host, options.export)
+        export_profile(place, host, options.export)
         return 0
     if is_change:
-        change(place, host, options)
+        change_profile(place, host, options)
     with Progress(sys.stderr) as progress, place.reading() as store:
         sites = keeper(store, place)
         if host is None:
             hosts: list[dict[str, Any]] = []
             tell = progress.counting("reading hosts")
-            for name, data in profiles_in(sites):
-                hosts.append(_host(name, profile_of(name, data, place)))
-                tell(len(hosts))
+            for name, data in sites.sites():
+                # What else a store keeps of hosts has a space in its name.
+                if " " not in name:
+                    hosts.append(_host(name, profile_of(name, data, place)))
+                    tell(len(hosts))
             facts: dict[str, Any] = {"hosts": hosts}
             lines = _table(hosts)
         else:
             facts = _one_host(host, load(sites, host, place))
             lines = _lines(facts)
-    text = json.dumps(facts, indent=2) if options.json else "\n".join(lines)
-    say(text, sys.stdout)
+    show(facts, lines, options.json)
     return 0
 
 
@@ -105,16 +98,9 @@ def _table(hosts: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _one_host(host: str, profile: SiteProfile) -> dict[str, Any]:
-    facts = _host(host, profile)
-    facts["known_pieces"] = [
-        {"key": f"{key:016x}", "subjects": count} for key, count in sorted(profile.known(), key=_most_first)
-    ]
-    return facts
-
-
-def _most_first(piece: tuple[int, int]) -> tuple[int, int]:
-    key, subjects = piece
-    return -subjects, key
+    known = sorted(profile.known(), key=lambda piece: (-piece[1], piece[0]))
+    pieces = [{"key": f"{key:016x}", "subjects": count} for key, count in known]
+    return {**_host(host, profile), "known_pieces": pieces}
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -129,3 +115,140 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         if number := sum(least <= count < highest for count in counts):
             yield f"  on pages of {least} to {highest - 1} subjects: {number:,}"
         highest = least
+
+
+def keeper(store: Store, place: Place) -> KeepsSites:
+    """Return *store* as one that keeps profiles. Raises Refused if it keeps none."""
+    if not isinstance(store, KeepsSites):
+        raise Refused(f"{place.shown} keeps no site profiles: stores in an SQLite file and in Redis do")
+    return store
+
+
+def profile_of(host: str, data: bytes, place: Place) -> SiteProfile:
+    """Return the profile of *host* that the store has as *data*. Raises Failed if it is damaged."""
+    try:
+        return SiteProfile.from_bytes(data)
+    except ValueError as error:
+        raise Failed(f"{place.shown}: the profile of {shown(host)} is damaged: {error}") from error
+
+
+def load(store: KeepsSites, host: str, place: Place) -> SiteProfile:
+    """Return the profile of *host*. Raises Failed if there is none, or if it is damaged."""
+    data = store.load_site(host)
+    if data is None:
+        raise Failed(f"{place.shown} has no profile of {shown(host)}; without HOST, profile lists all hosts")
+    return profile_of(host, data, place)
+
+
+def export_profile(place: Place, host: str, path: str) -> None:
+    """Write the profile of *host* to the file at *path*."""
+    with place.reading() as store:
+        profile, scheme = load(keeper(store, place), host, place), store.header.scheme
+    with open_output(path) as file:
+        file.write(file_lines(host, profile, scheme))
+
+
+def change_profile(place: Place, host: str, options: Namespace) -> None:
+    """Import the profile of *host*, pin it or unpin it, in a run of the store, which a project may have to make."""
+    header = header_to_change(place, options)
+    profile = None
+    if options.import_ is not None:
+        with open_input(options.import_) as given:
+            profile = read_profile(given, header.scheme)
+    if profile is None or place.exists():
+        # Before a run begins.
+        with place.reading() as store:
+            sites = keeper(store, place)
+            if profile is None:
+                load(sites, host, place)
+    with place.claiming(header, "profile") as store:
+        sites = keeper(store, place)
+        profile = profile or load(sites, host, place)
+        profile.is_pinned = options.pin
+        sites.keep_sites([(host, profile.to_bytes())])
+
+
+PROFILE_KIND = "scrapy-simhash site profile"
+PROFILE_VERSION = 1
+#: A profile has no more pieces; a file of these has some 180 KB.
+MOST_PIECES = BUCKET * MOST_BUCKETS
+MOST_PROFILE_BYTES = 1_000_000
+_HEX = re.compile("[0-9a-f]{16}")
+_MOST = 2**32 - 1
+
+
+def file_lines(host: str, profile: SiteProfile, scheme: str) -> Iterator[str]:
+    """Yield the lines of the file. Whether the profile is pinned belongs to the store, and is not in there."""
+    facts = {
+        "kind": PROFILE_KIND,
+        "version": PROFILE_VERSION,
+        "scheme": scheme,
+        "host": host,
+        **values(profile),
+    }
+    yield json.dumps(facts, indent=1) + "\n"
+
+
+def values(profile: SiteProfile) -> dict[str, Any]:
+    """Return what was learned, as JSON has it."""
+    return {
+        "pages": profile.pages,
+        "since": written(profile.since) if profile.since else None,
+        "subjects": f"{profile.subject_bits:016x}",
+        "pieces": {f"{key:016x}": f"{subjects:016x}" for key, subjects in profile.pieces()},
+    }
+
+
+def read_profile(given: Input, scheme: str) -> SiteProfile:
+    """Return the profile in a file, for a store with fingerprints of *scheme*.
+
+    Raises Refused for anything else than lines() has written, Failed if it cannot be read.
+    """
+    with failing(f"read {given.source}"):
+        data = given.stream.read(MOST_PROFILE_BYTES + 1)
+    if len(data) > MOST_PROFILE_BYTES:
+        raise Refused(f"{given.name} is no profile: it has more than {MOST_PROFILE_BYTES:,} bytes")
+    try:
+        facts = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{given.name} is no profile: it is not JSON ({error})") from error
+    if not isinstance(facts, dict) or facts.get("kind") != PROFILE_KIND:
+        raise Refused(f'{given.name} is no profile: it has no "kind": "{PROFILE_KIND}"')
+    if facts.get("version") != PROFILE_VERSION:
+        raise Refused(
+            f"{given.name} has version {facts.get('version')!r} of a profile; this program reads {PROFILE_VERSION}"
+        )
+    if facts.get("scheme") != scheme:
+        raise Refused(
+            f"{given.name} was made with the scheme {facts.get('scheme')!r}, and the store has {scheme!r}: crawl some"
+            " pages of the host again with this version"
+        )
+    return profile_in(facts, given.name)
+
+
+def profile_in(facts: Mapping[str, Any], name: str) -> SiteProfile:
+    """Return the profile that values() gave. Raises Refused, which names *name*, for anything else."""
+
+    def bits(key: str, value: object) -> int:
+        if not isinstance(value, str) or not _HEX.fullmatch(value):
+            raise Refused(f"{name}: {key} must be 16 hexadecimal digits, got {value!r}")
+        return int(value, 16)
+
+    subjects = bits('"subjects"', facts.get("subjects"))
+    noted = facts.get("pieces")
+    if not isinstance(noted, dict) or len(noted) > MOST_PIECES:
+        raise Refused(f'{name}: "pieces" must be an object with at most {MOST_PIECES:,} keys')
+    found = [(bits("a piece", key), bits(f"piece {key}", value)) for key, value in noted.items()]
+    for key, of_piece in found:
+        if not of_piece or of_piece & ~subjects:
+            raise Refused(f'{name}: piece {key:016x} must have one of the "subjects" or more, and no others')
+    profile = SiteProfile.of_pieces(subjects, found)
+    pages, since = facts.get("pages"), facts.get("since")
+    if type(pages) is not int or not 0 <= pages <= _MOST:
+        raise Refused(f'{name}: "pages" must be a whole number from 0 to {_MOST}, got {pages!r}')
+    try:
+        profile.since = 0 if since is None else parsed(since)
+    except ValueError as error:
+        raise Refused(f'{name}: "since" {error}, got {since!r}') from error
+    profile.pages = pages
+    return profile

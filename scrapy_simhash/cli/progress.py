@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from threading import RLock
 from types import TracebackType
@@ -27,13 +28,30 @@ _running: Progress | None = None
 
 
 def say(text: str, stream: TextIO) -> None:
-    """Write lines of text to *stream*, whatever a site or the name of a file has put there: nothing moves a cursor.
+    """Write lines of text to *stream*; whatever a site or the name of a file put there, nothing moves a cursor."""
+    print(encodable("\n".join(map(printable, text.split("\n"))), stream), file=stream)
 
-    What the stream has no sign for is written as its number.
-    """
+
+def encodable(text: str, stream: TextIO) -> str:
+    """Return *text* with the number of each sign that *stream* cannot write."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    lines = "\n".join(map(printable, text.split("\n")))
-    print(lines.encode(encoding, "backslashreplace").decode(encoding), file=stream)
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def show(facts: Mapping[str, Any], lines: Iterable[str], is_json: bool) -> None:
+    """Write *facts* to standard output as JSON, or else as *lines*."""
+    say(json.dumps(facts, indent=2) if is_json else "\n".join(lines), sys.stdout)
+
+
+def told(facts: Mapping[str, int], is_json: bool) -> str:
+    """Return *facts* in a line, or as a JSON object.
+
+    >>> told({"postings": 3_000, "new": 2_999, "near_duplicates": 1}, is_json=False)
+    'postings: 3,000, new: 2,999, near-duplicates: 1'
+    """
+    if is_json:
+        return json.dumps(facts)
+    return ", ".join(f"{name.replace('_', '-')}: {number:,}" for name, number in facts.items())
 
 
 def warn(message: str) -> None:

@@ -12,8 +12,8 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from scrapy_simhash.cli.failures import Refused
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
+from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.store_factory import DEFAULT_SERVER, kind_of_store, open_store, sqlite_path
 from scrapy_simhash.detector import header_for

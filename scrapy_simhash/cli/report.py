@@ -8,22 +8,27 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-from scrapy_simhash.cli.explanation import explained, shown
-from scrapy_simhash.cli.failures import Failed, Refused, failing
-from scrapy_simhash.cli.input import STDIN, Input, opened
-from scrapy_simhash.cli.output import check_outputs
-from scrapy_simhash.cli.output import opened as opened_to_write
-from scrapy_simhash.cli.progress import Progress, of, say
+from scrapy_simhash.cli.places import is_store, left_out, place_of
+from scrapy_simhash.cli.progress import Progress, of, show
+from scrapy_simhash.cli.rules import nearly_proven, rules_in
+from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.cli.streams import (
+    STDIN,
+    Failed,
+    Input,
+    Refused,
+    check_outputs,
+    failing,
+    open_input,
+    open_output,
+)
+from scrapy_simhash.store import KeepsSites, ListsPages, Page, Store
+from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import COUNTED, Overview
-from scrapy_simhash.view.web import ascii_lines, overview_lines
-
-EXAMPLE = """\
-$ scrapy-simhash report report.jsonl --url https://example.com/print/ferry
-https://example.com/print/ferry repeats https://example.com/ferry, ...
-"""
+from scrapy_simhash.view.overview_page import overview_lines
+from scrapy_simhash.view.words import explained, shown
 
 #: Clusters that a summary in words shows, the largest first.
 SHOWN_CLUSTERS = 10
@@ -33,7 +38,7 @@ NAMED_LINES = 10
 _TEXTS = ("reason", "duplicate_of", "elsewhere", "preferred", "action", "exemption", "last_seen", "time")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_report(parser: ArgumentParser) -> None:
     """Add which report or store, and what is asked of it."""
     parser.add_argument(
         "file",
@@ -50,45 +55,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write a JSON object")
 
 
-def run(options: Namespace) -> int:
+def run_report(options: Namespace) -> int:
     """Write what the report or the store says, and return 0, or FAILED if records of the store are damaged."""
     if options.url is not None and options.html is not None:
         raise Refused("--html shows all pages, --url explains one: use one of the two")
     check_outputs({"html": options.html}, [options.file])
-    if options.file != STDIN and _is_store(options):
+    if options.file != STDIN and is_store(options.file, options):
         return _run_on_store(options)
-    with Progress(sys.stderr) as progress, opened(options.file) as given:
+    with Progress(sys.stderr) as progress, open_input(options.file) as given:
         lines = Lines(given, progress.counting("reading", given.share))
         if options.url is None:
             _write(survey(lines, "report", lines.name, lines), options)
             return 0
         facts = history(lines, options.url)
-    say(json.dumps(facts, indent=2) if options.json else "\n".join(_story(facts)), sys.stdout)
+    show(facts, _story(facts), options.json)
     return 0
 
 
-def _is_store(options: Namespace) -> bool:
-    """Tell whether a store is meant, and not the file of a report."""
-    # Only here: what stores need takes longer to import than a report to read.
-    from scrapy_simhash.cli.places import REDIS_URLS
-    from scrapy_simhash.store.sqlite import is_database
-
-    path = Path(options.file)
-    if path.is_file():
-        with failing(f"read {options.file}"):
-            return path.stat().st_size > 0 and is_database(path)
-    return options.file.startswith(REDIS_URLS) or (
-        options.project is not None and options.project.has(options.file)
-    )
-
-
 def _run_on_store(options: Namespace) -> int:
-    from scrapy_simhash.cli.damage import left_out
-    from scrapy_simhash.cli.places import place_of
-    from scrapy_simhash.cli.rules import nearly_proven, rules_in
-    from scrapy_simhash.cli.stored_lines import stored_lines
-    from scrapy_simhash.store import KeepsSites
-
     place = place_of(options.file, options)
     check_outputs({"html": options.html}, [place.identity])
     if options.url is not None:
@@ -105,10 +89,10 @@ def _run_on_store(options: Namespace) -> int:
 
 def _write(facts: Mapping[str, Any], options: Namespace) -> None:
     if options.html is not None:
-        with opened_to_write(options.html) as output:
+        with open_output(options.html) as output:
             output.write(ascii_lines(overview_lines(facts)))
         return
-    say(json.dumps(facts, indent=2) if options.json else "\n".join(_summary(facts)), sys.stdout)
+    show(facts, _summary(facts), options.json)
 
 
 class Lines:
@@ -234,3 +218,25 @@ def _bad(facts: Mapping[str, Any]) -> Iterator[str]:
     if bad["count"]:
         more = ", ..." if bad["count"] > len(bad["lines"]) else ""
         yield f"unreadable lines  {bad['count']:,} (line {', '.join(map(str, bad['lines']))}{more})"
+
+
+def stored_lines(store: Store, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+    """Yield a line for each page, by its latest visit; *tell* hears how many pages were read so far.
+
+    The time is in seconds of Unix time.
+    """
+    for number, page in enumerate(_pages(store), 1):
+        tell(number)
+        yield {
+            "url": page.posting.url,
+            "status": "new" if page.original is None else "near_duplicate",
+            "duplicate_of": page.original,
+            "cluster": page.cluster,
+            "time": page.posting.seen,
+        }
+
+
+def _pages(store: Store) -> Iterator[Page]:
+    if isinstance(store, ListsPages):
+        return store.pages()
+    return (entry.page for entry in walk(store) if entry.page is not None)

@@ -1,7 +1,4 @@
-"""Show the URL rules of a store, as a table, as JSON, as settings, or in the form that duplicate-url-discarder reads.
-
-Or import such JSON.
-"""
+"""Show the URL rules of a store, as a table, as JSON, as settings or for duplicate-url-discarder; or import them."""
 
 from __future__ import annotations
 
@@ -9,14 +6,14 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from scrapy_simhash.cli.explanation import shown
-from scrapy_simhash.cli.failures import Failed, Refused, failing
-from scrapy_simhash.cli.input import opened
-from scrapy_simhash.cli.places import Place, add_place, place_of
-from scrapy_simhash.cli.profile_change import keeper
+from scrapy_simhash.cli.places import Place, add_place, header_to_change, place_of
+from scrapy_simhash.cli.profile import keeper
 from scrapy_simhash.cli.progress import Progress, say
+from scrapy_simhash.cli.stores import change_kept
+from scrapy_simhash.cli.streams import Failed, Refused, failing, open_input
 from scrapy_simhash.observers.url_rules import (
     Evidence,
     HostRules,
@@ -34,15 +31,8 @@ from scrapy_simhash.observers.url_rules import (
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.times import parsed as parsed_time
 from scrapy_simhash.times import written
+from scrapy_simhash.view.words import shown
 
-EXAMPLE = """\
-$ scrapy-simhash rules news.sqlite
-host         rule           pairs  different  clusters  loss at most  saved  ...
-example.com  parameter sid  174    0          29        1.7 %         ...
-"""
-
-#: What a run is called in which rules were imported.
-DOING = "rules"
 KIND = "scrapy-simhash url rules"
 VERSION = 1
 MOST_BYTES = 10_000_000
@@ -51,7 +41,7 @@ _MOST_LOSS = 0.2
 _HEADS = ("host", "rule", "pairs", "different", "clusters", "loss at most", "saved", "since", "in force")
 
 
-def add_arguments(parser: ArgumentParser) -> None:
+def add_rules(parser: ArgumentParser) -> None:
     """Add which store, which host, and in what form."""
     add_place(parser)
     parser.add_argument("host", metavar="HOST", nargs="?", help="only the rules of this host")
@@ -71,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(options: Namespace) -> int:
+def run_rules(options: Namespace) -> int:
     """Print the rules of a store, or import some, and return 0."""
     place = place_of(options.place, options)
     site = options.host and site_of(f"http://{options.host.lower()}")
@@ -228,19 +218,16 @@ def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _import(place: Place, site: str | None, options: Namespace) -> None:
     """Add the rules of a file to a store, in a run of its own."""
-    with opened(options.import_) as given, failing(f"read {given.source}"):
+    with open_input(options.import_) as given, failing(f"read {given.source}"):
         found = dict(_read(given.stream.read(MOST_BYTES + 1), given.name, site))
-    header = place.header() or (options.project and options.project.header_for(place))
-    if header is None:
-        # Says why, if it cannot be opened.
-        with place.reading() as store:
-            header = store.header
-    with place.claiming(header, DOING) as store:
+    with place.claiming(header_to_change(place, options), "rules") as store:
         sites = keeper(store, place)
         for name, rules in found.items():
-            changed = joined(sites.load_site(place_of_site(name)), rules)
-            if changed is not None:
-                sites.keep_sites([(place_of_site(name), changed)])
+            change_kept(sites, place_of_site(name), partial(_joined_with, rules))
+
+
+def _joined_with(rules: bytes, kept: bytes | None) -> bytes | None:
+    return joined(kept, rules)
 
 
 def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, bytes]]:

@@ -25,8 +25,9 @@ from scrapy_simhash.crawl.report import line_of
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
-from scrapy_simhash.view.web import ascii_lines, overview_lines, policy
+from scrapy_simhash.view.overview_page import overview_lines, policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,18 +3,22 @@
 ``SimhashIndex`` is the index, ``ProbingIndex`` the one for wide distances, ``LinearScan`` their oracle. Nothing here
 knows of pages, of Scrapy or of any other package but the kernel, which may be missing. The chapters, in the order of
 the idea: ``plans`` and ``growth`` (the 64 bits cut into blocks, and which blocks lead which table), ``pure`` (the
-tables in pure Python, the kernel's definition), ``base`` (one face over either), ``pairs`` and ``clusters`` (all at
-once), ``saved`` (an index as a file).
+tables in pure Python, the kernel's definition), ``index`` (one face over either, and its file), ``pairs`` (all at
+once).
 """
 
-from scrapy_simhash.index.base import HammingIndex
-from scrapy_simhash.index.clusters import connected, representatives
 from scrapy_simhash.index.growth import choose
-from scrapy_simhash.index.index import ProbingIndex, SimhashIndex
-from scrapy_simhash.index.pairs import pairs
-from scrapy_simhash.index.plans import Plan, plans_for
-from scrapy_simhash.index.probing_plan import ProbingPlan
-from scrapy_simhash.index.saved import IndexFileError, load, save
+from scrapy_simhash.index.index import (
+    HammingIndex,
+    IndexFileError,
+    ProbingIndex,
+    SimhashIndex,
+    load,
+    representatives,
+    save,
+)
+from scrapy_simhash.index.pairs import connected, pairs
+from scrapy_simhash.index.plans import Plan, ProbingPlan, plans_for
 from scrapy_simhash.index.scan import LinearScan
 from scrapy_simhash.index.values import Match, hamming_distance
 

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterable
 from typing import NamedTuple, SupportsIndex
 
-from scrapy_simhash.index.plans import Plan, key_mask, plans_for
-from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import Plan, ProbingPlan, key_mask, plans_for
 from scrapy_simhash.index.values import checked_distance, checked_expected
 
 #: A row is scanned up to so many fingerprints for each probe of the tables that would answer instead, but at least

@@ -1,27 +1,29 @@
 # cython: language_level=3, annotation_typing=False, cdivision=True, infer_types=True
 """The second look: whether two pages are near-duplicates, by what was measured of their fingerprints.
 
-The only place where the similarity rule decides. What the numbers are, and how they are measured, is in ``rule.py``.
+The only place where the similarity rule decides. ``measured.py`` says what the numbers are, and measures them.
 """
 
 # Cython compiles this file too, with the types in kernel/_second_look.pxd.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+# What `Measured` names where this file is compiled is the structure in kernel/hamming/second_look.h.
+from scrapy_simhash.judge.measured import (
+    BY_BITS,
+    BY_EQUAL_TEXT,
+    BY_OWN_TEXT,
+    BY_TEXT,
+    BY_THING,
+    BY_TITLE,
+    BY_WORDS,
+    NOT_NEAR,
+    Measured,
+)
 from scrapy_simhash.page.fingerprint.own_part import DOUBTFUL, PART, UNKNOWN, WHOLE
 from scrapy_simhash.page.fingerprint.sketch import EQUAL_KEY, NO_KEY, OTHER_KEY
 
-if TYPE_CHECKING:
-    # Where this file is compiled, the structure of that name in kernel/hamming/second_look.h.
-    from scrapy_simhash.judge.rule import Measured
-
 #: In a fingerprint; not a whole number, so that what is compiled of this divides as Python does.
 BITS = 64.0
-#: Less than any similarity: the pages are no near-duplicates.
-NOT_NEAR = -1.0
-#: By what a pair is decided, see `BASES` in rule.py.
-BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_THING, BY_EQUAL_TEXT = range(7)
 #: Bits within which fingerprints without a sketch are near-duplicates under the similarity rule: the distance of the
 #: classic one. Pages get a sketch under this rule; fingerprints from elsewhere may have none.
 BARE_DISTANCE = 3

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli.commands import COMMANDS, command_of
+from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.observers.url_rules import Look, RuleKeeper, UrlRules
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -37,7 +37,7 @@ REPORT = (
 )
 #: Arguments of a run of each command that reads files, those of its example where that does.
 READING = {
-    name: shlex.split(command_of(name).EXAMPLE.splitlines()[0].removeprefix("$ scrapy-simhash "))
+    name: shlex.split(EXAMPLES[name].splitlines()[0].removeprefix("$ scrapy-simhash "))
     for name in COMMANDS
     if name != "completion"
 }

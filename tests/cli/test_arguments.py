@@ -4,8 +4,8 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from scrapy_simhash.cli.arguments import chosen_plan, parsed_distance
-from scrapy_simhash.cli.failures import Refused
+from scrapy_simhash.cli.find import chosen_plan, parsed_distance
+from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.index.plans import Plan, plans_for
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scrapy_simhash.cli.blocking import BATCH, BlockingStore, pages_of
+from scrapy_simhash.cli.stores import BATCH, blocking, pages_of
 from scrapy_simhash.store import AsyncStore, Header, Store
 from tests.store.cases import posting
 from tests.store.contract import StoreContract
@@ -27,13 +27,13 @@ class TestBlockingStore(StoreContract):
         self.loop = loop
 
     def make(self, header: Header) -> Store:
-        return BlockingStore(RemoteStore(header), self.loop)
+        return blocking(RemoteStore(header), self.loop)
 
 
 def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
     remote = RemoteStore(Header())
     assert isinstance(remote, AsyncStore)
-    store = BlockingStore(remote, loop)
+    store = blocking(remote, loop)
     postings = [posting(str(number), number << 32) for number in range(2 * BATCH + 3)]
     for one in postings:
         store.claim(one)
@@ -47,7 +47,7 @@ def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def test_a_run_ends_as_it_is_told(loop: asyncio.AbstractEventLoop) -> None:
-    store = BlockingStore(RemoteStore(Header()), loop)
+    store = blocking(RemoteStore(Header()), loop)
     store.close("import")
     (run,) = store.runs()
     assert run.reason == "import"

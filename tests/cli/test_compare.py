@@ -18,12 +18,12 @@ from scrapy.utils.request import fingerprint
 
 from benchmarks.lib.shared_text.titles import TitlePlan, make_title_site
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter, Status
-from scrapy_simhash.cli.alignment import aligned
-from scrapy_simhash.cli.comparison_text import LEFT_OUT, PLAIN, RED
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.view.comparison import aligned
+from scrapy_simhash.view.side_by_side import LEFT_OUT, PLAIN, RED
 from tests.cli.example_files import FERRY, PILOT, html
 
 Capture = pytest.CaptureFixture[str]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.cli import hashes
-from scrapy_simhash.cli.failures import Failed, Refused
 from scrapy_simhash.cli.hashes import parse, read_hashes
 from scrapy_simhash.cli.progress import Progress
+from scrapy_simhash.cli.streams import Failed, Refused
 
 MOST = 2**64 - 1
 

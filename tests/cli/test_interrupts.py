@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scrapy_simhash.cli.interrupts import HeldBack
+from scrapy_simhash.cli.stores import HeldBack
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself a signal there")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli import find_all
+from scrapy_simhash.cli import find
 from scrapy_simhash.cli.main import main
 from tests.docs.reader import PACKAGE, ROOT
 
@@ -217,7 +217,7 @@ def failing_search(fault: type[BaseException], monkeypatch: pytest.MonkeyPatch, 
         yield 1, 3, 1
         raise fault
 
-    monkeypatch.setattr(find_all, "pairs", pairs)
+    monkeypatch.setattr(find, "pairs", pairs)
     return main(["find-all", "--input", os.devnull, "--output", str(output)])
 
 
@@ -355,9 +355,12 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
         "scrapy_simhash.cli.main",
         "scrapy_simhash.cli",
         "scrapy_simhash.cli.commands",
-        "scrapy_simhash.cli.failures",
+        "scrapy_simhash.cli.progress",
+        "scrapy_simhash.cli.streams",
+        "scrapy_simhash.display",
         "scrapy_simhash.exceptions",
         "scrapy_simhash.failing",
+        "scrapy_simhash.replacement",
     }
     assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}
 

@@ -23,7 +23,7 @@ from scrapy_simhash.cli.info import SHOWN_CLUSTERS
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.places import FilePlace
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.walk import walk
+from scrapy_simhash.cli.stores import walk
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting

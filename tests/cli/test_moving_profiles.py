@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.cli.blocking import BlockingSites
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.places import place_of
-from scrapy_simhash.cli.site_lines import Site, parsed_site, site_line
+from scrapy_simhash.cli.postings import Site, parsed_site, site_line
+from scrapy_simhash.cli.stores import blocking, change_kept
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.store.redis import RedisStore
@@ -116,7 +116,8 @@ def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, capfd: Captur
 
 def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -> None:
     loop, prefix = new_event_loop(), "learn-meanwhile"
-    store = BlockingSites(RedisStore(redis.url, prefix, RULE), loop)
+    store = blocking(RedisStore(redis.url, prefix, RULE), loop)
+    assert isinstance(store, KeepsSites)
     store.keep_sites([("jobs.example", profile(2).to_bytes())])
     seen: list[bytes | None] = []
 
@@ -127,7 +128,7 @@ def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -
         seen.append(kept)
         return Site("jobs.example", profile(1)).joined(kept)
 
-    store.change_site("jobs.example", join)
+    change_kept(store, "jobs.example", join)
     assert seen == [profile(2).to_bytes(), profile(2, 3).to_bytes()]
     data = store.load_site("jobs.example")
     assert data is not None

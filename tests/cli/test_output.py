@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.cli.failures import Failed
-from scrapy_simhash.cli.output import Output, opened
+from scrapy_simhash.cli.streams import Failed, Output, open_output
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
 LINES = [f"[{number}, {number + 1}]\n" for number in range(10_000)]
 
 
 def write(path: Path, lines: list[str]) -> None:
-    with opened(str(path)) as out:
+    with open_output(str(path)) as out:
         out.write(lines)
 
 
@@ -27,7 +26,7 @@ def names(folder: Path) -> list[str]:
 
 
 def test_a_file_has_all_lines(tmp_path: Path) -> None:
-    with opened(str(tmp_path / "pairs")) as out:
+    with open_output(str(tmp_path / "pairs")) as out:
         out.write(LINES[:5000])
         out.write(iter(LINES[5000:]))
     assert (tmp_path / "pairs").read_bytes().decode() == "".join(LINES)
@@ -52,7 +51,7 @@ def test_whatever_is_raised_on_the_way_leaves_the_old_file_and_no_other(
         assert len(names(tmp_path)) == 2
         raise fault
 
-    with pytest.raises(fault), opened(str(place)) as out:
+    with pytest.raises(fault), open_output(str(place)) as out:
         out.write(lines())
     assert names(tmp_path) == ["pairs"]
     assert place.read_text("utf-8") == "old"
@@ -61,7 +60,7 @@ def test_whatever_is_raised_on_the_way_leaves_the_old_file_and_no_other(
 def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:
     place = tmp_path / "pairs"
     place.write_text("old", "utf-8")
-    with opened(str(place)) as out:
+    with open_output(str(place)) as out:
         out.write(LINES)
         assert place.read_text("utf-8") == "old"
     assert place.read_text("utf-8") == "".join(LINES)
@@ -70,13 +69,13 @@ def test_the_old_file_stands_until_the_new_one_is_whole(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_told_before_any_work(tmp_path: Path) -> None:
     with (
         pytest.raises(Failed, match=r"cannot write .*: No such file"),
-        opened(str(tmp_path / "no" / "pairs")),
+        open_output(str(tmp_path / "no" / "pairs")),
     ):
         pytest.fail("work has begun")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match=f"cannot write {tmp_path}: "), opened(str(tmp_path)):
+    with pytest.raises(Failed, match=f"cannot write {tmp_path}: "), open_output(str(tmp_path)):
         pytest.fail("work has begun")
 
 
@@ -134,14 +133,14 @@ def test_a_device_that_is_full_is_a_failure() -> None:
 
 @posix_only
 def test_standard_output_gets_the_lines_past_any_buffer(capfd: pytest.CaptureFixture[str]) -> None:
-    with opened("-") as out:
+    with open_output("-") as out:
         out.write(LINES)
         assert capfd.readouterr().out == "".join(LINES)
 
 
 def test_standard_output_that_is_closed_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", None)
-    with pytest.raises(Failed, match="cannot write standard output: it is closed"), opened("-"):
+    with pytest.raises(Failed, match="cannot write standard output: it is closed"), open_output("-"):
         pytest.fail("work has begun")
 
 

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.cli import postings
-from scrapy_simhash.cli.failures import Refused
-from scrapy_simhash.cli.input import Input
 from scrapy_simhash.cli.postings import (
     Export,
     header_line,
@@ -20,6 +18,7 @@ from scrapy_simhash.cli.postings import (
     parsed_posting,
     posting_line,
 )
+from scrapy_simhash.cli.streams import Input, Refused
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, SKETCH_BYTES, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.store import Header, Posting

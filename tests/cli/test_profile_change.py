@@ -13,9 +13,8 @@ import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli import profile_file
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.cli.profile_file import KIND, MOST_BYTES, MOST_PIECES
+from scrapy_simhash.cli.profile import MOST_PIECES, MOST_PROFILE_BYTES, PROFILE_KIND, file_lines
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.page.site import SiteProfile
@@ -111,7 +110,12 @@ def test_an_import_replaces_what_was_known(store: str, file: Path, capfd: Captur
 def test_a_file_says_what_it_is_and_holds_no_text(store: str, file: Path) -> None:
     facts = json.loads(file.read_text())
     assert [*facts] == ["kind", "version", "scheme", "host", "pages", "since", "subjects", "pieces"]
-    assert (facts["kind"], facts["version"], facts["scheme"], facts["host"]) == (KIND, 1, SCHEME, BOARD)
+    assert (facts["kind"], facts["version"], facts["scheme"], facts["host"]) == (
+        PROFILE_KIND,
+        1,
+        SCHEME,
+        BOARD,
+    )
     assert (facts["pages"], facts["since"]) == (20, "2026-09-21T14:13:20Z")
     assert facts["pieces"] == {f"{key:016x}": f"{bits:016x}" for key, bits in profile_in(store).pieces()}
 
@@ -128,11 +132,11 @@ def test_the_largest_profile_fits_into_a_file() -> None:
             b"".join(key.to_bytes(8, "little") for key in keys), bytes(126) + number.to_bytes(2, "big")
         )
     assert MOST_PIECES - 100 < len(profile.pieces()) <= MOST_PIECES
-    assert sum(map(len, profile_file.lines("h" * 253, profile, SCHEME))) < MOST_BYTES / 4
+    assert sum(map(len, file_lines("h" * 253, profile, SCHEME))) < MOST_PROFILE_BYTES / 4
 
 
 GOOD: Mapping[str, Any] = {
-    "kind": KIND,
+    "kind": PROFILE_KIND,
     "version": 1,
     "scheme": SCHEME,
     "host": BOARD,
@@ -151,7 +155,7 @@ GOOD: Mapping[str, Any] = {
         ("\xff", "is no profile: it is not JSON"),
         ("[]", 'is no profile: it has no "kind": "scrapy-simhash site profile"'),
         ({"kind": "page"}, 'is no profile: it has no "kind": "scrapy-simhash site profile"'),
-        (" " * (MOST_BYTES + 1), "is no profile: it has more than 1,000,000 bytes"),
+        (" " * (MOST_PROFILE_BYTES + 1), "is no profile: it has more than 1,000,000 bytes"),
         ({**GOOD, "version": 2}, "has version 2 of a profile; this program reads 1"),
         (
             {**GOOD, "scheme": "web-0"},

@@ -16,13 +16,12 @@ import pytest
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.cli.explanation import explained
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.crawl.report import KEYS, Report
 from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.view.overview import COUNTED
-from scrapy_simhash.view.overview.words import DONE, EXEMPTIONS, FATES, SKIPPED
+from scrapy_simhash.view.words import DONE, EXEMPTIONS, FATES, SKIPPED, explained
 from tests.docs.reader import DOCS, blocks
 
 Capture = pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli import tune_sources
+from scrapy_simhash.cli import tune
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -264,8 +264,8 @@ def test_of_many_pages_a_sample_is_taken_the_same_one_each_time_and_it_is_said(
     crawled: dict[str, Path], capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = json.loads(run(capsys, crawled["report"], "--json"))["pairs"]
-    monkeypatch.setattr(tune_sources, "MOST_PAGES", 30)
-    monkeypatch.setattr(tune_sources, "MOST_PAIRS", 10)
+    monkeypatch.setattr(tune, "MOST_PAGES", 30)
+    monkeypatch.setattr(tune, "MOST_PAIRS", 10)
     for kind, sample in (("store", "30 of 80"), ("report", f"10 of {pairs}"), ("feed", f"10 of {pairs}")):
         given = (crawled[kind], *(FEED if kind == "feed" else ()))
         said = run(capsys, *given)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.cli.walk import walk
+from scrapy_simhash.cli.stores import walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from tests.examples import examples

@@ -15,7 +15,7 @@ import pytest
 from scrapy_simhash import SettingError, Status, Verdict
 from scrapy_simhash.crawl import live_view
 from scrapy_simhash.crawl.live_view import LiveView
-from scrapy_simhash.view.web import overview_page
+from scrapy_simhash.view import overview_page
 from tests.browser import Reader
 
 SITE = "https://example.com"

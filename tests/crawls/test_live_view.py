@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from scrapy_simhash.cli.input import opened
 from scrapy_simhash.cli.report import Lines, survey
+from scrapy_simhash.cli.streams import open_input
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, crawl_one, scrapy
 from tests.crawls.site import Routes, Site, article, serve
 
@@ -66,7 +66,7 @@ def test_the_log_says_where_it_is_and_nothing_fails(looked: Looked) -> None:
 
 
 def test_it_has_the_same_numbers_as_the_report(looked: Looked) -> None:
-    with opened(str(looked.report)) as given:
+    with open_input(str(looked.report)) as given:
         lines = Lines(given, lambda _: None)
         expected = survey(lines, "report", "", lines)
     for key in ("source", "bad_lines"):

@@ -8,10 +8,15 @@ from scrapy_simhash import Config
 from scrapy_simhash.crawl.flood_notices import LARGEST_TOLD
 from scrapy_simhash.crawl.items.fields import LARGEST
 from scrapy_simhash.crawl.slow_pages import BUDGET
-from scrapy_simhash.judge.clusters.book import MAX_CLUSTERS
-from scrapy_simhash.judge.hints.link_headers import MAX_PARAMETERS
-from scrapy_simhash.judge.hints.listing import MAX_NODES
-from scrapy_simhash.judge.hints.markup import MAX_IN_BODY, MAX_IN_HEAD, MAX_LINK_CHARACTERS, MAX_LINKS
+from scrapy_simhash.judge.clusters import MAX_CLUSTERS
+from scrapy_simhash.judge.hints.markup import (
+    MAX_IN_BODY,
+    MAX_IN_HEAD,
+    MAX_LINK_CHARACTERS,
+    MAX_LINKS,
+    MAX_PARAMETERS,
+)
+from scrapy_simhash.judge.hints.page_kind import MAX_NODES
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
 from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS

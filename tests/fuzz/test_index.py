@@ -13,7 +13,7 @@ from fuzz.life import Act, Life, PlanAsWritten
 from fuzz.reduce import reduced
 from fuzz.subject import SUBJECTS
 from scrapy_simhash import kernel
-from scrapy_simhash.index.base import HammingIndex
+from scrapy_simhash.index.index import HammingIndex
 
 needs_the_kernel = pytest.mark.skipif(kernel.hamming is None, reason=f"pure Python runs: {kernel.REASON}")
 

@@ -8,8 +8,8 @@ import pytest
 
 from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, ProbingPlan, SimhashIndex
-from scrapy_simhash.index.base import Door
 from scrapy_simhash.index.growth import FOREVER, Step, keys_of
+from scrapy_simhash.index.index import Door
 from scrapy_simhash.index.pure.postings import Postings
 
 #: The cores there are: without the kernel there is one.

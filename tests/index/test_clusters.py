@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.index import LinearScan, Plan
-from scrapy_simhash.index.clusters import connected, representatives
-from scrapy_simhash.index.pairs import pairs
+from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index.pairs import connected, pairs
 
 PLAN = Plan.classic(3, 4)
 

@@ -17,7 +17,7 @@ import pytest
 
 from scrapy_simhash import kernel
 from scrapy_simhash.index import Plan, ProbingIndex, ProbingPlan, SimhashIndex, growth
-from scrapy_simhash.index.base import Door
+from scrapy_simhash.index.index import Door
 from scrapy_simhash.index.plans import Block, key_mask, partition, plans_for, scan
 from scrapy_simhash.index.pure import postings
 from tests.index.cores import every_core

@@ -10,7 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 
 from scrapy_simhash.index import LinearScan, Plan, ProbingIndex, SimhashIndex
 from scrapy_simhash.index.growth import FOREVER
-from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import ProbingPlan
 from tests.examples import examples
 from tests.index.cores import CORES, over, probing
 

@@ -14,8 +14,8 @@ import pytest
 
 from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Match, Plan, SimhashIndex
-from scrapy_simhash.index.base import Door
 from scrapy_simhash.index.growth import FOREVER, as_probing
+from scrapy_simhash.index.index import Door
 from tests.index.cores import over, probing
 
 pytestmark = pytest.mark.skipif(

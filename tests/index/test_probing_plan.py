@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index.plans import Block, partition
-from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import Block, ProbingPlan, partition
 
 # max_distance, blocks, radii, probes
 EVEN = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_simhash.judge.rule import ClassicRule, Measured, Nearest, Rule, SimilarityRule
-from scrapy_simhash.judge.second_look import NOT_NEAR
+from scrapy_simhash.judge.measured import NOT_NEAR, Measured
+from scrapy_simhash.judge.rule import ClassicRule, Nearest, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import (
     DOUBTFUL,
     MINHASH_BYTES,

@@ -8,8 +8,7 @@ from random import Random
 import pytest
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.judge.rule import Measured
-from scrapy_simhash.judge.second_look import NOT_NEAR
+from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
 from scrapy_simhash.store import MemoryStore, Store
 from scrapy_simhash.store.redis import RedisStore

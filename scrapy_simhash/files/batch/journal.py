@@ -20,7 +20,7 @@ from typing import IO, NamedTuple
 import xxhash
 
 from scrapy_simhash.exceptions import SimhashError
-from scrapy_simhash.files.batch.page_reader import Page, Read
+from scrapy_simhash.files.batch.page import Page, Read
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.fingerprint import Fingerprint
 

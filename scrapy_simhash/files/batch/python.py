@@ -9,9 +9,8 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.files.batch.ledger import PageCluster
-from scrapy_simhash.files.batch.run import Options, Run
-from scrapy_simhash.files.batch.steps import Fate, Outcome
+from scrapy_simhash.files.batch.page import Fate, Outcome
+from scrapy_simhash.files.batch.run import Options, PageCluster, Run
 from scrapy_simhash.files.records import Broken, Fields, PassedOver, Record
 
 logger = logging.getLogger(__name__)

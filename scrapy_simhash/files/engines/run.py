@@ -7,30 +7,75 @@ pages  -->  fingerprints  -->  keys  -->  candidates  -->  pairs  -->  component
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import SettingError, StoreMismatch
-from scrapy_simhash.files.engines import queries
-from scrapy_simhash.files.engines.bands import KEY_COLUMNS, keys
-from scrapy_simhash.files.engines.engine import Engine
-from scrapy_simhash.files.engines.judging import ComparePairs, GatherClusters, JudgePages
-from scrapy_simhash.files.engines.reading import ReadPages, answer_pages, learn_sites
-from scrapy_simhash.files.engines.tables import (
+from scrapy_simhash.files.engines import sql
+from scrapy_simhash.files.engines.mappers import (
+    ComparePairs,
+    GatherClusters,
+    JudgePages,
+    ReadPages,
+    answer_pages,
+    keys,
+    learn_sites,
+)
+from scrapy_simhash.files.engines.sql import (
     ANSWERS,
     CLUSTERS,
     FINGERPRINTS,
+    KEY_COLUMNS,
     KEYS,
     PAIRS,
     READINGS,
     SITES,
     VERDICTS,
+    Table,
 )
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import number
 from scrapy_simhash.store.sqlite.schema import signed
+
+#: From batches of Arrow to batches of Arrow, of any number of rows; can be pickled.
+Mapper = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+class Engine(Protocol):
+    """Runs SQL that DuckDB and Spark both understand, and functions over batches."""
+
+    keys_at_once: int
+    """Keys by which one query seeks candidates: with more of them there are fewer queries, which take more room."""
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a table at *path*, written to its end."""
+        ...
+
+    def view(self, name: str, paths: Sequence[str]) -> None:
+        """Call the tables at *paths*, one after the other, *name* from now on."""
+        ...
+
+    def write(self, path: str, sql: str) -> None:
+        """Write what *sql* returns as the table *path*, in the place of what is there."""
+        ...
+
+    def write_mapped(
+        self, path: str, sql: str, function: Mapper, table: Table, by: Sequence[str] = (), hidden: int = 0
+    ) -> None:
+        """Write what *function* makes of what *sql* returns: batches of *table*.
+
+        Without *by*, one call of it may get any part of the batches. With *by*, names of columns, one call gets all
+        rows with the same first of them, sorted by all of them. The last *hidden* columns are for that only: the
+        function does not get them.
+        """
+        ...
+
+    def numbers(self, sql: str) -> tuple[int, ...]:
+        """Return the one row of whole numbers that *sql* returns, 0 for NULL."""
+        ...
+
 
 #: Types of columns, as DuckDB and Spark call them; that of a column in which all is NULL, too.
 _NULL = '"null"|void'
@@ -96,11 +141,11 @@ class _Run:
         self._view_all("fingerprints", self._run)
         self._check_ids()
         large, left_out = self._find_candidates()
-        self._engine.write_mapped(self._kept("pairs"), queries.COMPARED, ComparePairs(self._config), PAIRS)
+        self._engine.write_mapped(self._kept("pairs"), sql.COMPARED, ComparePairs(self._config), PAIRS)
         self._view_all("pairs", self._run)
         self._connect()
         self._judge()
-        pages, kept, near_duplicates, unknown = self._engine.numbers(queries.COUNTS)
+        pages, kept, near_duplicates, unknown = self._engine.numbers(sql.COUNTS)
         (clusters,) = self._engine.numbers("SELECT count(*) FROM simhash_clusters")
         (pairs,) = self._engine.numbers("SELECT count(*) FROM simhash_pairs")
         grown = {name: self._all(name, self._run) for name in ("fingerprints", "pairs")}
@@ -170,65 +215,65 @@ class _Run:
                 raise ValueError(f"the column {name} must be {what}, got {columns[name]}")
         reader = ReadPages(config, is_text=page == "text")
         readings = self._between("readings")
-        engine.write_mapped(readings, queries.pages(columns, is_answered=False), reader, READINGS)
+        engine.write_mapped(readings, sql.pages(columns, is_answered=False), reader, READINGS)
         engine.view("simhash_readings", [readings])
         if not config.site_learning or page == "text":
-            engine.write(self._kept("fingerprints"), queries.AS_READ)
+            engine.write(self._kept("fingerprints"), sql.AS_READ)
             return
-        lessons = queries.LESSONS
+        lessons = sql.LESSONS
         # Not every run has learned something.
         before = [run for run in range(1, self._run) if engine.has(self._kept("sites", run))]
         if before:
             engine.view("simhash_sites_before", [self._kept("sites", before[-1])])
-            lessons += queries.KNOWN_BEFORE
+            lessons += sql.KNOWN_BEFORE
         engine.write_mapped(self._kept("sites"), lessons, learn_sites, SITES, ("host", "turn", "id"), 2)
         engine.view("simhash_sites", [self._kept("sites")])
         answers, again = self._between("answers"), self._between("readings-again")
-        engine.write_mapped(answers, queries.QUESTIONS, answer_pages, ANSWERS, ("host", "turn", "id"), 1)
+        engine.write_mapped(answers, sql.QUESTIONS, answer_pages, ANSWERS, ("host", "turn", "id"), 1)
         engine.view("simhash_answers", [answers])
-        engine.write_mapped(again, queries.pages(columns, is_answered=True), reader, READINGS)
+        engine.write_mapped(again, sql.pages(columns, is_answered=True), reader, READINGS)
         engine.view("simhash_readings_again", [again])
-        engine.write(self._kept("fingerprints"), queries.READ_TWICE)
+        engine.write(self._kept("fingerprints"), sql.READ_TWICE)
 
     def _find_candidates(self) -> tuple[int, int]:
         """Write the candidates, and return how many buckets are large, and how many pairs that left out."""
         engine = self._engine
-        self._step("firsts", queries.FIRSTS)
-        found_by_keys = queries.FOUND_BY_KEYS.format(last=self._last)
+        self._step("firsts", sql.FIRSTS)
+        found_by_keys = sql.FOUND_BY_KEYS.format(last=self._last)
         engine.write_mapped(self._kept("keys"), found_by_keys, keys, KEYS)
         self._view_all("keys", self._run)
-        candidates = queries.CANDIDATES.format(last=self._last, reach=self._reach)
+        candidates = sql.CANDIDATES.format(last=self._last, reach=self._reach)
         paths, large, left_out = [], 0, 0
         for first in range(0, len(KEY_COLUMNS), engine.keys_at_once):
             numbers = range(len(KEY_COLUMNS))[first : first + engine.keys_at_once]
-            entries = queries.entries(numbers)
-            self._step("buckets", queries.BUCKETS.format(entries=entries), first)
-            buckets, pairs = engine.numbers(queries.LEFT_OUT)
+            entries = sql.entries(numbers)
+            self._step("buckets", sql.BUCKETS.format(entries=entries), first)
+            buckets, pairs = engine.numbers(sql.LEFT_OUT)
             large, left_out = large + buckets, left_out + pairs
-            self._step("places", queries.PLACES.format(entries=entries), first)
+            self._step("places", sql.PLACES.format(entries=entries), first)
             paths.append(self._step("candidates", candidates, first))
         engine.view("simhash_candidates", paths)
         return large, left_out
 
     def _connect(self) -> None:
         """Write for each page that repeats another one, or is repeated, the first one that it hangs together with."""
-        self._step("edges", queries.EDGES)
+        self._step("edges", sql.EDGES)
         turn = 0
-        while any(self._engine.numbers(queries.UNFINISHED)):
-            self._step("edges", queries.LARGE_STARS, turn := turn + 1)
-            self._step("edges", queries.SMALL_STARS, turn := turn + 1)
-        self._step("members", queries.MEMBERS)
+        while any(self._engine.numbers(sql.UNFINISHED)):
+            self._step("edges", sql.LARGE_STARS, turn := turn + 1)
+            self._step("edges", sql.SMALL_STARS, turn := turn + 1)
+        self._step("members", sql.MEMBERS)
 
     def _judge(self) -> None:
         engine, config = self._engine, self._config
         judged = self._between("judged")
-        engine.write_mapped(judged, queries.JUDGED, JudgePages(config), VERDICTS, ("component", "id"))
+        engine.write_mapped(judged, sql.JUDGED, JudgePages(config), VERDICTS, ("component", "id"))
         engine.view("simhash_judged", [judged])
         clusters = self._kept("clusters")
         by = ("simhash_cluster", "id")
-        engine.write_mapped(clusters, queries.IN_CLUSTERS, GatherClusters(config), CLUSTERS, by, 1)
+        engine.write_mapped(clusters, sql.IN_CLUSTERS, GatherClusters(config), CLUSTERS, by, 1)
         engine.view("simhash_clusters", [clusters])
-        engine.write(self._kept("verdicts"), queries.VERDICT_OF_ALL)
+        engine.write(self._kept("verdicts"), sql.VERDICT_OF_ALL)
         engine.view("simhash_verdicts", [self._kept("verdicts")])
         # Last: with it the run is complete.
-        engine.write(self._kept("representatives"), queries.REPRESENTATIVES)
+        engine.write(self._kept("representatives"), sql.REPRESENTATIVES)

@@ -1,18 +1,178 @@
-"""Feeds, as Scrapy writes them and others do: JSON Lines, one JSON array, CSV."""
+"""Feeds, as Scrapy and others write them: JSON Lines, a JSON array, CSV, Parquet; and which fields are the page."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from io import BufferedIOBase
 from typing import Any, NamedTuple
 
-from scrapy_simhash.files.records.fields import Fields
-from scrapy_simhash.files.records.record import Broken, PassedOver, Record
-from scrapy_simhash.files.records.source import LIMIT, TOO_LARGE, BrokenStream, Source
+from scrapy_simhash.files.records.record import (
+    LIMIT,
+    TOO_LARGE,
+    Broken,
+    BrokenStream,
+    PassedOver,
+    Record,
+    Source,
+    pyarrow,
+)
+from scrapy_simhash.times import parsed
+
+#: What fields are called that are found by themselves, whatever the case, the first of each that has something.
+URLS = ("url", "link", "uri")
+HTML = ("html", "raw_html")
+TEXT = ("text",)
+TIME = "fetched"
+#: HTML if there is a tag in it, else text.
+EITHER = ("body", "content")
+_TAG = re.compile(r"</?[a-z][a-z0-9]*[\s/>]|<!doctype|<!--", re.IGNORECASE)
+_TAG_BYTES = re.compile(_TAG.pattern.encode("ascii"), re.IGNORECASE)
+
+
+class Fields(NamedTuple):
+    """Names of the fields in a record; None for what is found by itself."""
+
+    url: str | None = None
+    html: str | None = None
+    text: str | None = None
+    """The field with the text of a page; with a field for HTML too, the page is text where there is no HTML."""
+    time: str | None = None
+    """The field with the time of the fetch; ``fetched`` is found, and what is no time there is passed over."""
+
+    @property
+    def shown(self) -> str:
+        """The names, for a message that no record has them."""
+        pages = [name for name in (self.html, self.text) if name]
+        url = repr(self.url or "url")
+        return (
+            f"{url} and {' or '.join(map(repr, pages)) if pages else 'one of html, text, body and content'}"
+        )
+
+    def record(
+        self, place: str, values: Mapping[str, Any], source: object = None
+    ) -> Record | Broken | PassedOver:
+        """Return the page that *values* are."""
+        named = values if self.url and (self.html or self.text) and self.time else _folded(values)
+        url = self._url(values, named)
+        html, text = self._page(values, named)
+        page = html or text
+        if not url or not page:
+            return PassedOver(place, NO_URL if not url else NO_PAGE, tuple(map(str, values)))
+        if isinstance(url, bytes):
+            url = url.decode("utf-8", "replace")
+        if not isinstance(url, str):
+            return Broken(place, f"the field {self.url or 'url'!r} is {_kind(url)}, not a text")
+        if not isinstance(page, str | bytes):
+            return Broken(place, f"the field {self._name(named, page)!r} is {_kind(page)}, not a text")
+        if reason := wrong_url(url):
+            return Broken(place, reason)
+        if not html and isinstance(page, bytes):
+            page = page.decode("utf-8", "replace")
+        try:
+            seen = self._seen(values, named)
+        except ValueError as error:
+            return Broken(place, f"the field {self.time!r} {error}")
+        return Record(url, page, place, is_text=not html, seen=seen, source=source)
+
+    def of_pages(self, names: Sequence[str]) -> list[str]:
+        """Return those of *names* that can be a URL, a page or a time: nothing else is to be read."""
+        found = {
+            *(() if self.time else (TIME,)),
+            *(URLS if self.url is None else ()),
+            *(_PAGES if not (self.html or self.text) else ()),
+        }
+        given = {self.url, self.html, self.text, self.time}
+        return [name for name in names if name in given or name.lower() in found]
+
+    def _url(self, values: Mapping[str, Any], named: Mapping[str, Any]) -> Any:
+        if self.url:
+            return values.get(self.url)
+        return next((value for name in URLS if (value := named.get(name))), None)
+
+    def _page(self, values: Mapping[str, Any], named: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Return HTML and text, of which one may be nothing."""
+        if self.html or self.text:
+            return values.get(self.html or ""), values.get(self.text or "")
+        html = next((value for name in HTML if (value := named.get(name))), None)
+        if html:
+            return html, None
+        text = next((value for name in TEXT if (value := named.get(name))), None)
+        if text:
+            return None, text
+        either = next((value for name in EITHER if (value := named.get(name))), None)
+        return (either, None) if _has_tag(either) else (None, either)
+
+    def _name(self, named: Mapping[str, Any], page: object) -> str:
+        return next(
+            (name for name in (self.html, self.text, *_PAGES) if name and named.get(name) is page), "html"
+        )
+
+    def _seen(self, values: Mapping[str, Any], named: Mapping[str, Any]) -> int | None:
+        value = values.get(self.time) if self.time else named.get(TIME)
+        if value is None or value == "":
+            return None
+        try:
+            # A column of Parquet may have dates.
+            return parsed(value.isoformat() if isinstance(value, datetime) else value)
+        except ValueError:
+            if self.time:
+                raise
+            return None
+
+
+#: Nothing named: all is found.
+NAMES_FOUND = Fields()
+_PAGES = (*HTML, *TEXT, *EITHER)
+NO_URL = "no URL"
+NO_PAGE = "no HTML and no text"
+
+
+def _folded(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name.lower(): value for name, value in values.items() if isinstance(name, str)}
+
+
+def _has_tag(value: object) -> bool:
+    if isinstance(value, bytes):
+        return bool(_TAG_BYTES.search(value))
+    return isinstance(value, str) and bool(_TAG.search(value))
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def wrong_url(url: str) -> str | None:
+    """Return why *url* is none, for a Broken; None if it is one.
+
+    >>> wrong_url("example.com"), wrong_url("https://example.com/é")
+    ("'example.com' is not a URL: it has no scheme", None)
+    """
+    if not _SCHEME.match(url.lstrip()):
+        return f"{url[:200]!r} is not a URL: it has no scheme"
+    try:
+        url.encode("utf-8")
+    except UnicodeEncodeError:
+        return f"{url[:200]!r} is not a URL: it has characters that are none"
+    return None
+
+
+def _kind(value: object) -> str:
+    return next((said for kind, said in _KINDS if isinstance(value, kind)), "something else")
+
+
+_KINDS: tuple[tuple[type[Any], str], ...] = (
+    (bool, "true or false"),
+    (int, "a number"),
+    (float, "a number"),
+    (list, "a list"),
+    (dict, "an object"),
+    (bytes, "bytes"),
+)
+
 
 #: The delimiters that a CSV file may have: the one of which the first line has most.
 DELIMITERS = ",\t;"
@@ -204,3 +364,43 @@ def _fields_of_any_length() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(limit)
+
+
+#: Rows that are read at once. A page may be large, and a hostile one is.
+ROWS = 64
+
+
+class TableRow(NamedTuple):
+    """A row as it came, for a writer."""
+
+    batch: Any
+    """The rows that it was read with: a RecordBatch of Arrow."""
+    number: int
+
+
+def parquet_rows(source: Source, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
+    """Yield the records of a table, found by their columns as the fields of a feed are."""
+    parquet, lib = pyarrow("pyarrow.parquet"), pyarrow("pyarrow")
+    if not source.stream.seekable():
+        reason = "Parquet can be read from a file only, not through a pipe or compressed"
+        yield Broken(source.name, reason, is_rest=True)
+        return
+    number = 0
+    try:
+        with parquet.ParquetFile(source.stream) as table:
+            names = table.schema_arrow.names
+            wanted = fields.of_pages(names)
+            for batch in table.iter_batches(ROWS, use_threads=False):
+                rows = batch.select(wanted).to_pylist()
+                for at, values in enumerate(rows):
+                    number += 1
+                    place = f"{source.name}:{number}"
+                    if any(
+                        isinstance(value, str | bytes) and len(value) > LIMIT for value in values.values()
+                    ):
+                        yield Broken(place, TOO_LARGE)
+                    else:
+                        yield fields.record(place, values, TableRow(batch, at))
+    except (lib.ArrowException, OSError, ValueError) as error:
+        said = " ".join(str(error).split())[:200]
+        yield Broken(f"{source.name}:{number + 1}", f"the Parquet data is damaged: {said}", is_rest=True)

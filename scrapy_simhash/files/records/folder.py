@@ -1,21 +1,32 @@
-"""The files of a folder and of the folders in it, in an order that is always the same.
+"""The files of a folder, of a zip and of a tar archive, and the URLs of pages in them.
 
-URLs of pages in files: that of the site where the folders are those of a mirror, else that of the file.
-
-A file that is one page.
+The URL is that of the site where the folders are those of a mirror, else that of the file.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import tarfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from io import BufferedIOBase
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 from urllib.parse import quote
 
-from scrapy_simhash.files.records.record import NOT_HTML, Broken, PassedOver, Record
-from scrapy_simhash.files.records.source import LIMIT, TOO_LARGE, Origin, Source
+from scrapy_simhash.files.records.record import (
+    LIMIT,
+    NOT_HTML,
+    TOO_LARGE,
+    Broken,
+    BrokenStream,
+    Origin,
+    PassedOver,
+    Record,
+    Source,
+    guarded,
+)
 from scrapy_simhash.page.text import is_xml_feed
 
 #: What cannot be read of a folder is told by its path and the reason.
@@ -127,3 +138,71 @@ def html_file(source: Source) -> Record | Broken | PassedOver:
     if len(page) > LIMIT:
         return Broken(source.name, TOO_LARGE)
     return Record(url_of(source.origin), page, source.name, source=PageFile("/".join(source.origin.parts)))
+
+
+class Member(NamedTuple):
+    """A file in an archive."""
+
+    name: str
+    stream: BufferedIOBase
+    origin: Origin
+
+
+def zip_members(source: Source) -> Iterator[Member | Broken]:
+    """Yield the files of a zip archive in its order. Memory for the list of its names."""
+    if not source.stream.seekable():
+        raise BrokenStream("zip can be read from a file only, not through a pipe or compressed")
+    top = source.origin._replace(parts=())
+    try:
+        archive = zipfile.ZipFile(cast(BinaryIO, source.stream))
+        infos = archive.infolist()
+    # A hostile list of names meets more than BadZipFile.
+    except Exception as error:
+        raise BrokenStream(f"the zip archive is damaged: {error}") from None
+    for info in infos:
+        name = f"{source.name}!{info.filename}"
+        # A hostile name is empty.
+        if not info.filename or info.is_dir():
+            continue
+        try:
+            stream = archive.open(info)
+        except Exception as error:
+            # An encrypted file, an unknown method of compression, a wrong header: zipfile has an error for each.
+            yield Broken(name, f"cannot be unpacked: {error}", is_rest=True)
+            continue
+        with stream:
+            yield Member(name, guarded(stream, "zip"), below(top, info.filename))
+
+
+def tar_members(source: Source) -> Iterator[Member | Broken]:
+    """Yield the files of a tar archive in its order; links and devices are none."""
+    top = source.origin._replace(parts=())
+    faults: list[str] = []
+
+    class Info(tarfile.TarInfo):
+        """A header that tells why the list ends: tarfile takes a damaged one for the end."""
+
+        @classmethod
+        def fromtarfile(cls, archive: tarfile.TarFile) -> Info:
+            try:
+                return super().fromtarfile(archive)
+            except tarfile.HeaderError as error:
+                # The end as it should be is an error of its own.
+                if type(error).__name__ != "EOFHeaderError":
+                    faults.append("it ends too early" if "empty" in str(error) else str(error))
+                raise
+
+    try:
+        # As a stream, which needs no way back.
+        archive = tarfile.open(fileobj=source.stream, mode="r|", tarinfo=Info)  # noqa: SIM115
+        while (info := archive.next()) is not None:
+            # The list of all of them is not kept.
+            archive.members.clear()  # type: ignore[attr-defined]
+            stream = archive.extractfile(info) if info.isreg() else None
+            if stream is not None:
+                name = f"{source.name}!{info.name}"
+                yield Member(name, guarded(stream, "tar"), below(top, info.name))
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise BrokenStream(f"the tar archive is damaged: {error}") from None
+    if faults:
+        raise BrokenStream(f"the tar archive is damaged: {faults[0]}")

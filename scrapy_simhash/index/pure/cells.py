@@ -38,8 +38,7 @@ from array import array
 from itertools import combinations
 from math import inf
 
-from scrapy_simhash.index.plans import Block
-from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import Block, ProbingPlan
 from scrapy_simhash.index.pure.tables import Lanes, Table, Tables, address_of
 from scrapy_simhash.index.values import MAX_VALUE
 

@@ -1,4 +1,4 @@
-"""What the head of a page says about its URLs: the canonical one, its translations, the pages beside it."""
+"""What head and HTTP header of a page say about its URLs: the canonical one, translations, the pages beside it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,53 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml import etree
 from w3lib.url import safe_url_string
 
-from scrapy_simhash.judge.hints.link_headers import HeaderLink, links_of
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS, url_key
 from scrapy_simhash.page.compiled import compiled_reader
+
+# A name, and a value in quotes or without: each part begins where the one before it cannot go on, so that no
+# header takes more than one look at each character.
+_PARAMETER = re.compile(r'[\s;]*([^\s=;,"<]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,]*)))?')
+#: Parameters of one link that are read.
+MAX_PARAMETERS = 50
+_ESCAPE = re.compile(r"\\(.)")
+
+
+class HeaderLink(NamedTuple):
+    """One link: where to, and what is said about it."""
+
+    target: str
+    """As it is written, relative to the URL of the response."""
+    parameters: list[tuple[str, str]]
+    """Names in lower case, in their order; a name may come twice."""
+
+    def get(self, name: str) -> str:
+        """Return the first value of parameter *name*, empty if there is none."""
+        return next((value for known, value in self.parameters if known == name), "")
+
+
+def links_of(header: str) -> Iterator[HeaderLink]:
+    """Yield the links of the value of one ``Link`` header. What cannot be read is passed over.
+
+    >>> [(link.target, link.get("rel")) for link in links_of('</a>; rel="canonical", </b>; REL=next')]
+    [('/a', 'canonical'), ('/b', 'next')]
+    """
+    position = 0
+    while (start := header.find("<", position)) >= 0 and (stop := header.find(">", start)) >= 0:
+        parameters: list[tuple[str, str]] = []
+        position = stop + 1
+        while len(parameters) < MAX_PARAMETERS and (match := _PARAMETER.match(header, position)):
+            name, quoted, plain = match.groups()
+            value = _ESCAPE.sub(r"\1", quoted) if quoted is not None else plain or ""
+            parameters.append((name.lower(), value))
+            position = match.end()
+        yield HeaderLink(header[start + 1 : stop].strip(), parameters)
+
 
 # A URL that is what it is, whatever the base.
 _ABSOLUTE = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:[/?][^\s#\\]*)?", re.ASCII)

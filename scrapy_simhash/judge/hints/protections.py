@@ -1,18 +1,67 @@
-"""Protections: why a page that repeats another one is treated with care."""
+"""Evidence: which hints connect a page with the one that it repeats. Protections: why it is treated with care."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 
 from lxml import etree
 
-from scrapy_simhash.judge.hints.evidence import SAME_PAGE
-from scrapy_simhash.judge.hints.listing import is_listing
 from scrapy_simhash.judge.hints.markup import Hints, steps_in_body
-from scrapy_simhash.judge.hints.product import is_product, makes_offer
-from scrapy_simhash.judge.hints.series import are_pages_of_one_listing
+from scrapy_simhash.judge.hints.page_kind import is_listing, is_product, makes_offer
+from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing, url_key
 from scrapy_simhash.page.text import Document
+
+#: All there are, in the order in which they are named.
+HINTS = ("canonical", "address", "redirect", "hreflang")
+#: Those that call the two the same page.
+SAME_PAGE = frozenset(("canonical", "address", "redirect"))
+#: Says which page is for readers of any language: no language itself.
+_NO_LANGUAGE = "x-default"
+
+
+def evidence(hints: Hints, url: str, original: str, redirects: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return which of `HINTS` hold between the page at *url*, which says *hints*, and the page at *original*.
+
+    - ``canonical``: the page names *original* as its canonical URL;
+    - ``address``: both URLs are surely those of one page, see `url_key`;
+    - ``redirect``: *original* is among *redirects*, the URLs by which this request came to *url*;
+    - ``hreflang``: the page names *original* as itself in another language.
+
+    URLs are compared by their keys. Never raises. O(URLs), some 30 µs each.
+
+    >>> page = Hints("http://example.com/print/7", canonical="https://example.com/boats/")
+    >>> evidence(page, "http://example.com/print/7", "http://example.com/boats")
+    ('canonical',)
+    """
+    own, other = url_key(url), url_key(original)
+    held = {
+        "canonical": hints.canonical is not None and url_key(hints.canonical) == other,
+        "address": own == other,
+        "redirect": any(url_key(redirect) == other for redirect in redirects),
+        "hreflang": _is_translation(hints, own, other),
+    }
+    return tuple(hint for hint in HINTS if held[hint])
+
+
+def says_of_urls(url: str, other: str) -> tuple[str, ...]:
+    """Return what two URLs tell without their pages: ``address``, as in `HINTS`, or ``pagination``, or nothing.
+
+    >>> says_of_urls("https://example.com/boats?page=2", "https://example.com/boats")
+    ('pagination',)
+    """
+    if url_key(url) == url_key(other):
+        return ("address",)
+    return ("pagination",) if are_pages_of_one_listing(url, other) else ()
+
+
+def _is_translation(hints: Hints, own: str, other: str) -> bool:
+    """Tell whether the page at *other* is an alternate in a language that the page at *own* is not in."""
+    entries = [
+        (language, url_key(target)) for language, target in hints.alternates if language != _NO_LANGUAGE
+    ]
+    spoken = {language for language, key in entries if key == own}
+    return any(key == other and language not in spoken for language, key in entries) and own != other
 
 
 def protections(

@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence, Set
 from typing import NamedTuple, Protocol
 
-from scrapy_simhash.judge.hints.series import counts_pages
-from scrapy_simhash.judge.hints.urls import is_tracking
+from scrapy_simhash.judge.hints.urls import counts_pages, is_tracking
 from scrapy_simhash.observers.url_rules.cut_url import MOST_PARAMETERS, CutUrl
 
 #: Characters of a value up to which it may be one of a few values that a site uses.

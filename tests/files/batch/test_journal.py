@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.files.batch import Journal, JournalMismatch, Options, Run, Step
-from scrapy_simhash.files.batch.page_reader import PageReader
+from scrapy_simhash.files.batch.page import PageReader
 from scrapy_simhash.files.records import Broken, Record
 from tests.files.batch.pages import records_of
 from tests.files.batch.test_run import facts_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Config, NearDuplicateDetector, Status, Verdict
 from scrapy_simhash.files.batch import Options, RecordsChanged, Run, Step
-from scrapy_simhash.files.batch.steps import Fate
+from scrapy_simhash.files.batch.page import Fate
 from scrapy_simhash.files.records import Broken, Record
 from tests.files.batch.pages import html_of, records_of
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_simhash.files.engines.bands import KEY_COLUMNS, keys, order_mask
+from scrapy_simhash.files.engines.mappers import keys
+from scrapy_simhash.files.engines.sql import KEY_COLUMNS, order_mask
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, WHOLE, OwnPart
 from tests.files.engines.pages import pa
 

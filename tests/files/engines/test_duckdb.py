@@ -13,10 +13,10 @@ import pytest
 from scrapy_simhash import Config
 from scrapy_simhash.duckdb import _DuckDB, deduplicate
 from scrapy_simhash.exceptions import KindError, SettingError, StoreMismatch
-from scrapy_simhash.files.engines import queries
-from scrapy_simhash.files.engines.bands import FOLLOWERS
+from scrapy_simhash.files.engines import sql
+from scrapy_simhash.files.engines.sql import FOLLOWERS
 from scrapy_simhash.files.records import Record
-from scrapy_simhash.index.clusters import connected
+from scrapy_simhash.index.pairs import connected
 from tests.files.engines.pages import answers_in, answers_of_dedup, pages, rows_of, table_of
 
 duckdb: Any = pytest.importorskip("duckdb")
@@ -145,13 +145,13 @@ def test_components_are_what_pairs_connect(tmp_path: Path, seed: int) -> None:
         engine.write(str(tmp_path / "edges-0"), f"SELECT * FROM (VALUES {values}) AS edges (page, hub)")
         engine.view("simhash_edges", [str(tmp_path / "edges-0")])
         turn = 0
-        while any(engine.numbers(queries.UNFINISHED)):
-            for query in (queries.LARGE_STARS, queries.SMALL_STARS):
+        while any(engine.numbers(sql.UNFINISHED)):
+            for query in (sql.LARGE_STARS, sql.SMALL_STARS):
                 turn += 1
                 engine.write(str(tmp_path / f"edges-{turn}"), query)
                 engine.view("simhash_edges", [str(tmp_path / f"edges-{turn}")])
         found: dict[int, list[int]] = {}
-        for id, component in connection.execute(f"{queries.MEMBERS} ORDER BY id").fetchall():
+        for id, component in connection.execute(f"{sql.MEMBERS} ORDER BY id").fetchall():
             found.setdefault(component, []).append(id)
     assert turn < 20
     assert sorted(found.values()) == connected(pairs)

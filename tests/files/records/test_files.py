@@ -13,9 +13,9 @@ from types import ModuleType
 import pytest
 
 from scrapy_simhash.exceptions import FileError, KindError
-from scrapy_simhash.files.records import Broken, Record, extras, folder, read
-from scrapy_simhash.files.records.compression import CODECS, Codec
-from scrapy_simhash.files.records.kinds import kind_of
+from scrapy_simhash.files.records import Broken, Record, folder, read, record
+from scrapy_simhash.files.records.reading import kind_of
+from scrapy_simhash.files.records.record import CODECS, Codec
 from tests.files.records.pages import FERRY, PILOT, found, pages, passed_over, reasons
 
 LINE = b'{"url": "https://example.com/line", "html": "<p>In a line."}\n'
@@ -218,7 +218,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def missing(name: str) -> object:
         raise ImportError(name)
 
-    monkeypatch.setattr(extras, "import_module", missing)
+    monkeypatch.setattr(record, "import_module", missing)
     (tmp_path / "pages.zst").write_bytes(b"\x28\xb5\x2f\xfd")
     with pytest.raises(
         KindError, match=r"^zstd data needs backports.zstd: pip install 'scrapy-simhash\[zstd\]'$"
@@ -244,7 +244,7 @@ def test_gzip_is_read_and_written_with_and_without_isal(
             raise ImportError(name)
         return import_module(name.replace("isal.isal_zlib", "zlib"))
 
-    monkeypatch.setattr(extras, "import_module", without_isal)
+    monkeypatch.setattr(record, "import_module", without_isal)
     assert pages(path) == fast
     without = packed(CODECS[0], LINE)
     # No time is in them: the same bytes always.

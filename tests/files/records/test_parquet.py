@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.files.records import Broken, Fields, Record, parquet
+from scrapy_simhash.files.records import Broken, Fields, Record, feeds
 from tests.files.records.pages import FERRY, URL, found, pages, reasons
 
 pytest.importorskip("pyarrow")
@@ -53,7 +53,7 @@ def test_columns_may_be_named(tmp_path: Path) -> None:
 
 
 def test_a_row_that_is_wrong_or_too_large_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "LIMIT", 1_000)
+    monkeypatch.setattr(feeds, "LIMIT", 1_000)
     path = table(tmp_path / "pages.parquet", url=[URL, "none", URL], html=["x" * 2_000, FERRY, FERRY])
     assert [type(one) for one in found(path)] == [Broken, Broken, Record]
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.files.records import Broken, Record, extras, http, read, warc
+from scrapy_simhash.files.records import Broken, Record, http, read
+from scrapy_simhash.files.records.record import brotli, zstd
 from tests.files.records.pages import FERRY, LONG, PILOT, URL, found, pages, passed_over, reasons
 
 pytest.importorskip("warcio")
@@ -101,9 +102,9 @@ def encoded() -> list[tuple[str, bytes]]:
         ("gzip", body),
     ]
     with suppress(KindError):
-        made.append(("br", extras.brotli().compress(body, quality=1)))
+        made.append(("br", brotli().compress(body, quality=1)))
     with suppress(KindError):
-        made.append(("zstd", extras.zstd().compress(body)))
+        made.append(("zstd", zstd().compress(body)))
     return made
 
 
@@ -231,7 +232,6 @@ def test_a_damaged_member_of_a_compressed_archive_ends_it(tmp_path: Path) -> Non
 def test_a_record_that_is_too_large_is_skipped_whatever_it_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warc, "LIMIT", 5_000)
     monkeypatch.setattr(http, "LIMIT", 5_000)
     archive = Archive(tmp_path / "crawl.warc.gz").response("<p>" * 5_000).response(FERRY)
     # A page that is small and becomes large.

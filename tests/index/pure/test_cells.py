@@ -8,8 +8,7 @@ from math import comb
 import pytest
 
 from scrapy_simhash.index.growth import FOREVER, pure_steps
-from scrapy_simhash.index.plans import Block
-from scrapy_simhash.index.probing_plan import ProbingPlan
+from scrapy_simhash.index.plans import Block, ProbingPlan
 from scrapy_simhash.index.pure.cells import BYTES_LIMIT, SIZE, CellTable, flips
 from scrapy_simhash.index.pure.postings import Postings
 

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.config import PREFERENCES
-from scrapy_simhash.judge.clusters import Cluster, ClusterBook
-from scrapy_simhash.judge.clusters.book import SHOWN_URLS
-from scrapy_simhash.judge.clusters.preferred import MAX_KNOWN, Contest, Preference
+from scrapy_simhash.judge.clusters import MAX_KNOWN, SHOWN_URLS, Cluster, ClusterBook, Contest, Preference
 
 FIRST = "http://example.com/story"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.judge.hints.link_headers import MAX_PARAMETERS, links_of
+from scrapy_simhash.judge.hints.markup import MAX_PARAMETERS, links_of
 
 
 @pytest.mark.parametrize(

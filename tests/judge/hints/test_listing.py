@@ -9,7 +9,7 @@ from lxml import etree
 from magazine.page import Page
 
 from scrapy_simhash.judge.hints import is_listing
-from scrapy_simhash.judge.hints.listing import CAPTION, MAX_NODES, MIN_ENTRIES, MIN_HEADINGS, TEASER
+from scrapy_simhash.judge.hints.page_kind import CAPTION, MAX_NODES, MIN_ENTRIES, MIN_HEADINGS, TEASER
 from scrapy_simhash.page.text import parse
 from tests.judge.hints.pages import PROSE, cards, lines, page
 

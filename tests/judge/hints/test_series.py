@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.judge.hints.series import are_pages_of_one_listing
+from scrapy_simhash.judge.hints.urls import are_pages_of_one_listing
 from tests.judge.hints.urls import URLS
 
 SITE = "http://example.com"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from scrapy_simhash.judge.hints.vocabulary import LISTS, PRODUCTS, claimed_types
+from scrapy_simhash.judge.hints.page_kind import LISTS, PRODUCTS, claimed_types
 from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS
 from scrapy_simhash.page.text import parse
 

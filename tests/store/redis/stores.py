@@ -10,7 +10,7 @@ from functools import wraps
 from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
-from scrapy_simhash.cli.blocking import BlockingStore
+from scrapy_simhash.cli.stores import blocking
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore, Server
@@ -103,12 +103,12 @@ class Opener:
     def __init__(self, url: str) -> None:
         self.url = url
         self.loop = asyncio.new_event_loop()
-        self._stores: dict[int, tuple[BlockingStore, RedisStore, str]] = {}
+        self._stores: dict[int, tuple[Store, RedisStore, str]] = {}
 
-    def make(self, header: Header, **options: Any) -> BlockingStore:
+    def make(self, header: Header, **options: Any) -> Store:
         return self._open(f"contract-{next(_prefixes)}", header, **options)
 
-    def join(self, store: Store, **options: Any) -> BlockingStore:
+    def join(self, store: Store, **options: Any) -> Store:
         """Open what *store* is, once more, while it is open."""
         _, other, prefix = self._stores[id(store)]
         return self._open(prefix, other.header, **options)
@@ -122,7 +122,7 @@ class Opener:
         self._end(other, in_order=False)
         shift_run(self.url, prefix, run_number(other), heartbeat=-3_600)
 
-    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> BlockingStore:
+    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
         _, former, prefix = self._stores[id(store)]
         self._end(former, in_order)
         return self._open(prefix, header or former.header)
@@ -132,14 +132,14 @@ class Opener:
             self._end(store, in_order=False)
         self.loop.close()
 
-    def _open(self, prefix: str, header: Header, **options: Any) -> BlockingStore:
+    def _open(self, prefix: str, header: Header, **options: Any) -> Store:
         store = self._make(prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
         self.loop.run_until_complete(store.connect())
         if options.get("live"):
             # Else no heartbeat comes after its beginning until the next second.
             shift_run(self.url, prefix, run_number(store), began=-10)
-        opened = BlockingStore(store, self.loop)
+        opened = blocking(store, self.loop)
         self._stores[id(opened)] = opened, store, prefix
         return opened
 

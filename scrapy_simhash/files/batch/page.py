@@ -1,0 +1,306 @@
+"""One page of a batch: how it is read and ruled on, in this process or in another one, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from lxml import etree
+
+from scrapy_simhash import names
+from scrapy_simhash.action import Action
+from scrapy_simhash.config import Config
+from scrapy_simhash.files.records import Broken, Record
+from scrapy_simhash.fingerprinter import KnownSite, PageFingerprinter, Reading
+from scrapy_simhash.judge.hints import evidence, protections, read_canonical, read_hints
+from scrapy_simhash.judge.policy import Case, Policy, RequestedAction
+from scrapy_simhash.page.text import parse
+from scrapy_simhash.verdict import Reason, Status, Verdict
+
+#: What is asked for a page that repeats another one. A record has no links that could be followed.
+_DROP = RequestedAction(Action.DROP_ITEMS)
+
+
+class Page(NamedTuple):
+    """What is needed of a record to read it."""
+
+    url: str
+    page: str | bytes
+    is_text: bool
+    content_type: str | None
+    content_language: str | None
+
+    @classmethod
+    def of(cls, record: Record) -> Page:
+        """Return the page of *record*."""
+        return cls(
+            record.url, record.page, record.is_text, record.content_type, record.content_language or None
+        )
+
+
+class GivenSite(NamedTuple):
+    """A `KnownSite` of which only the answer for one page is known; None if the site is not known."""
+
+    answer: bytes | None
+
+    @property
+    def is_known(self) -> bool:
+        """See `KnownSite`."""
+        return self.answer is not None
+
+    def flags(self, keys: bytes) -> bytes | None:
+        """See `KnownSite`."""
+        return self.answer or None
+
+
+def answer_of(site: KnownSite, keys: bytes) -> bytes | None:
+    """Return all that *site* says about the pieces *keys*: None if it is not known, else a flag for each, or empty.
+
+    Pages are read alike by sites that answer alike.
+    """
+    return site.flags(keys) or b"" if site.is_known else None
+
+
+class Read(NamedTuple):
+    """A page that was read."""
+
+    reading: Reading | None
+    """None for a page that is too large, and for one with a fault."""
+    answer: bytes | None = None
+    """What the site said by which it was read; see `answer_of`."""
+    canonical: str | None = None
+    """The URL that it names as its own, if that was asked for."""
+    fault: str = ""
+    """Why it could not be read: a fault of ours, since bad markup is none."""
+
+
+class Ruling(NamedTuple):
+    """Whether a copy is kept all the same."""
+
+    is_kept: bool
+    exemption: str = ""
+    """Why it was spared: a value of `Exemption`; empty if it was not."""
+    fault: str = ""
+    """What went wrong: the page is kept then, as in a crawl."""
+
+
+class PageReader:
+    """Reads pages, and rules on copies, by the settings of a batch. Can be pickled."""
+
+    def __init__(self, config: Config, *, with_canonical: bool = False) -> None:
+        """*with_canonical* is for those who ask which URL of a cluster is to be preferred."""
+        self.config = config
+        self._fingerprinter = PageFingerprinter(config)
+        self._with_canonical = with_canonical
+        self._policy = Policy(config)
+
+    def read(self, page: Page, site: KnownSite | None) -> Read:
+        """Return what is needed to compare *page*; never raises."""
+        try:
+            return self._read(page, site)
+        except Exception as error:  # a page that cannot be read is kept, as in a crawl
+            return Read(None, fault=_told(error))
+
+    def _read(self, page: Page, site: KnownSite | None) -> Read:
+        maxsize = self.config.maxsize
+        if maxsize and len(page.page) > maxsize:
+            return Read(None)
+        if page.is_text:
+            return Read(self._fingerprinter.read_text(_text(page.page)))
+        root = parse(page.page, page.content_type)
+        reading = self._fingerprinter.read(
+            root, content_language=page.content_language, site=site, url=page.url
+        )
+        answer = None if site is None or not reading.pieces else answer_of(site, reading.pieces)
+        canonical = read_canonical(root, page.url) if self._with_canonical else None
+        return Read(reading, answer, canonical)
+
+    def rule_on(self, page: Page, verdict: Verdict) -> Ruling:
+        """Return what a crawl with ``SIMHASH_ACTION = "drop_items"`` does about *page*; never raises."""
+        try:
+            return self._rule_on(page, verdict)
+        except Exception as error:
+            return Ruling(True, fault=_told(error))
+
+    def _rule_on(self, page: Page, verdict: Verdict) -> Ruling:
+        original = verdict.duplicate_of or page.url
+        if page.is_text:
+            decision = self._policy.decide(Case(verdict, page.url, None, lambda wanted: (), _DROP))
+        else:
+            root: etree._Element = parse(page.page, page.content_type)
+            hints = read_hints(root, page.url)
+            found = evidence(hints, page.url, original, ())
+            document = None if verdict.is_exact else lambda: self._fingerprinter.extract(root)
+            decision = self._policy.decide(
+                Case(
+                    verdict,
+                    page.url,
+                    None,
+                    lambda wanted: protections(root, page.url, original, hints, found, wanted, document),
+                    _DROP,
+                )
+            )
+        exemption = decision.exemption
+        return Ruling(not decision.loses_items, "" if exemption is None else exemption.value)
+
+
+def _text(page: str | bytes) -> str:
+    return page if isinstance(page, str) else page.decode("utf-8", "replace")
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+#: Plain values, which every kind of file can hold. Each record has the same names.
+Marks: TypeAlias = "dict[str, str | int | float | bool | None]"
+
+
+#: Their names, and the types of their values where there are any.
+MARKS: Mapping[str, type] = {
+    names.FIELD_KEPT: bool,
+    names.META_STATUS: str,
+    names.META_REASON: str,
+    names.META_DUPLICATE_OF: str,
+    names.META_DISTANCE: int,
+    names.META_SIMILARITY: float,
+    names.META_CLUSTER: int,
+    names.META_EXEMPTION: str,
+}
+
+
+def marks_of(verdict: Verdict, is_kept: bool, exemption: str | None) -> Marks:
+    """Return the fields of a record with this verdict.
+
+    >>> from scrapy_simhash import Status
+    >>> marks = marks_of(Verdict(Status.NEW, cluster=4), True, None)
+    >>> marks["simhash_kept"], marks["simhash_status"], marks["simhash_cluster"], marks["simhash_duplicate_of"]
+    (True, 'new', 4, None)
+    """
+    values = (
+        is_kept,
+        verdict.status.value,
+        verdict.reason and verdict.reason.value,
+        verdict.duplicate_of,
+        verdict.distance,
+        None if verdict.similarity is None else round(verdict.similarity, 3),
+        verdict.cluster,
+        exemption,
+    )
+    return dict(zip(MARKS, values, strict=True))
+
+
+class Fate(str, Enum):
+    """What becomes of a record."""
+
+    KEPT = "kept"
+    COPY = "copy"
+    """Dropped: it repeats another page."""
+    REPEATED = "repeated"
+    """Dropped: its URL came before, with the same text."""
+
+
+class Outcome(NamedTuple):
+    """What came of one record."""
+
+    record: Record
+    verdict: Verdict
+    is_kept: bool
+    exemption: str | None = None
+    """Why a copy was kept: ``pagination``, ``language``, ``product``, ...; see ``SIMHASH_PROTECT``."""
+
+    @property
+    def fields(self) -> Marks:
+        """The verdict as plain values, to be put into the fields of a record."""
+        return marks_of(self.verdict, self.is_kept, self.exemption)
+
+
+@dataclass(slots=True)
+class Step:
+    """A record, and what is known of it so far; of a broken one there is never more."""
+
+    item: Record | Broken
+    page: Page | None
+    """None for a broken record."""
+    read: Read | None = None
+    verdict: Verdict | None = None
+    content: int | None = None
+    """Number of the content that it has or repeats: of all records with one of them, one is kept."""
+    fate: Fate = Fate.KEPT
+    exemption: str = ""
+    fault: str = ""
+
+    @classmethod
+    def of(cls, item: Record | Broken) -> Step:
+        """Return the beginning of a record's way."""
+        return cls(item, None if isinstance(item, Broken) else Page.of(item))
+
+    def take(self, ruling: Ruling) -> None:
+        """Take note of the ruling on a copy."""
+        self.fate = Fate.KEPT if ruling.is_kept else Fate.COPY
+        self.exemption = ruling.exemption
+        self.fault = ruling.fault
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came of a record that is not broken."""
+        if isinstance(self.item, Broken) or self.verdict is None:
+            raise TypeError("there is no outcome yet")
+        return Outcome(self.item, self.verdict, self.fate is Fate.KEPT, self.exemption or None)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What came of all records so far."""
+
+    records: int = 0
+    """Pages and broken records."""
+    kept: int = 0
+    near_duplicates: int = 0
+    """Dropped, since they repeat another page."""
+    repeated: int = 0
+    """Dropped, since the same URL came before with the same text."""
+    changed: int = 0
+    """Kept, though the same URL came before, with another text."""
+    protected: int = 0
+    """Kept, though they repeat another page."""
+    skipped: int = 0
+    """Kept without a comparison: too little text, or too large."""
+    failed: int = 0
+    """Kept, since they could not be read or compared: a fault of ours."""
+    broken: int = 0
+    """No pages: in no output."""
+
+    def add(self, step: Step) -> None:
+        """Count a record that is through."""
+        self.records += 1
+        if isinstance(step.item, Broken):
+            self.broken += 1
+            return
+        verdict = step.verdict
+        self.kept += step.fate is Fate.KEPT
+        self.near_duplicates += step.fate is Fate.COPY
+        self.repeated += step.fate is Fate.REPEATED
+        self.protected += bool(step.exemption) and step.fate is Fate.KEPT
+        if verdict is not None:
+            self.changed += step.fate is Fate.KEPT and verdict.status is Status.REVISIT
+            self.skipped += verdict.status is Status.SKIPPED
+        self.failed += bool(step.fault)
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """All of them by name."""
+        return asdict(self)
+
+
+def fate_of(verdict: Verdict) -> Fate:
+    """Return what becomes of a record that nothing protects.
+
+    >>> fate_of(Verdict(Status.REVISIT, reason=Reason.UNCHANGED)).value
+    'repeated'
+    """
+    if verdict.status is Status.REVISIT and verdict.reason is Reason.UNCHANGED:
+        return Fate.REPEATED
+    return Fate.COPY if verdict.is_duplicate else Fate.KEPT

@@ -1,0 +1,276 @@
+"""What is done to batches of rows in Python: pages to fingerprints and keys, candidates to pairs and verdicts."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from sys import byteorder
+from typing import Any
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_simhash.config import Config
+from scrapy_simhash.detector import header_for, verdict_of
+from scrapy_simhash.files.batch.page import (
+    Fate,
+    GivenSite,
+    Page,
+    PageReader,
+    Read,
+    answer_of,
+    fate_of,
+    marks_of,
+)
+from scrapy_simhash.files.engines.sql import (
+    ANSWERS,
+    BANDS,
+    CLUSTERS,
+    FAULT,
+    KEYS,
+    PAIRS,
+    READINGS,
+    SITES,
+    VERDICTS,
+    arrow,
+    rows_of,
+)
+from scrapy_simhash.files.records.feeds import wrong_url
+from scrapy_simhash.judge.clusters import Contest, Preference
+from scrapy_simhash.judge.rule import rule_of
+from scrapy_simhash.page.fingerprint import MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.scope import host_of, scope_function
+from scrapy_simhash.store import MemoryStore, Posting
+from scrapy_simhash.store.candidates import distance_of
+from scrapy_simhash.store.sqlite.schema import signed, unsigned
+from scrapy_simhash.verdict import Reason
+
+
+class ReadPages:
+    """Pages to `READINGS`: id, url, page, scope, content_type, content_language, answer of the site.
+
+    The last four may be None: a page without an answer is read as one of a site of which nothing is known.
+    """
+
+    def __init__(self, config: Config, *, is_text: bool) -> None:
+        """*is_text* is for pages of plain text."""
+        self._config = config
+        self._is_text = is_text
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return the batches of the fingerprints."""
+        reader = PageReader(self._config, with_canonical="canonical" in self._config.prefer)
+        scope_of = scope_function(self._config.scope)
+        for batch in batches:
+            rows = []
+            for id, url, page, scope, kind, language, answer in rows_of(batch):
+                url = url or ""
+                scope = scope_of(url) if scope is None else scope
+                asked = Page(url, page or "", self._is_text, kind, language)
+                rows.append(self._row(reader, id, asked, scope, GivenSite(answer)))
+            yield READINGS.batch(rows)
+
+    def _row(self, reader: PageReader, id: int, page: Page, scope: str, site: GivenSite) -> tuple[Any, ...]:
+        learns = self._config.site_learning and not page.is_text
+        fault = wrong_url(page.url)
+        read = Read(None, fault=fault) if fault else reader.read(page, site if learns else None)
+        reading, host = read.reading, host_of(page.url)
+        about = (id, page.url, scope, host)
+        if reading is None or (reading.fingerprint is None and reading.text_hash is None):
+            why = Reason.SHORT_TEXT if reading is not None else Reason.TOO_LARGE
+            outcome = FAULT if read.fault else why.value
+            return *about, None, None, False, None, None, None, None, read.canonical, outcome, None
+        fingerprint = reading.fingerprint
+        if fingerprint is None:
+            # A page with neither has been returned.
+            value, sketch, own = reading.text_hash or 0, b"", b""
+        else:
+            value, sketch, own = fingerprint.value, fingerprint.sketch, fingerprint.own
+        data = b"\0".join((scope.encode("utf-8", "surrogatepass"), value.to_bytes(8, "big"), sketch, own))
+        text_hash = None if reading.text_hash is None else signed(reading.text_hash)
+        return (
+            *about,
+            signed(value),
+            text_hash,
+            fingerprint is None,
+            sketch,
+            own,
+            signed(xxh3_64_intdigest(data)),
+            signed(number(page.url)),
+            read.canonical,
+            None,
+            reading.pieces or None,
+        )
+
+
+def learn_sites(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches of `SITES` for batches of pages: host, pieces, sketch; by host, in the order in which they teach.
+
+    A row without a sketch has a profile in the place of the pieces: what was known of the host before.
+    """
+    rows = (row for batch in batches for row in rows_of(batch))
+    found = []
+    for host, pages in groupby(rows, key=itemgetter(0)):
+        profile = SiteProfile()
+        for _, pieces, sketch in pages:
+            if sketch is None:
+                profile.join(pieces)
+            else:
+                profile.learn(pieces, sketch)
+        found.append((host, profile.to_bytes()))
+        if len(found) >= _SITES:
+            yield SITES.batch(found)
+            found = []
+    yield SITES.batch(found)
+
+
+def answer_pages(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches of `ANSWERS` for batches of pages: host, id, pieces; by host.
+
+    The first row of a host has its profile in the place of the pieces, and no id.
+    """
+    host, profile = None, SiteProfile()
+    for batch in batches:
+        found = []
+        for name, id, pieces in rows_of(batch):
+            if name != host:
+                host, profile = name, SiteProfile()
+            if id is None:
+                profile.join(pieces)
+            elif (answer := answer_of(profile, pieces)) is not None:
+                found.append((id, answer))
+        yield ANSWERS.batch(found)
+
+
+#: Profiles in a batch, of 64 KiB at most.
+_SITES = 100
+
+
+def keys(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches of `KEYS` for batches of pages: id, scope, value, sketch, own."""
+    pa = arrow()
+    scope_number = lru_cache(1_000)(_scope_number)
+    for batch in batches:
+        ids, scopes, values, subjects = array("q"), array("q"), array("q"), array("q")
+        minhashes = bytearray()
+        for id, scope, value, sketch, own in rows_of(batch):
+            words = sketch[MINHASH_BYTES:]
+            subject = signed(xxh3_64_intdigest(words)) if any(words) else 0
+            forms = [(value, sketch[:MINHASH_BYTES])]
+            if is_part(own):
+                part = OwnPart.from_bytes(own)
+                # Of one that is too short for a value, nothing is found by its text.
+                if part.value:
+                    forms.append((signed(part.value), part.minhash))
+            for its_value, minhash in forms:
+                ids.append(id)
+                scopes.append(scope_number(scope))
+                values.append(its_value)
+                subjects.append(subject)
+                minhashes += minhash
+        bands = array("i", bytes(minhashes))
+        if byteorder == "little":
+            bands.byteswap()
+        columns = [_column(pa.int64(), row) for row in (ids, scopes, values, subjects)]
+        columns += [_column(pa.int32(), bands[band::BANDS]) for band in range(BANDS)]
+        yield pa.RecordBatch.from_arrays(columns, schema=KEYS.arrow())
+
+
+def _scope_number(scope: str) -> int:
+    return signed(number(scope))
+
+
+def _column(kind: Any, values: array[int]) -> Any:
+    pa = arrow()
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+#: Pages after which a store makes place for another one: components are whole in one.
+_PAGES = 10_000
+
+
+class ComparePairs:
+    """Candidates to `PAIRS`: a, b, and value, sketch and own part of each."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return batches of the pairs that the rule accepts."""
+        rule = rule_of(self._config)
+        for batch in batches:
+            found = []
+            for first, group in groupby(rows_of(batch), key=itemgetter(0)):
+                rows = list(group)
+                one = Fingerprint(unsigned(rows[0][2]), 0, rows[0][3], rows[0][4])
+                others = [Fingerprint(unsigned(row[5]), 0, row[6], row[7]).compared_bytes() for row in rows]
+                for place, similarity, _ in rule.compare_all(one, others):
+                    if similarity is not None:
+                        found.append((first, rows[place][1], similarity, distance_of(one, others[place])))
+            yield PAIRS.batch(found)
+
+
+class JudgePages:
+    """Pages to `VERDICTS`: component, id, url, scope, value, text_hash, is_short, sketch, own.
+
+    By component and id. A store gets the pages of each component in their order, and says what it says in a crawl.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return batches of what a store says that gets the pages of each component in their order."""
+        header, blocks = header_for(self._config), self._config.blocks
+        store, ids, last = MemoryStore(header, blocks), dict[bytes, int](), None
+        numbers: list[int] = []
+        for batch in batches:
+            found = []
+            for component, id, url, scope, value, text_hash, is_short, sketch, own in rows_of(batch):
+                if component != last and len(ids) >= _PAGES:
+                    store, ids, numbers = MemoryStore(header, blocks), {}, []
+                last = component
+                key = url.encode("utf-8", "surrogatepass")
+                if key not in ids:
+                    # The store counts pages as they come, too.
+                    ids[key] = id
+                    numbers.append(id)
+                fingerprint = Fingerprint(unsigned(value), 0, sketch, own)
+                known = None if text_hash is None else unsigned(text_hash)
+                posting = Posting(key, url, scope, fingerprint, is_short, known)
+                verdict = verdict_of(posting, store.claim(posting))
+                if verdict.cluster is not None:
+                    verdict = replace(verdict, cluster=numbers[verdict.cluster])
+                is_kept = fate_of(verdict) is Fate.KEPT
+                found.append((id, url, *marks_of(verdict, is_kept, None).values()))
+            yield VERDICTS.batch(found)
+
+
+class GatherClusters:
+    """Pages to `CLUSTERS`: cluster, url, canonical; by cluster and id."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Return batches of the clusters of two URLs or more."""
+        preference = Preference(self._config.prefer)
+        rows = (row for batch in batches for row in rows_of(batch))
+        found = []
+        for cluster, pages in groupby(rows, key=itemgetter(0)):
+            contest: Contest | None = None
+            urls: dict[str, None] = {}
+            for _, url, canonical in pages:
+                contest = contest or Contest(preference, url)
+                contest.enter(url, canonical)
+                urls[url] = None
+            if contest is not None and len(urls) > 1:
+                found.append((cluster, list(urls), contest.winner))
+            if len(found) >= _PAGES:
+                yield CLUSTERS.batch(found)
+                found = []
+        yield CLUSTERS.batch(found)

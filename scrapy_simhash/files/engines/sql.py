@@ -1,0 +1,287 @@
+"""The tables of batch engines, and the SQL between them, as DuckDB and Spark both read it.
+
+Bands are the keys by which pages are found that are compared. A crawl looks at all pages within ten bits, which no
+join can. Engines compare pages that share one of these keys, within their scope::
+
+    28 bands      16 bins of the sketch, 2 bits each: a number of 32 bits; 0 for no filled bin, which is no key
+     1 subject    the hash of the words of the subject, as the sketch has them; 0 for none
+
+Of two pages that share a part *j* of their shingles, a bin is equal with probability (1 + 2j) / 3, a band with the
+16th power of that, and one band of 28 with .95 at j = .8, .997 at .85 and .99999 at .9. Versions of one page, which
+may share less, have one subject. A shingle falls into any bin alike, so that bins that lie side by side are as good
+as any others. An own part has keys as a page has, with the subject of its page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from scrapy_simhash.exceptions import KindError
+from scrapy_simhash.files.batch.page import MARKS
+
+BANDS = 28
+_ARROW = {
+    "BIGINT": "int64",
+    "INT": "int32",
+    "BOOLEAN": "bool_",
+    "DOUBLE": "float64",
+    "STRING": "string",
+    "BINARY": "binary",
+}
+_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "STRING"}
+
+
+class Table(NamedTuple):
+    """The columns of a table."""
+
+    columns: dict[str, str]
+    """Their names and their types in SQL."""
+
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark reads them."""
+        return ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
+
+    def arrow(self) -> Any:
+        """Return the columns as a schema of Arrow."""
+        pa = arrow()
+        texts = pa.list_(pa.string())
+        kinds = {name: getattr(pa, kind)() for name, kind in _ARROW.items()} | {"ARRAY<STRING>": texts}
+        return pa.schema([(name, kinds[kind]) for name, kind in self.columns.items()])
+
+    def batch(self, rows: Sequence[tuple[Any, ...]]) -> Any:
+        """Return *rows* as a batch of Arrow."""
+        pa, schema = arrow(), self.arrow()
+        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+#: The *outcome* of a page that could not be read; else it is the reason of a verdict.
+FAULT = "fault"
+#: Every page. One without a *content* is compared with no other, and *outcome* says why; pages with the same one are
+#: equal as far as fingerprints tell. *page* is the hash of the URL.
+FINGERPRINTS = Table(
+    {
+        "id": "BIGINT",
+        "url": "STRING",
+        "scope": "STRING",
+        "host": "STRING",
+        "value": "BIGINT",
+        "text_hash": "BIGINT",
+        "is_short": "BOOLEAN",
+        "sketch": "BINARY",
+        "own": "BINARY",
+        "content": "BIGINT",
+        "page": "BIGINT",
+        "canonical": "STRING",
+        "outcome": "STRING",
+    }
+)
+#: The same, and from what its site learns.
+READINGS = Table(FINGERPRINTS.columns | {"pieces": "BINARY"})
+#: What sites repeat.
+SITES = Table({"host": "STRING", "profile": "BINARY"})
+#: What a site says about the pieces of a page; of pages whose site is known.
+ANSWERS = Table({"id": "BIGINT", "answer": "BINARY"})
+#: By what pages are found: a row for a page, and one for its own part.
+KEYS = Table(
+    {"id": "BIGINT", "scope": "BIGINT", "value": "BIGINT", "subject": "BIGINT"}
+    | {f"band{band}": "INT" for band in range(BANDS)}
+)
+#: Near-duplicates by the rule; *a* is less than *b*.
+PAIRS = Table({"a": "BIGINT", "b": "BIGINT", "similarity": "DOUBLE", "distance": "BIGINT"})
+#: What ``dedup --mark`` says of a page; a cluster has the id of its first page.
+VERDICTS = Table({"id": "BIGINT", "url": "STRING"} | {name: _TYPES[kind] for name, kind in MARKS.items()})
+#: Pages that say the same, two or more.
+CLUSTERS = Table({"cluster": "BIGINT", "members": "ARRAY<STRING>", "preferred": "STRING"})
+
+
+def rows_of(batch: Any) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of a batch of Arrow."""
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def arrow() -> Any:
+    """Return the module pyarrow."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise KindError("pyarrow is missing: pip install 'scrapy-simhash[duckdb]' or '[spark]'") from None
+
+
+#: The columns of `KEYS` that are keys.
+KEY_COLUMNS = (*(f"band{band}" for band in range(BANDS)), "subject")
+#: A bucket is all pages of a scope that share a key. In their order each is compared with so many that follow it, so
+#: that buckets of up to 65 pages are compared as a whole.
+FOLLOWERS = 64
+
+
+def order_mask(key: int) -> int:
+    """Return the low bits of their values by which the pages of a bucket of this key, 0 to 28, are sorted first.
+
+    Each key has another number of bits, 63 to 7. So pages that are far apart in one large bucket may be neighbours in
+    another, if few of their bits differ.
+    """
+    return (1 << (63 - 2 * key)) - 1
+
+
+_OPTIONAL = ("scope", "content_type", "content_language")
+
+# --- From pages to fingerprints.
+
+
+def pages(columns: Container[str], *, is_answered: bool) -> str:
+    """Return the query for pages of a table with *columns*: all, or those whose sites have answered."""
+    given = [
+        f"CAST({f'simhash_pages.{name}' if name in columns else 'NULL'} AS STRING) AS {name}"
+        for name in _OPTIONAL
+    ]
+    page = "html" if "html" in columns else "text"
+    answer = "answer FROM simhash_pages JOIN simhash_answers ON simhash_pages.id = simhash_answers.id"
+    if not is_answered:
+        answer = "CAST(NULL AS BINARY) AS answer FROM simhash_pages"
+    known = "CAST(simhash_pages.id AS BIGINT) AS id, CAST(simhash_pages.url AS STRING) AS url"
+    return f"SELECT {known}, simhash_pages.{page}, {', '.join(given)}, {answer}"
+
+
+#: What teaches: pages in their order, after what was known before.
+LESSONS = """
+SELECT host, pieces, sketch, 1 AS turn, id FROM simhash_readings WHERE pieces IS NOT NULL
+"""
+KNOWN_BEFORE = "UNION ALL SELECT host, profile, CAST(NULL AS BINARY), 0, 0 FROM simhash_sites_before"
+#: What is asked of sites: the profile of each comes before its pages.
+QUESTIONS = """
+SELECT host, id, pieces, 1 AS turn FROM simhash_readings WHERE pieces IS NOT NULL
+UNION ALL SELECT host, CAST(NULL AS BIGINT), profile, 0 FROM simhash_sites
+"""
+_FINGERPRINT = ", ".join(FINGERPRINTS.columns)
+AS_READ = f"SELECT {_FINGERPRINT} FROM simhash_readings"
+READ_TWICE = f"""
+SELECT {_FINGERPRINT} FROM simhash_readings AS page ANTI JOIN simhash_answers AS known ON page.id = known.id
+UNION ALL SELECT {_FINGERPRINT} FROM simhash_readings_again
+"""
+
+# --- From fingerprints to candidates. Pages with one content are compared once.
+
+FIRSTS = "SELECT content, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY content"
+FOUND_BY_KEYS = """
+SELECT page.id, scope, value, sketch, own
+FROM simhash_fingerprints AS page SEMI JOIN simhash_firsts AS first ON page.id = first.id
+WHERE NOT is_short AND page.id > {last}
+"""
+
+
+def entries(numbers: Sequence[int]) -> str:
+    """Return the query for a row for each page and each key that it has, of those with these *numbers*.
+
+    In a bucket, which is all pages of a scope with one key, rows are sorted by ``turned`` and ``value``.
+    """
+    return " UNION ALL ".join(
+        f"SELECT {number} AS number, scope, CAST({KEY_COLUMNS[number]} AS BIGINT) AS bucket, id, value, subject,"
+        f" value & {order_mask(number)} AS turned FROM simhash_keys WHERE {KEY_COLUMNS[number]} <> 0"
+        for number in numbers
+    )
+
+
+#: Buckets with more than one page.
+BUCKETS = """
+SELECT number, scope, bucket, count(*) AS pages FROM ({entries}) AS entries
+GROUP BY number, scope, bucket HAVING count(*) > 1
+"""
+#: The rows in them, each with its place in the order of its bucket, from 0.
+PLACES = """
+SELECT entries.number, entries.scope, entries.bucket, id, value, subject, row_number() OVER (
+    PARTITION BY entries.number, entries.scope, entries.bucket ORDER BY turned, value, id
+) - 1 AS place
+FROM ({entries}) AS entries JOIN simhash_buckets AS shared
+ON entries.number = shared.number AND entries.scope = shared.scope AND entries.bucket = shared.bucket
+"""
+#: Pages of a bucket with those that follow them, if the rule can find them near: within reach, or by their subject.
+#: Buckets are cut into blocks: each page meets those of its own and of the next one.
+CANDIDATES = f"""
+SELECT DISTINCT least(one.id, other.id) AS a, greatest(one.id, other.id) AS b
+FROM (SELECT *, place - place % {FOLLOWERS} AS block FROM simhash_places) AS one
+JOIN (
+    SELECT *, place - place % {FOLLOWERS} AS block FROM simhash_places
+    UNION ALL SELECT *, place - place % {FOLLOWERS} - {FOLLOWERS} FROM simhash_places
+) AS other
+ON one.number = other.number AND one.scope = other.scope AND one.bucket = other.bucket AND one.block = other.block
+WHERE other.place > one.place AND other.place <= one.place + {FOLLOWERS}
+AND one.id <> other.id AND greatest(one.id, other.id) > {{last}}
+AND (
+    (one.subject = other.subject AND one.subject <> 0)
+    OR bit_count((one.value | other.value) - (one.value & other.value)) <= {{reach}}
+)
+"""
+#: Buckets that are too large to be compared as a whole, and pairs in them that are not candidates by them.
+LEFT_OUT = f"""
+SELECT count(*), CAST(sum((pages - {FOLLOWERS}) * (pages - {FOLLOWERS + 1}) / 2) AS BIGINT)
+FROM simhash_buckets WHERE pages > {FOLLOWERS + 1}
+"""
+COMPARED = """
+SELECT pair.a, pair.b, one.value, one.sketch, one.own, other.value, other.sketch, other.own
+FROM (SELECT DISTINCT a, b FROM simhash_candidates) AS pair
+JOIN simhash_fingerprints AS one ON pair.a = one.id
+JOIN simhash_fingerprints AS other ON pair.b = other.id
+"""
+
+# --- From pairs to components: each page with the first page that it is connected with.
+# Source: Kiveris et al., "Connected Components in MapReduce and Beyond", 2014: large stars and small stars in turn.
+
+EDGES = """
+SELECT b AS page, a AS hub FROM simhash_pairs
+UNION SELECT page.id, first.id FROM simhash_fingerprints AS page
+JOIN simhash_firsts AS first ON page.content = first.content WHERE page.id <> first.id
+UNION SELECT visit.id, first.id FROM simhash_fingerprints AS visit JOIN (
+    SELECT page, min(id) AS id FROM simhash_fingerprints WHERE content IS NOT NULL GROUP BY page HAVING count(*) > 1
+) AS first ON visit.page = first.page WHERE content IS NOT NULL AND visit.id <> first.id
+"""
+LARGE_STARS = """
+WITH ends AS (SELECT page, hub FROM simhash_edges UNION ALL SELECT hub, page FROM simhash_edges),
+least_of AS (SELECT page, least(page, min(hub)) AS hub FROM ends GROUP BY page)
+SELECT DISTINCT ends.hub AS page, least_of.hub AS hub FROM ends JOIN least_of ON ends.page = least_of.page
+WHERE ends.hub > ends.page
+"""
+SMALL_STARS = """
+WITH least_of AS (SELECT page, min(hub) AS hub FROM simhash_edges GROUP BY page)
+SELECT page, hub FROM least_of
+UNION SELECT edge.hub, least_of.hub
+FROM simhash_edges AS edge JOIN least_of ON edge.page = least_of.page WHERE edge.hub <> least_of.hub
+"""
+#: Hubs that have a hub, and pages that have two: with none of both, each component is one star.
+UNFINISHED = """
+SELECT (SELECT count(*) FROM simhash_edges AS one JOIN simhash_edges AS other ON one.hub = other.page),
+(SELECT count(*) - count(DISTINCT page) FROM simhash_edges)
+"""
+MEMBERS = "SELECT page AS id, hub AS component FROM simhash_edges UNION SELECT hub, hub FROM simhash_edges"
+JUDGED = """
+SELECT component, page.id, url, scope, value, text_hash, is_short, sketch, own
+FROM simhash_fingerprints AS page JOIN simhash_members AS member ON page.id = member.id
+"""
+
+# --- Verdicts and clusters.
+
+#: Who is connected with no other page is new, or was compared with none.
+VERDICT_OF_ALL = f"""
+SELECT {", ".join(VERDICTS.columns)} FROM simhash_judged
+UNION ALL SELECT page.id, url, true,
+CASE WHEN outcome = '{FAULT}' THEN 'unknown' WHEN outcome IS NOT NULL OR is_short THEN 'skipped' ELSE 'new' END,
+CASE WHEN outcome = '{FAULT}' THEN NULL WHEN is_short THEN 'short_text' ELSE outcome END,
+CAST(NULL AS STRING), CAST(NULL AS BIGINT), CAST(NULL AS DOUBLE),
+CASE WHEN outcome IS NULL AND NOT is_short THEN page.id END, CAST(NULL AS STRING)
+FROM simhash_fingerprints AS page ANTI JOIN simhash_members AS member ON page.id = member.id
+"""
+REPRESENTATIVES = "SELECT id, url FROM simhash_verdicts WHERE simhash_kept"
+IN_CLUSTERS = """
+SELECT simhash_cluster, page.url, canonical, page.id
+FROM simhash_judged AS page JOIN simhash_fingerprints AS read ON page.id = read.id
+WHERE simhash_cluster IS NOT NULL
+"""
+COUNTS = """
+SELECT count(*), count(CASE WHEN simhash_kept THEN 1 END),
+count(CASE WHEN simhash_status = 'near_duplicate' THEN 1 END),
+count(CASE WHEN simhash_status = 'unknown' THEN 1 END) FROM simhash_verdicts
+"""

@@ -1,0 +1,261 @@
+"""Whether a page is mostly links to others, or about a thing on sale: by its text, and in words of schema.org."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS, is_part, scripts, things_in, type_name
+from scrapy_simhash.page.text import Document
+from scrapy_simhash.page.text.main_text import LINKED
+from scrapy_simhash.page.text.outline import NEVER_HIDDEN, Walk
+from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, attributes_of, region
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+
+#: One thing on sale, and offers of one.
+PRODUCTS = frozenset(
+    "AggregateOffer Car IndividualProduct Motorcycle Offer Product ProductGroup ProductModel Vehicle".split()
+)
+#: Pages that list others. Shops say SomeProducts of a category.
+LISTS = frozenset(
+    "CollectionPage ItemList OfferCatalog ProductCollection SearchResultsPage SomeProducts".split()
+)
+
+_WORDS = PRODUCTS | LISTS
+_TYPED = etree.XPath(f"descendant-or-self::*[@itemtype or @typeof][position() <= {MAX_THINGS}]")
+
+
+def claimed_types(root: etree._Element) -> Counter[str]:
+    """Return how many things of each type the page is about, of `PRODUCTS` and `LISTS`; the tree is read only.
+
+    What is part of another thing (``itemprop``, a member of a list, the product of a review) does not count, except
+    for the ``mainEntity`` of a page. Scripts that are no JSON, or far too long, are passed over. Never raises.
+    O(nodes + characters of the scripts).
+    """
+    found: Counter[str] = Counter()
+    room = MAX_SCRIPT
+    for element in scripts(root):
+        script = element.text or ""
+        # Most scripts name other things, and parsing is what costs.
+        if len(script) <= room and any(word in script for word in _WORDS):
+            room -= len(script)
+            for thing in things_in(script):
+                found.update(_known(thing.get("@type")))
+    elements = _TYPED(root)
+    if isinstance(elements, list):
+        for element in elements:
+            if isinstance(element, etree._Element) and not is_part(element):
+                found.update(_known((element.get("itemtype") or element.get("typeof") or "").split()))
+    return found
+
+
+def _known(types: object) -> set[str]:
+    """Return the words of `PRODUCTS` and `LISTS` in *types*, which may be IRIs, short or long.
+
+    >>> sorted(_known(["https://schema.org/Product", "schema:Car", "Boat"]))
+    ['Car', 'Product']
+    """
+    names = types if isinstance(types, list) else [types]
+    return {type_name(name) for name in names if isinstance(name, str)} & _WORDS
+
+
+#: Entries that make a listing; fewer are a "see also".
+MIN_ENTRIES = 3
+#: The same, where the entries are the headings of the page: the last page of a listing has few.
+MIN_HEADINGS = 2
+#: Characters without white space between two entries up to which they belong to the first: a teaser. More are prose.
+TEASER = 600
+#: Characters that a picture may say in a gallery.
+CAPTION = 60
+#: Nodes that are read, those inside of menus left out: what the first ten thousand are, the others are too.
+MAX_NODES = 10_000
+
+_NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:")
+
+
+class _Tally:
+    """What was counted in one part of a page: its entries, and what is said in and between them."""
+
+    def __init__(self) -> None:
+        self.entries: set[str] = set()
+        self.headings: set[str] = set()
+        self.pictures: set[str] = set()
+        self.listed = 0
+        self.prose = 0
+        self._run = 0
+
+    def add(self, links: list[str], plain: int, linked: int, is_heading: bool) -> None:
+        """Count a line: its *links*, and its characters outside and inside them."""
+        if not linked:
+            self.pictures.update(links)
+        if links and linked and linked >= LINKED * (plain + linked):
+            self.close()
+            self.entries.update(links)
+            if is_heading:
+                self.headings.update(links)
+            self.listed += linked + plain
+        else:
+            self._run += linked + plain
+
+    def close(self) -> None:
+        """End the run of lines that are no entries."""
+        if self._run <= TEASER:
+            self.listed += self._run
+        else:
+            self.prose += self._run
+        self._run = 0
+
+    @property
+    def length(self) -> int:
+        """Characters of all lines so far, once closed."""
+        return self.listed + self.prose
+
+    def join(self, other: _Tally) -> None:
+        """Add what *other* has counted."""
+        self.entries |= other.entries
+        self.headings |= other.headings
+        self.pictures |= other.pictures
+        self.listed += other.listed
+        self.prose += other.prose
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether there are enough entries, and most of the text is in and between them."""
+        if len(self.entries) >= MIN_ENTRIES or len(self.headings) >= MIN_HEADINGS:
+            return self.listed >= self.prose
+        pictures = len(self.pictures | self.entries)
+        return pictures >= MIN_ENTRIES and self.length <= CAPTION * pictures
+
+
+def is_listing(root: etree._Element) -> bool:
+    """Tell whether the page is mostly links to other pages; the tree is read only.
+
+    An entry is a URL that a line, a heading or a cell of the page is a link to, outside of menus, sidebars and
+    footers; links inside sentences are none. A page is a listing if most of its text is entries, or teasers between
+    them. Where more of the text is in elements that only their class names call chrome, these are not believed.
+    So is one that says that it is a list, in the words of schema.org. The first `MAX_NODES` tell. Never raises.
+    O(nodes + characters).
+    """
+    kept, doubted = _tallies(root)
+    if doubted.length > kept.length:
+        kept.join(doubted)
+    return kept.is_listing or not LISTS.isdisjoint(claimed_types(root))
+
+
+def _tallies(root: etree._Element) -> tuple[_Tally, _Tally]:
+    """Return what is counted in the page, and apart from it in what class names call chrome."""
+    kept, doubted = _Tally(), _Tally()
+    tally = kept
+    links: list[str] = []
+    plain = linked = 0
+    inside_link = inside_main = inside_heading = 0
+    doubted_since: etree._Element | None = None
+    claims: list[Region] = []
+    skipped = False
+    nodes = 0
+
+    def flush() -> None:
+        nonlocal links, plain, linked
+        if plain or linked or links:
+            tally.add(links, plain, linked, inside_heading > 0)
+            # A link may hold a whole card: a picture, a heading, a teaser.
+            links, plain, linked = links[-1:] if inside_link else [], 0, 0
+
+    walk = Walk(root)
+    for event, element in walk:
+        nodes += event != "end"
+        if nodes > MAX_NODES:
+            break
+        if event == "start":
+            tag = _name(element)
+            claim = region(tag, attributes_of(element))
+            if (
+                tag in UNSEEN
+                or (claim is Region.HIDDEN and tag not in NEVER_HIDDEN)
+                or claim is Region.CHROME
+                or (claim is Region.HEADER and not inside_main)
+            ):
+                # The next event is this element's end: its tail is read, its inside is not.
+                skipped = walk.skips = True
+                continue
+            claims.append(claim)
+            if tag not in INLINE:
+                flush()
+                inside_heading += tag in HEADINGS
+                inside_main += claim is Region.MAIN
+            if claim is Region.LIKELY_CHROME and doubted_since is None:
+                doubted_since, tally = element, doubted
+            if tag == "a":
+                inside_link += 1
+                href = (element.get("href") or "").strip()
+                if href and not href.lower().startswith(_NOWHERE):
+                    links.append(href.partition("#")[0])
+            text = element.text
+        else:
+            if skipped:
+                skipped = False
+            elif event == "end":
+                tag, claim = _name(element), claims.pop()
+                inside_link -= tag == "a"
+                if tag not in INLINE:
+                    flush()
+                    inside_heading -= tag in HEADINGS
+                    inside_main -= claim is Region.MAIN
+                if element is doubted_since:
+                    doubted_since, tally = None, kept
+            if element is root:
+                break
+            text = element.tail
+        if text:
+            length = len("".join(text.split()))
+            if inside_link:
+                linked += length
+            else:
+                plain += length
+    flush()
+    kept.close()
+    doubted.close()
+    return kept, doubted
+
+
+def _name(element: etree._Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+#: ``meta`` elements that are looked at.
+MAX_METAS = 1_000
+_OPEN_GRAPH = ("product", "og:product", "product.item", "product.group")
+
+
+def is_product(root: etree._Element) -> bool:
+    """Tell whether the page says that it is about one thing on sale, or about variants of one; the tree is read only.
+
+    By ``og:type``, JSON-LD, microdata or RDFa. Several products are variants of one, unless the page is a listing;
+    and no page is about one that calls itself a collection, or results of a search. Never raises. O(nodes).
+    """
+    if _open_graph_type(root) in _OPEN_GRAPH:
+        return True
+    types = claimed_types(root)
+    count = sum(types[word] for word in PRODUCTS)
+    if not count or types["CollectionPage"] or types["SearchResultsPage"]:
+        return False
+    return count == 1 or types["ProductGroup"] > 0 or not is_listing(root)
+
+
+def makes_offer(document: Document) -> bool:
+    """Tell whether a page names a thing and its price, whatever it says in its markup; see `page/text/columns.py`."""
+    return any(paragraph.zone == "offer" for paragraph in document.paragraphs)
+
+
+def _open_graph_type(root: etree._Element) -> str:
+    metas = chain.from_iterable(head.iterchildren("{*}meta") for head in root.iterchildren("{*}head"))
+    for meta in islice(metas, MAX_METAS):
+        if "og:type" in (meta.get("property"), meta.get("name")):
+            return (meta.get("content") or "").strip().lower()
+    return ""

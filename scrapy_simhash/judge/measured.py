@@ -1,0 +1,90 @@
+"""Measured: what is measured of two fingerprints, and what is decided by that."""
+
+from __future__ import annotations
+
+from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.page.fingerprint import (
+    EQUAL_KEY,
+    PART,
+    Fingerprint,
+    OwnPart,
+    are_different,
+    compare_keys,
+    is_part,
+    similarity,
+)
+
+#: Less than any similarity: the pages are no near-duplicates.
+NOT_NEAR = -1.0
+#: By what a pair is decided, see `BASES`.
+BY_BITS, BY_TEXT, BY_OWN_TEXT, BY_TITLE, BY_WORDS, BY_THING, BY_EQUAL_TEXT = range(7)
+#: What decides whether two pages are near-duplicates, by these numbers: the bits of fingerprints
+#: without a sketch; all text; what is left without the text that the site repeats; titles that differ; the few own
+#: words of a page; structured data that names different things; at a similarity of 1, equal text.
+BASES = ("bits", "all text", "unique text", "title", "few words", "structured data", "equal text")
+
+
+class Measured:
+    """What is measured of two fingerprints, *a* and *b*, for the similarity rule to decide on.
+
+    The native twin is ``pair_measure`` in ``scrapy_simhash/kernel/hamming/second_look.c``.
+    """
+
+    __slots__ = (
+        *("min_similarity", "reach", "has_sketches", "has_own_parts"),
+        *("keys", "is_other_thing", "has_same_words", "has_same_text"),
+        *("distance", "own_distance", "estimate", "own_estimate", "kind", "its_kind", "tokens", "its_tokens"),
+        *("whole", "its_whole"),
+        *("similarity", "by_text", "least", "basis"),
+    )
+
+    def __init__(self, a: Fingerprint, b: Fingerprint, min_similarity: float, reach: int) -> None:
+        """Measure two fingerprints for a rule of *min_similarity* that looks *reach* bits far."""
+        self.min_similarity = min_similarity
+        self.reach = reach
+        #: Set by `decide`.
+        self.similarity = self.by_text = NOT_NEAR
+        self.least, self.basis = min_similarity, BY_TEXT
+        #: Bits that differ between the values.
+        self.distance = hamming_distance(a.value, b.value)
+        self.has_sketches = bool(a.sketch and b.sketch)
+        self.has_own_parts = False
+        if not self.has_sketches:
+            return
+        #: How the title keys compare, see ``sketch.compare_keys()``.
+        self.keys = compare_keys(a.sketch, b.sketch)
+        is_found = self.distance <= reach or self.keys == EQUAL_KEY
+        #: Share of shingles in common; not asked for of pages that are no candidates of each other.
+        self.estimate = similarity(a.sketch, b.sketch) if is_found else NOT_NEAR
+        #: Whether their texts are equal, as far as fingerprints tell.
+        self.has_same_text = self.distance == 0 and a.sketch == b.sketch
+        self.has_own_parts = bool(a.own and b.own)
+        if not self.has_own_parts:
+            return
+        has_part = is_part(a.own) or is_part(b.own)
+        own, its = OwnPart.from_bytes(a.own), OwnPart.from_bytes(b.own)
+        #: Whether their main texts have the same words, but for numbers and dates.
+        self.has_same_words = own.words == its.words
+        self.has_same_text = self.has_same_text and own.text == its.text
+        #: Whether structured data names different things, and the texts differ as far as fingerprints tell.
+        self.is_other_thing = are_different(own.identity, its.identity) and not (
+            a.value == b.value and a.sketch == b.sketch
+        )
+        self.kind, self.tokens, self.its_kind, self.its_tokens = own.kind, own.tokens, its.kind, its.tokens
+        self.whole, self.its_whole = own.whole, its.whole
+        #: The same of what is not the sites': of all text, where a site repeats nothing of it.
+        self.own_distance, self.own_estimate = 65, NOT_NEAR
+        if has_part:
+            value, minhash = own[2:4] if own.kind == PART else (a.value, a.sketch)
+            its_value, its_minhash = its[2:4] if its.kind == PART else (b.value, b.sketch)
+            if value and its_value:
+                self.own_distance = hamming_distance(value, its_value)
+            self.own_estimate = similarity(minhash, its_minhash)
+
+    @property
+    def alike(self) -> float:
+        """Share of shingles in common, of all text or of own parts; `NOT_NEAR` of pages that are no candidates."""
+        if not self.has_sketches:
+            return NOT_NEAR
+        is_found = self.estimate >= 0 or (self.has_own_parts and self.own_distance <= self.reach)
+        return max(self.estimate, self.own_estimate) if is_found and self.has_own_parts else self.estimate

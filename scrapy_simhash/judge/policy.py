@@ -1,0 +1,230 @@
+"""Policy: what is to be done about a page, by the settings: what is asked for, less what spares the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from enum import Enum
+from typing import NamedTuple
+
+from scrapy_simhash.action import Action
+from scrapy_simhash.config import Config
+from scrapy_simhash.scope import scope_of
+from scrapy_simhash.verdict import Reason, Verdict
+
+
+class Exemption(str, Enum):
+    """Why the action that was asked for was not applied to a page, or only a part of it."""
+
+    MIN_DEPTH = "min_depth"
+    """It is nearer to the start than ``SIMHASH_MIN_DEPTH``."""
+    URL = "url"
+    """``SIMHASH_ACTION_ALLOW``, ``SIMHASH_ACTION_DENY`` or their ``_DOMAINS`` settings exclude its URL."""
+    ITSELF = "itself"
+    """It has the same URL as the page that it repeats: another request for the same one."""
+    BUDGET = "budget"
+    """It is among the first ``SIMHASH_CLUSTER_BUDGET`` pages of its cluster."""
+    START = "start"
+    """The links of a start page are followed."""
+    LISTING = "listing"
+    """The links of a page that lists others are followed."""
+    PAGINATION = "pagination"
+    """It is another page of the same listing."""
+    LANGUAGE = "language"
+    """It is the same page for readers of another language or country."""
+    PRODUCT = "product"
+    """It is about a thing on sale, perhaps in another size or colour."""
+
+
+class RequestedAction(NamedTuple):
+    """What is asked for."""
+
+    action: Action
+    is_explicit: bool = False
+    """Whether the request itself asks for it, not the settings."""
+
+
+class Decision(NamedTuple):
+    """What is done about a page, and why not more."""
+
+    action: Action | None
+    """None when there was no question: the page repeats nothing, and is not known to be as it was."""
+    exemption: Exemption | None = None
+    """Why the page was spared what was asked for, or its links were; None if it was not."""
+
+    @property
+    def loses_items(self) -> bool:
+        """Whether the items of the page are dropped."""
+        return self.action is not None and Action.DROP_ITEMS in self.action
+
+    @property
+    def loses_links(self) -> bool:
+        """Whether the requests of the page are dropped."""
+        return self.action is not None and Action.DROP_LINKS in self.action
+
+
+class UrlFilter:
+    """URLs by pattern and by domain, in the words of Scrapy's link extractors.
+
+    A URL is in if it matches one of *allow* and is of one of *allow_domains*, where there are such, and neither
+    matches one of *deny* nor is of one of *deny_domains*. Patterns are regular expressions that may match anywhere
+    in the URL; a domain holds its subdomains.
+
+    >>> urls = UrlFilter(deny=["/print/"], allow_domains=["example.com"])
+    >>> "https://www.example.com/a" in urls, "https://www.example.com/print/a" in urls
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+        allow_domains: Iterable[str] = (),
+        deny_domains: Iterable[str] = (),
+    ) -> None:
+        self._allow = [re.compile(pattern) for pattern in allow]
+        self._deny = [re.compile(pattern) for pattern in deny]
+        self._allow_domains = [_bare(domain) for domain in allow_domains]
+        self._deny_domains = [_bare(domain) for domain in deny_domains]
+
+    def __contains__(self, url: str) -> bool:
+        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+            return False
+        if any(pattern.search(url) for pattern in self._deny):
+            return False
+        if not (self._allow_domains or self._deny_domains):
+            return True
+        host = scope_of(url, "host")
+        if self._allow_domains and not any(_is_of(host, domain) for domain in self._allow_domains):
+            return False
+        return not any(_is_of(host, domain) for domain in self._deny_domains)
+
+
+def _bare(domain: str) -> str:
+    return domain.strip().strip(".").lower()
+
+
+def _is_of(host: str, domain: str) -> bool:
+    return host == domain or host.endswith("." + domain)
+
+
+#: Protections of a page that is another one than its text says. That of pagination is not: whether a list goes on is
+#: known by what it leads to.
+OF_ITS_OWN = ("language", "product")
+#: Protections that leave a page alone; the others keep its links.
+WHOLE = ("pagination", *OF_ITS_OWN)
+
+
+class Case(NamedTuple):
+    """A page, as far as the policy asks about it."""
+
+    verdict: Verdict
+    url: str
+    depth: int | None
+    """Links from the start, 0 for a start page; None where nobody counts."""
+    protections: Callable[[Collection[str]], Iterable[str]]
+    """Yield which of the protections that are asked about hold. Costly: called only if it matters, and read only as
+    far as that."""
+    on_copy: RequestedAction | None = None
+    """The action that is asked for since the page repeats another one; None if it does not."""
+    on_unchanged: RequestedAction | None = None
+    """The action that is asked for since the page is *done*; None if it is not. See is_done()."""
+
+
+class Policy:
+    """The policy of one crawl. First the exceptions that somebody wrote down, then the budget, then the protections.
+
+    * An action in a request's meta knows no exceptions but the budget.
+    * ``SIMHASH_MIN_DEPTH`` and the URL filter spares a page everything; so does its own URL, if it repeats that.
+    * A budget spares the first pages of a cluster everything, and those after it nothing.
+    * Where there is no budget, protections spare a page everything, or its links.
+    * What has not changed since the last crawl, or since another crawler had it, repeats itself and no other: it has
+      no budget, and only links are protected.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._min_depth = config.min_depth
+        self._budget = config.cluster_budget
+        self._protect = frozenset(config.protect)
+        #: Which protections make a page one of its own: URLs of its kind are not skipped.
+        self.of_its_own = self._protect.intersection(OF_ITS_OWN)
+        self._urls = UrlFilter(
+            config.action_allow, config.action_deny, config.action_allow_domains, config.action_deny_domains
+        )
+
+    def decide(self, case: Case) -> Decision:
+        """Return what is done about a page.
+
+        If it is a copy and unchanged, what either action drops is dropped.
+        """
+        steps = ((case.on_copy, self._on_copy), (case.on_unchanged, self._keep_links))
+        rulings = [
+            (requested, self._decide(case, requested, step))
+            for requested, step in steps
+            if requested is not None
+        ]
+        if not rulings:
+            return Decision(None)
+        action = Action.MARK
+        for _, decision in rulings:
+            action |= decision.action or Action.MARK
+        # What one step spares the page the other may drop: then it was not spared that.
+        return Decision(
+            action,
+            next((each.exemption for requested, each in rulings if requested.action not in action), None),
+        )
+
+    def _decide(
+        self, case: Case, requested: RequestedAction, step: Callable[[Case, RequestedAction], Decision]
+    ) -> Decision:
+        if requested.action is Action.MARK:
+            return Decision(Action.MARK)
+        if not requested.is_explicit:
+            exception = self._exception(case.url, case.depth)
+            if exception:
+                return Decision(Action.MARK, exception)
+        return step(case, requested)
+
+    def _exception(self, url: str, depth: int | None) -> Exemption | None:
+        # A depth that nobody counts may be any.
+        if self._min_depth and (depth is None or depth < self._min_depth):
+            return Exemption.MIN_DEPTH
+        return None if url in self._urls else Exemption.URL
+
+    def _on_copy(self, case: Case, requested: RequestedAction) -> Decision:
+        # Other plugins put more into a request's fingerprint than what it asks for.
+        if case.verdict.duplicate_of == case.url and not requested.is_explicit:
+            return Decision(Action.MARK, Exemption.ITSELF)
+        if self._budget:
+            rank = case.verdict.rank
+            # A store that does not count cannot tell that the budget is spent.
+            if rank is None or rank < self._budget:
+                return Decision(Action.MARK, Exemption.BUDGET)
+            return Decision(requested.action)
+        if requested.is_explicit:
+            return Decision(requested.action)
+        return self._protect_page(case, requested, WHOLE)
+
+    def _keep_links(self, case: Case, requested: RequestedAction) -> Decision:
+        return (
+            Decision(requested.action) if requested.is_explicit else self._protect_page(case, requested, ())
+        )
+
+    def _protect_page(self, case: Case, requested: RequestedAction, whole: Collection[str]) -> Decision:
+        kept = requested.action.keeping_links()
+        links_matter = kept != requested.action
+        is_start = links_matter and case.depth == 0 and "start" in self._protect
+        # What a page lists no longer matters when its links are kept anyway.
+        asks_for_listing = links_matter and not is_start
+        wanted = self._protect.intersection((*whole, "listing") if asks_for_listing else whole)
+        exemption = Exemption.START if is_start else None
+        for name in case.protections(wanted) if wanted else ():
+            if name in whole:
+                return Decision(Action.MARK, Exemption(name))
+            exemption = Exemption(name)
+        return Decision(requested.action if exemption is None else kept, exemption)
+
+
+def is_done(verdict: Verdict) -> bool:
+    """Tell whether a page is unchanged since an earlier crawl that settled it, or since a live crawler had it."""
+    return verdict.reason is Reason.DELIVERED or (verdict.reason is Reason.UNCHANGED and verdict.is_settled)

@@ -1,0 +1,350 @@
+"""What is told of two pages: their texts, what they have in common, and the verdict on them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeAlias
+
+from scrapy_simhash.config import setting_name
+from scrapy_simhash.display import printable
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, Vote
+from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.judge.rule import Rule, rule_fields
+from scrapy_simhash.page.features import shingle_counts
+from scrapy_simhash.page.fingerprint import (
+    DOUBTFUL,
+    EQUAL_KEY,
+    NO_KEY,
+    OTHER_KEY,
+    UNKNOWN,
+    WITHIN,
+    Fingerprint,
+    OwnPart,
+    are_different,
+    compare_keys,
+    leads,
+    similarity,
+)
+from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.pieces import OF_SITE, pieces
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.page.structured import facts
+from scrapy_simhash.page.text import Document, parse
+
+#: What a URL begins with.
+URLS = ("http://", "https://")
+#: Pieces of a text, each with whether the other text has it there too.
+Side: TypeAlias = "list[tuple[str, bool]]"
+#: Words of two paragraphs together from which on they are not compared word by word: that would take seconds.
+MOST_WORDS = 20_000
+#: A URL in the parts that people change: folders, parameters, and what is between.
+_PART = re.compile(r"[^/?&=#.:;_-]+|[/?&=#.:;_-]")
+#: Parts of a URL beyond which only its beginning and its end are compared.
+_MOST_PARTS = 120
+
+
+def difference(url: str, other: str) -> Side:
+    """Return *url* in pieces, and for each whether it is in *other* too, at its place.
+
+    >>> difference("http://example.com/print/ferry", "http://example.com/boats/ferry?a=1")
+    [('http://example.com/', True), ('print', False), ('/ferry', True)]
+    """
+    mine, its = _PART.findall(url), _PART.findall(other)
+    if max(len(mine), len(its)) <= _MOST_PARTS:
+        return _sides(mine, its, mine, its, "")[0]
+    begin = _common_length(mine, its)
+    end = len(mine) - _common_length(mine[begin:][::-1], its[begin:][::-1])
+    pieces = (mine[:begin], True), (mine[begin:end], False), (mine[end:], True)
+    return [("".join(parts), is_common) for parts, is_common in pieces if parts]
+
+
+def _common_length(mine: list[str], its: list[str]) -> int:
+    """Return with how many equal parts two lists begin."""
+    pairs = enumerate(zip(mine, its, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(mine), len(its)))
+
+
+def aligned(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[Side, Side]]:
+    """Yield the paragraphs of two texts in their order, each with the one beside it, empty where there is none.
+
+    Words are equal if fingerprints take them so: case and punctuation make no difference.
+
+    >>> list(aligned(["A ship."], ["A boat."]))
+    [([('A', True), ('ship.', False)], [('A', True), ('boat.', False)])]
+    """
+    matcher = SequenceMatcher(None, list(map(_key, ours)), list(map(_key, theirs)))
+    for _, i, j, k, m in matcher.get_opcodes():
+        for left, right in zip_longest(ours[i:j], theirs[k:m], fillvalue=""):
+            a, b = left.split(), right.split()
+            if len(a) + len(b) > MOST_WORDS:
+                yield [(left, left == right)], [(right, left == right)]
+            else:
+                yield _sides(a, b, list(map(_key, a)), list(map(_key, b)), " ")
+
+
+def _sides(
+    ours: Sequence[str], theirs: Sequence[str], our_keys: list[str], their_keys: list[str], between: str
+) -> tuple[Side, Side]:
+    """Return the pieces of two texts of words or parts, which are equal if their keys are."""
+    sides: tuple[Side, Side] = ([], [])
+    for tag, i, j, k, m in SequenceMatcher(None, our_keys, their_keys).get_opcodes():
+        for side, words in ((sides[0], ours[i:j]), (sides[1], theirs[k:m])):
+            if words:
+                side.append((between.join(words), tag == "equal"))
+    return sides
+
+
+def _key(text: str) -> str:
+    """Return what fingerprints see of *text*."""
+    return " ".join(tokenize(normalize(text)))
+
+
+def site_text(document: Document, site: SiteProfile) -> list[dict[str, Any]]:
+    """Return the pieces of *document* that are the site's text, or may be, in their order."""
+    parts, subjects = pieces(document), dict(site.known())
+    flags = (
+        site.flags(b"".join(piece.key.to_bytes(8, "little") for piece in parts)) if site.is_known else None
+    )
+    return [
+        {"text": " ".join(piece.tokens), "is_site": flag == OF_SITE, "subjects": subjects.get(piece.key)}
+        for piece, flag in zip(parts, flags or bytes(len(parts)), strict=True)
+        if flag
+    ]
+
+
+def own_similarity(a: Fingerprint, b: Fingerprint) -> float | None:
+    """Return the similarity of two own parts, 0-1; None if one is not known."""
+    ours, theirs = _known_own(a), _known_own(b)
+    if ours is None or theirs is None:
+        return None
+    return round(similarity(ours.minhash or a.sketch, theirs.minhash or b.sketch), 3)
+
+
+def names_different_things(a: Fingerprint | None, b: Fingerprint | None) -> bool:
+    """Tell whether structured data says that two pages are about different things."""
+    ours, theirs = _own(a), _own(b)
+    return ours is not None and theirs is not None and are_different(ours.identity, theirs.identity)
+
+
+def _own(fingerprint: Fingerprint | None) -> OwnPart | None:
+    return OwnPart.from_bytes(fingerprint.own) if fingerprint is not None and fingerprint.own else None
+
+
+def _known_own(fingerprint: Fingerprint | None) -> OwnPart | None:
+    own = _own(fingerprint)
+    return None if own is None or own.kind in (UNKNOWN, DOUBTFUL) else own
+
+
+def site_rows(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of both pages, each once: on pages of how many subjects it stood, or a question mark."""
+    found = {piece["text"]: piece for page in facts["pages"] for piece in page["site_text"]}
+    for text, piece in found.items():
+        yield str(piece["subjects"]) if piece["is_site"] else "?", printable(text)
+
+
+#: Shingles that are told of each kind, the heaviest.
+SHOWN_SHINGLES = 20
+#: How two title keys compare, in words.
+TITLES = {
+    NO_KEY: "a page has none",
+    EQUAL_KEY: "equal",
+    WITHIN: "one has all words of the other",
+    OTHER_KEY: "different",
+}
+#: The values that are tried for the distances of a rule, to find the one that changes the verdict.
+DISTANCES: Mapping[str, Sequence[int]] = {"candidate_distance": range(21), "max_distance": range(64)}
+
+
+class Source(NamedTuple):
+    """A page as it came."""
+
+    name: str
+    html: bytes
+    content_type: str | None = None
+    """The HTTP header, if there was one."""
+    content_language: str | None = None
+
+
+class Page(NamedTuple):
+    """A page that was read."""
+
+    name: str
+    document: Document
+    reading: Reading
+    votes: list[Vote]
+    """Of its features: shingles and words, by the default scheme. Empty for a page that is too short."""
+    shingles: Counter[str]
+    is_stored: bool = False
+    """Whether it comes from a store, which keeps no text."""
+    site_text: Sequence[dict[str, Any]] = ()
+
+
+def read(
+    source: Source, fingerprinter: PageFingerprinter, host: str = "", site: SiteProfile | None = None
+) -> Page:
+    """Read a page as a crawl does that knows *site* of its host, by default nothing."""
+    root = parse(source.html, source.content_type)
+    document = fingerprinter.extract(root, content_language=source.content_language)
+    config = fingerprinter.config
+    learns = config.site_learning and fingerprinter.rule.compares_sketches
+    url = source.name if source.name.startswith(URLS) else f"https://{host}/"
+    return Page(
+        source.name,
+        document,
+        fingerprinter.read_document(document, site or SiteProfile(), facts(root, url))
+        if learns
+        else fingerprinter.read(root, content_language=source.content_language),
+        fingerprinter.votes(document, root),
+        shingle_counts(document, config.shingle_size, config.mask_digits),
+        site_text=site_text(document, site) if learns and site is not None else (),
+    )
+
+
+def comparison(a: Page, b: Page, fingerprinter: PageFingerprinter) -> dict[str, Any]:
+    """Return all that is told of two pages, as JSON has it. Some milliseconds for usual pages."""
+    rule = fingerprinter.rule
+    one, other = a.reading.fingerprint, b.reading.fingerprint
+    is_same_text = a.reading.text_hash is not None and a.reading.text_hash == b.reading.text_hash
+    found: dict[str, Any] = {
+        "pages": [_page(a), _page(b)],
+        "rule": str(rule),
+        "is_near_duplicate": fingerprinter.is_near_duplicate(one, other),
+        "is_near_by_text": False,
+        "is_same_text": is_same_text,
+        **dict.fromkeys(("distance", "similarity")),
+        "common_share": _common_share(a.shingles, b.shingles),
+        **dict.fromkeys(("titles", "decided_by", "required", "own_similarity")),
+        "are_different_things": names_different_things(one, other),
+        "changed_by": [],
+        "shingles": _shingles(*({vote.feature: vote.weight for vote in page.votes} for page in (a, b))),
+        "differing_bits": [],
+        "text": [
+            {"a": left, "b": right}
+            for left, right in aligned(
+                *([paragraph.text for paragraph in page.document.main] for page in (a, b))
+            )
+        ],
+    }
+    if one is None or other is None:
+        found["is_near_duplicate"] = found["is_near_by_text"] = is_same_text
+        return found
+    found["is_near_by_text"] = _is_near_by_text(rule, one, other)
+    found["distance"] = hamming_distance(one.value, other.value)
+    found["own_similarity"] = own_similarity(one, other)
+    found["changed_by"] = list(_changes(rule, one, other))
+    found["differing_bits"] = list(_differing_bits(a, b, one.value ^ other.value))
+    if one.sketch and other.sketch:
+        found["similarity"] = round(similarity(one.sketch, other.sketch), 3)
+        found["titles"] = TITLES[compare_keys(one.sketch, other.sketch)]
+        if nearest := rule.nearest(one, [other.compared_bytes()]):
+            found["decided_by"], found["required"] = nearest.decided_by, round(nearest.required, 3)
+    return found
+
+
+def _page(page: Page) -> dict[str, Any]:
+    fingerprint = page.reading.fingerprint
+    own = _known_own(fingerprint)
+    return {
+        "page": page.name,
+        "is_stored": page.is_stored,
+        "fingerprint": None if fingerprint is None else fingerprint.hex,
+        "own_tokens": own and own.tokens,
+        "site_text": list(page.site_text),
+        **facts_of(page.document),
+    }
+
+
+def facts_of(document: Document) -> dict[str, Any]:
+    """Return what is told of one page: what it is about, how long it is, and what of it is not compared."""
+    return {
+        "title": document.title,
+        "language": document.language,
+        "subject": list(document.subject),
+        "tokens": sum(len(paragraph.tokens) for paragraph in document.main),
+        "left_out": [
+            {"reason": paragraph.boilerplate, "text": paragraph.text}
+            for paragraph in document.paragraphs
+            if paragraph.boilerplate is not None
+        ],
+    }
+
+
+def _common_share(ours: Counter[str], theirs: Counter[str]) -> float | None:
+    """Return the share of shingles in common, which the similarity estimates; None if a page has none."""
+    if not ours or not theirs:
+        return None
+    together = (ours | theirs).total()
+    return round((ours & theirs).total() / together, 3)
+
+
+def _changes(rule: Rule, one: Fingerprint, other: Fingerprint) -> Iterator[dict[str, Any]]:
+    """Yield each setting of *rule* that alone would change the verdict, with the value nearest to the present one."""
+    is_near = rule.similarity(one, other) is not None
+    nearest = rule.nearest(one, [other.compared_bytes()]) if rule.compares_sketches else None
+    for name in rule_fields(type(rule)):
+        present = getattr(rule, name)
+        values: Iterable[float] = sorted(DISTANCES.get(name, ()), key=lambda value: abs(value - present))
+        if name == "min_similarity" and nearest is not None:
+            # Near-duplicates by the threshold and all below: the next one above is the first by which they are none.
+            value = round(nearest.threshold + is_near / 1000, 3)
+            values = [value] if 0 < value <= 1 else []
+        for value in values:
+            changed: Rule = replace(rule, **{name: value})  # type: ignore[type-var]
+            if (changed.similarity(one, other) is not None) != is_near:
+                yield {"setting": setting_name(name), "value": value, "present": present}
+                break
+    if _is_near_by_text(rule, one, other) != is_near:
+        yield {"setting": setting_name("site_learning"), "value": False, "present": True}
+
+
+def _is_near_by_text(rule: Rule, one: Fingerprint, other: Fingerprint) -> bool:
+    """Tell whether all the text of two pages makes them near-duplicates, whatever is known about their site."""
+    if not rule.compares_sketches:
+        return rule.similarity(one, other) is not None
+    return any(near.by_text is not None for near in rule.compare_all(one, [other.compared_bytes()]))
+
+
+def _shingles(ours: Mapping[str, int], theirs: Mapping[str, int]) -> dict[str, Any]:
+    """Return the features that voted, shingles and words: in common, and of one page only, the heaviest first."""
+    common = ours.keys() & theirs.keys()
+
+    def heaviest(weights: Mapping[str, int]) -> list[list[Any]]:
+        first = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+        return [[feature, weight] for feature, weight in first[:SHOWN_SHINGLES]]
+
+    only = [{name: weight for name, weight in one.items() if name not in common} for one in (ours, theirs)]
+    return {
+        "common": {
+            "count": len(common),
+            "heaviest": heaviest({name: ours[name] + theirs[name] for name in common}),
+        },
+        "only_in_a": {"count": len(only[0]), "heaviest": heaviest(only[0])},
+        "only_in_b": {"count": len(only[1]), "heaviest": heaviest(only[1])},
+    }
+
+
+def _differing_bits(a: Page, b: Page, differing: int) -> Iterator[dict[str, Any]]:
+    """Yield the bits that differ, those first that fewest votes would have made equal.
+
+    A lead is the share of all votes by which a bit is 1, or 0 if it is negative.
+    """
+    if a.is_stored or b.is_stored:
+        return
+    shares = []
+    for page in (a, b):
+        total = sum(vote.weight for vote in page.votes)
+        shares.append([lead / total for lead in _leads(page.votes)])
+    bits = [bit for bit in range(len(shares[0])) if differing >> bit & 1]
+    for bit in sorted(bits, key=lambda bit: min(abs(share[bit]) for share in shares)):
+        yield {"bit": bit, "leads": [round(share[bit], 4) for share in shares]}
+
+
+def _leads(votes: Sequence[Vote]) -> Iterator[int]:
+    """Yield for every bit, the lowest first, by how much it is outweighed: see `leads`, which takes 64 at a time."""
+    for end in range(len(votes[0].digest), 0, -8):
+        yield from leads((vote.digest[end - 8 : end], vote.weight) for vote in votes)

@@ -1,0 +1,128 @@
+"""What the values in a report mean, in words; and why a page is a near-duplicate, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: What is said of a page by its action, with what was done about it.
+DONE = {
+    "mark": "It was marked, nothing of it was dropped",
+    "drop_items": "Its items were dropped",
+    "drop_links": "Its links were dropped",
+    "drop_items,drop_links": "Its items and its links were dropped",
+    "drop_page": "It was dropped: its callback did not run",
+}
+#: Why not more was done.
+EXEMPTIONS = {
+    "min_depth": "it is nearer to the start than SIMHASH_MIN_DEPTH",
+    "url": "SIMHASH_ACTION_ALLOW, SIMHASH_ACTION_DENY or their _DOMAINS settings exclude its URL",
+    "itself": "it has the same URL as the page that it repeats",
+    "budget": "it is among the first SIMHASH_CLUSTER_BUDGET pages of its cluster",
+    "start": "the links of a start page are followed",
+    "listing": "the links of a page that lists others are followed",
+    "pagination": "it is another page of the same listing",
+    "language": "it is the same page for readers of another language or country",
+    "product": "it is a product page, perhaps of another variant of the product",
+}
+#: How a page has fared that was seen before.
+FATES = {
+    "unchanged": "its text is unchanged",
+    "delivered": "its text is unchanged, and another live crawler has delivered it",
+    "small_change": "a little of its text has changed",
+    "changed": "its text has changed",
+    "now_near_duplicate": "its text has changed and now repeats another page",
+}
+#: Why a page was not compared.
+SKIPPED = {
+    "opted_out": "its request said simhash: False",
+    "status": "its HTTP status is not a 2xx one",
+    "not_html": "it is not HTML",
+    "truncated": "its body is not complete",
+    "too_large": "it is larger than SIMHASH_MAXSIZE",
+    "short_text": "it has too little text for a fingerprint, and no other page has the same text",
+}
+
+
+def explained(page: Mapping[str, Any], copies: int = 0) -> str:
+    """Return what the line *page* of a report means; *copies* pages in the same report repeat that page.
+
+    >>> explained({"url": "http://example.com/", "status": "skipped", "reason": "not_html"})
+    'http://example.com/ was not compared: it is not HTML.'
+    """
+    return " ".join(f"{sentence}." for sentence in _sentences(page, copies))
+
+
+def shown(value: object) -> str:
+    """Return *value* as text that moves no cursor, whatever a site has put into its URLs."""
+    return ascii(value)[1:-1] if isinstance(value, str) else ascii(value)
+
+
+def _sentences(page: Mapping[str, Any], copies: int) -> Iterator[str]:
+    yield f"{shown(page['url'])} {_verdict(page)}"
+    if page.get("duplicate_of") is not None and page["status"] == "revisit":
+        yield f"It repeats {_original(page)}"
+    if isinstance(miss := page.get("near_miss"), dict):
+        yield _near_miss(miss)
+    if page.get("hints"):
+        yield f"Hints in markup and URLs connect the two pages: {', '.join(map(shown, page['hints']))}"
+    if page.get("elsewhere") is not None:
+        yield f"It also repeats {shown(page['elsewhere'])}, a page of another scope"
+    if copies:
+        yield f"{copies:,} other pages repeat it" if copies > 1 else "Another page repeats it"
+    if page.get("action") is not None:
+        yield DONE.get(page["action"], f"The action was {shown(page['action'])}")
+    if page.get("exemption") is not None:
+        why = EXEMPTIONS.get(page["exemption"], "unknown reason")
+        yield f"It was exempted from the full action ({shown(page['exemption'])}): {why}"
+    if page.get("preferred") is not None:
+        which = "this one" if page["preferred"] == page["url"] else shown(page["preferred"])
+        yield f"The preferred URL of its cluster at that time was {which}"
+
+
+def _near_miss(miss: Mapping[str, Any]) -> str:
+    alike = f"distance {shown(miss.get('distance'))}, similarity {shown(miss.get('similarity'))}"
+    what = f"The most alike page that it was compared with is {shown(miss.get('url'))} ({alike})"
+    if not miss.get("threshold"):
+        return f"{what}: the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY"
+    return f"{what}: with a SIMHASH_MIN_SIMILARITY of {shown(miss['threshold'])} or less it would be a near-duplicate"
+
+
+def _verdict(page: Mapping[str, Any]) -> str:
+    status, reason = page["status"], page.get("reason")
+    if status == "near_duplicate":
+        return f"repeats {_original(page)}"
+    if status == "revisit":
+        when = f", last on {shown(page['last_seen'])}" if page.get("last_seen") else ""
+        return f"was seen before{when}: {FATES.get(str(reason), shown(reason))}"
+    if status == "skipped":
+        if reason == "status" and page.get("http_status") is not None:
+            return f"was not compared: its HTTP status is {shown(page['http_status'])}"
+        return f"was not compared: {SKIPPED.get(str(reason), shown(reason))}"
+    if status == "new" and page.get("by_learning"):
+        return (
+            "was new: an earlier page had nearly the same text, but not without the text that the site repeats, or"
+            " too little was known about the site, or their structured data names different things"
+        )
+    if status == "new":
+        return "was new: no earlier page had nearly the same text"
+    if status == "unknown":
+        why = "the store did not answer" if reason == "store" else "an error occurred, see the log"
+        return f"was not compared: {why}"
+    return f"was called {shown(status)}"
+
+
+def _original(page: Mapping[str, Any]) -> str:
+    original = f"{shown(page['duplicate_of'])}, which was seen first"
+    if page.get("reason") == "short_text":
+        return f"{original}: both have too little text for a fingerprint, and exactly the same text"
+    how = "title and main text are identical" if page.get("exact") else "the texts are nearly the same"
+    if page.get("by_learning"):
+        how += " without the text that the site repeats"
+    figures = []
+    # The distance of a revisit is that from its own former self.
+    if page.get("distance") is not None and page["status"] != "revisit":
+        figures.append(f"distance {shown(page['distance'])}")
+    if page.get("similarity") is not None:
+        figures.append(f"similarity {shown(page['similarity'])}")
+    return f"{original}: {how}" + (f" ({', '.join(figures)})" if figures else "")
