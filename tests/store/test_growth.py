@@ -18,7 +18,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Store, candidates
+from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis.line import Line
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -162,14 +162,3 @@ def test_a_page_of_a_catalogue_costs_the_same_however_large_it_is(kind: str, cou
     work = asyncio.run(work_of(kind, SIZES, counts))
     assert all(one[COMPARED] >= LAST for one in work), "they are candidates of each other"
     assert not grown(work)
-
-
-@pytest.mark.slow("it compares each page with hundreds of others")
-def test_work_that_grows_with_the_site_is_noticed(
-    counts: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(candidates, "MOST_NEARBY", 1_000_000)
-    monkeypatch.setattr(candidates, "MOST_COMPARED", 1_000_000)
-    sizes = [size // 2 for size in SIZES]
-    said = grown(asyncio.run(work_of("memory", sizes, counts)))
-    assert [one.partition(":")[0] for one in said] == [COMPARED, REACHED]
