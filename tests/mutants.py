@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -47,10 +48,26 @@ TARGETS: dict[str, tuple[list[str], list[str]]] = {
         ["store/local.py", "store/memory.py", "store/candidates.py"],
         ["tests/store/test_memory.py", "tests/store/sqlite/test_contract.py"],
     ),
+    # Of these each mutant is compiled.
+    "kernel_c": (["kernel/c"], ["tests/page/compiled", "tests/kernel", "tests/fixtures"]),
     "kernel_pure": (
         ["page/text/main_text.py", "page/fingerprint", "page/pieces.py"],
         ["tests/page/text", "tests/page/fingerprint", "tests/page/test_pieces.py"],
     ),
+}
+#: Small faults of C, as patterns of what is there, and what takes its place.
+C_FAULTS = {
+    r"(?<= )<(?= )": "<=",
+    r"(?<= )<=(?= )": "<",
+    r"(?<= )>(?= )": ">=",
+    r"(?<= )>=(?= )": ">",
+    r"(?<= )==(?= )": "!=",
+    r"(?<= )!=(?= )": "==",
+    r"(?<= )&&(?= )": "||",
+    r"(?<= )\|\|(?= )": "&&",
+    r"\+\+(?=;|\))": "+= 2",
+    r"\b[1-9]\b": "0",
+    r"\b0\b": "1",
 }
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -111,20 +128,47 @@ def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int | None, ast.AST
                         yield parent, field, number, node
 
 
+def c_places(text: str) -> list[tuple[int, int, str]]:
+    """Return where a statement of C can be mutated: start, end, and what takes the place of what stands there."""
+    found, start = [], 0
+    for line in text.splitlines(keepends=True):
+        code = line.partition("/*")[0]
+        if code.startswith("    ") and (";" in code or "{" in code):
+            found += [
+                (start + match.start(), start + match.end(), new)
+                for pattern, new in C_FAULTS.items()
+                for match in re.finditer(pattern, code)
+            ]
+        start += len(line)
+    return found
+
+
 def mutants(copy: Path, files: list[str], each: int, draw: random.Random) -> Iterator[tuple[Path, str, str]]:
     """Yield a file, the text of a mutant, and what is changed, *each* of them in all."""
     paths = [
         path
         for name in files
-        for path in sorted({copy / PACKAGE / name, *(copy / PACKAGE / name).glob("*.py")})
+        for path in sorted({copy / PACKAGE / name, *(copy / PACKAGE / name).glob("*.[pc]*")})
     ]
     found = [
         (path, number)
         for path in paths
         if path.is_file()
-        for number in range(len(list(places(ast.parse(path.read_text("utf-8"))))))
+        for number, _ in enumerate(
+            c_places(path.read_text("utf-8"))
+            if path.suffix == ".c"
+            else places(ast.parse(path.read_text("utf-8")))
+        )
     ]
     for path, number in draw.sample(found, min(each, len(found))):
+        if path.suffix == ".c":
+            text = path.read_text("utf-8")
+            start, end, put = c_places(text)[number]
+            line = text.count("\n", 0, start)
+            changed = text[:start] + put + text[end:]
+            former, latter = (one.splitlines()[line].strip() for one in (text, changed))
+            yield path, changed, f"{path.name}:{line + 1}: {former}  ->  {latter}"
+            continue
         tree = ast.parse(path.read_text("utf-8"))
         parent, field, place, node = list(places(tree))[number]
         new = mutated(node)
@@ -137,8 +181,11 @@ def mutants(copy: Path, files: list[str], each: int, draw: random.Random) -> Ite
         yield path, ast.unparse(ast.fix_missing_locations(tree)), told
 
 
-def run(copy: Path, tests: list[str], patience: float) -> bool:
-    """Return whether *tests* pass in *copy* within *patience* seconds."""
+def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
+    """Return whether *tests* pass in *copy* within *patience* seconds, after the kernel is built if *is_c*."""
+    build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    if is_c and subprocess.run(build, cwd=copy, capture_output=True, check=False).returncode:
+        return False
     there = [name for name in tests if (copy / name).exists()]
     command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-m", "not slow"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
@@ -171,8 +218,9 @@ def main() -> int:
             shutil.copy(built, copy / built.relative_to(ROOT))
         for name in options.targets:
             files, tests = TARGETS[name]
+            is_c = name == "kernel_c"
             began = monotonic()
-            if not run(copy, tests, 600):
+            if not run(copy, tests, 600, is_c):
                 raise SystemExit(f"the tests of {name} fail without any mutant")
             patience = 5 * (monotonic() - began) + 10
             died = total = 0
@@ -181,7 +229,7 @@ def main() -> int:
             ):
                 right = path.read_text("utf-8")
                 path.write_text(text, "utf-8")
-                is_dead = not run(copy, tests, patience)
+                is_dead = not run(copy, tests, patience, is_c)
                 path.write_text(right, "utf-8")
                 died, total = died + is_dead, total + 1
                 if not is_dead:

@@ -44,11 +44,6 @@ REASONS = [
         "ModuleNotFoundError: No module named 'lxml'",
     ),
 ]
-#: A kernel that reads all pages alike.
-DIFFERENT = """
-from scrapy_simhash.page.compiled import reader
-reader.CompiledReader.document = lambda *given: None
-"""
 CRAWL = """
 import scrapy
 from scrapy.crawler import CrawlerProcess
@@ -127,20 +122,6 @@ def test_a_kernel_that_cannot_be_imported_is_an_error_with_its_cause_where_it_is
     assert f"\n{told}\n" in done.stderr
     assert "The above exception was the direct cause" in done.stderr
     assert f"cannot be used: it is built, but cannot be imported ({told})" in done.stderr
-
-
-@needs_the_kernel
-def test_a_kernel_that_differs_is_left_aside_with_a_warning() -> None:
-    done = run(DIFFERENT + SHOW, None)
-    assert done.stdout.startswith("pure it reads a page differently (lxml ")
-    assert "The compiled kernel is not used: it reads a page differently" in done.stderr
-
-
-@needs_the_kernel
-def test_a_kernel_that_differs_is_an_error_where_it_is_asked_for() -> None:
-    done = run(DIFFERENT + SHOW, "native")
-    assert done.returncode == 1
-    assert "ImportError: SCRAPY_SIMHASH_KERNEL is native, but" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@
  *     outline.c, regions.c   tree  -> blocks and spans
  *     folding.c    text  -> blocks, white space folded
  *     language.c   blocks -> tokens, distinct ones numbered; counts, by which page/language/choose.py tells the language
- *     main_text.c  blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
+ *     blocks.c     blocks -> columns of numbers, for the filters of page/text/main_text.py, which are no C; the subject;
  *                  title, main text and what stands beside it -> their hash
  *     features.c   main text -> fingerprint and sketch
  *     own_part.c   main text -> pieces; what is left of them without those of the site -> fingerprint and sketch
  *
  * Each is the twin of code under page/, which is the definition. Its words, limits and weights come from there too
  * (struct rules), and the decisions on filters, language and shingles are compiled from there. What is a pattern there
- * is written again here: scripts, the separators of a title, hiding styles, codes of no language; test_patterns.py
+ * is written again here: scripts, the separators of a title, hiding styles, codes of no language; test_definition.py
  * compares them.
  */
 #ifndef SIMHASH_PAGE_H

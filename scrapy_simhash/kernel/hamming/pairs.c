@@ -78,10 +78,7 @@ void pairs_free(pair_search *s)
     }
 }
 
-uint64_t *pairs_values(pair_search *s)
-{
-    return s->values;
-}
+uint64_t *pairs_values(pair_search *s) { return s->values; }
 
 /* Group `from` by the bits of the hash below the first `above` ones, as many as `bits`, into `to`; the ends of the
  * groups, counted from `to`, go to `ends`. */
@@ -138,30 +135,17 @@ static void open_part(pair_search *s, uint64_t mask)
     s->row = 0, s->column = 1;
 }
 
-static void sift(uint64_t *heap, size_t at, size_t n)
+static int compare_values(const void *one, const void *other)
 {
-    uint64_t value = heap[at];
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        child += child + 1 < n && heap[child + 1] > heap[child];
-        if (heap[child] <= value)
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = value;
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return a < b ? -1 : a > b;
 }
 
-/* Sort: by insertion what is short, else by a heap, which no order of the values makes slow. */
+/* Sort: what is short, as nearly every bucket is, by insertion. */
 static void sort(uint64_t *at, size_t n)
 {
     if (n > 32) {
-        for (size_t i = n / 2; i-- > 0;)
-            sift(at, i, n);
-        for (size_t i = n; i-- > 1;) {
-            uint64_t greatest = at[0];
-            at[0] = at[i];
-            at[i] = greatest;
-            sift(at, 0, i);
-        }
+        qsort(at, n, sizeof *at, compare_values);
         return;
     }
     for (size_t i = 1; i < n; i++) {

@@ -260,12 +260,6 @@ def test_a_tree_as_html5lib_builds_it_is_read_alike() -> None:
     assert PageFingerprinter().extract(root).subject == ("the", "tide")
 
 
-def test_comments_instructions_and_entities_are_no_pages() -> None:
-    for node in (etree.Comment("x"), etree.ProcessingInstruction("x"), etree.Entity("x")):
-        with pytest.raises(TypeError):
-            PageFingerprinter().read(node)
-
-
 def test_only_what_the_kernel_does_not_know_is_left_to_pure_python() -> None:
     entity = etree.fromstring("<p>a&e;b</p>", etree.XMLParser(resolve_entities=False, recover=True))
     assert not is_covered(entity)

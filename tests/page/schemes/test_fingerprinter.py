@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import subprocess
 import sys
@@ -17,12 +16,10 @@ from scrapy_simhash import (
     SettingError,
     Status,
     StoreMismatch,
-    hamming_distance,
 )
 from scrapy_simhash.cli.postings import header_line, parsed_header
 from scrapy_simhash.config import SCHEMES, unused_settings
 from scrapy_simhash.detector import header_for
-from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.page.fingerprint import LongFingerprint
 from scrapy_simhash.page.schemes import SCHEMES as BUILT_IN
 from scrapy_simhash.page.schemes import Page
@@ -52,13 +49,6 @@ def test_a_scheme_by_name_makes_the_committed_fingerprints(name: str) -> None:
     assert fingerprinter.from_texts([TEXTS["en"]], "en") == [text]
 
 
-def test_without_a_scheme_it_is_the_default_one() -> None:
-    default = PageFingerprinter()
-    assert default.scheme == "web-2"
-    assert PageFingerprinter(scheme="web").from_html(STORY) == default.from_html(STORY)
-    assert PageFingerprinter(Config(scheme="moz"), scheme="web").scheme == "web-2"
-
-
 def test_the_hash_of_the_text_is_the_same_in_all_schemes() -> None:
     hashes = {PageFingerprinter(scheme=name).read(STORY).text_hash for name in SCHEMES}
     assert len(hashes) == 1
@@ -71,17 +61,6 @@ def test_the_features_are_counted_and_too_few_make_no_fingerprint() -> None:
     lenient = PageFingerprinter(Config(min_shingles=1, scheme="moz")).from_text(short)
     assert lenient is not None
     assert lenient.features == 7
-
-
-def test_near_duplicates_are_told_by_distance_alone() -> None:
-    fingerprinter = PageFingerprinter(scheme="fnv-words")
-    assert fingerprinter.rule == ClassicRule(3)
-    a, b = fingerprinter.from_html(STORY), fingerprinter.from_html(STORY.replace("three days", "four days"))
-    assert a is not None
-    assert b is not None
-    assert fingerprinter.is_near_duplicate(a, b) == (hamming_distance(a.value, b.value) <= 3)
-    other = fingerprinter.from_text(TEXTS["de"])
-    assert not fingerprinter.is_near_duplicate(a, other)
 
 
 def test_a_detector_compares_by_the_scheme() -> None:
@@ -200,14 +179,6 @@ def test_a_fingerprinter_can_be_pickled_whatever_its_scheme() -> None:
         other = pickle.loads(pickle.dumps(fingerprinter))
         assert other.scheme == fingerprinter.scheme
         assert other.from_html(STORY) == fingerprinter.from_html(STORY)
-
-
-@pytest.mark.slow("a process of its own imports everything again")
-def test_another_process_makes_the_same() -> None:
-    fingerprinter = PageFingerprinter(scheme="slides")
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        (reading,) = pool.map(fingerprinter.read, [STORY])
-    assert reading == fingerprinter.read(STORY)
 
 
 def test_the_default_imports_no_scheme() -> None:

@@ -129,20 +129,6 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
 # --- Many.
 
 
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("https://WWW.Example.com:8080/a", "www.example.com"),
-        ("http://[::1]:80/", "::1"),
-        ("http://[broken/", ""),
-        ("no url", ""),
-        ("https://bücher.example/", "bücher.example"),
-    ],
-)
-def test_the_site_of_a_page_is_its_host(url: str, host: str) -> None:
-    assert host_of(url) == host
-
-
 def test_a_host_s_pages_change_no_other_host_s_profile() -> None:
     sites = SiteProfiles()
     taught(sites, A)
@@ -186,13 +172,6 @@ def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
     sites.keep()
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
     assert list(keeper.kept) == ["a.example"], "hosts of which nothing was learned are not written"
-
-
-def test_a_host_is_asked_for_once(keeper: Keeper) -> None:
-    sites = SiteProfiles(keeper)
-    taught(sites, A)
-    taught(sites, A)
-    assert keeper.loaded == ["a.example"]
 
 
 def test_while_the_store_does_not_work_a_site_is_unknown_and_asked_for_again(keeper: Keeper) -> None:

@@ -218,33 +218,6 @@ def test_with_a_store_that_drops_own_parts_pages_are_compared_by_all_text() -> N
     assert profile_of(learning, board.pages[0].url).is_known
 
 
-@pytest.mark.parametrize("is_kept", [False, True], ids=["memory", "file"])
-def test_twenty_thousand_hosts_of_a_page_each_keep_no_more_than_a_thousand_profiles(
-    is_kept: bool, tmp_path: Path
-) -> None:
-    store = SqliteStore(tmp_path / "pages.sqlite") if is_kept else None
-    detector = NearDuplicateDetector(store=store)
-    assert detector.sites is not None
-    reading = detector.read(html("Nurse in Kiel", SHARED), "https://0.example/")
-    assert reading.fingerprint is not None
-    sites = detector.sites
-    for number in range(20_000):
-        url = f"https://{number}.example/"
-        # All that a page costs here but its claim, of which other tests tell.
-        sites.of(url)
-        sites.learn(url, reading.pieces, reading.fingerprint.sketch)
-        if number % 500 == 499:
-            sites.keep()
-        assert len(sites._profiles) <= profiles.MOST_HOSTS
-        assert len(sites._changed) <= 500
-    assert sites.of("https://19999.example/").pages == 1
-    assert sites.of("https://0.example/").pages == (1 if is_kept else 0)
-    # A profile takes as much as it has learned: 2 KiB for the first pieces.
-    assert sum(len(profile.to_bytes()) for profile in sites._profiles.values()) < 2048 * profiles.MOST_HOSTS
-    if store is not None:
-        store.close()
-
-
 @pytest.mark.parametrize(
     "hosts", [1_200, pytest.param(5_000, marks=pytest.mark.slow("it learns 35,000 pages"))]
 )
