@@ -45,8 +45,8 @@ bind '"\\t": insert-completions' 'set completion-ignore-case off'
 scrapy-simhash() { echo "$@" >> ../lines; }
 """
 ZSH = """\
+mkdir ../functions && cp ../completions ../functions/_scrapy-simhash && fpath=($PWD/../functions $fpath)
 autoload -U compinit && compinit -u -d ../dump
-source ../completions
 zstyle ':completion:*' completer _all_matches _complete
 zstyle ':completion:*' insert true
 scrapy-simhash() { echo "$@" >> ../lines; }
@@ -112,14 +112,24 @@ COMPLETED: Mapping[str, Callable[[Path], list[str]]] = {
 }
 
 
-def test_each_shell_is_tried() -> None:
+def test_without_shtab_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert set(COMPLETED) == set(SHELLS)
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (
+        "",
+        "scrapy-simhash: completion needs shtab: pip install scrapy-simhash[completion]\n",
+    )
 
 
 @pytest.mark.parametrize("shell", COMPLETED)
 def test_a_tab_completes_commands_options_choices_and_files(
     shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("shtab")
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     assert main(["completion", shell]) == 0

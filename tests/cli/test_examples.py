@@ -43,6 +43,8 @@ def shown_by(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_the_example_at_the_end_of_a_help_gives_what_it_shows(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if name == "completion":
+        pytest.importorskip("shtab")
     help_text = shown_by(capsys, name, "--help")
     example = help_text.partition("\nexample:\n")[2]
     lines = [line.removeprefix("  ") for line in example.splitlines()]

@@ -40,7 +40,8 @@ def errors_of(done: CompletedProcess[str]) -> list[str]:
 
 
 def _of(name: str) -> str:
-    words = READING.get(name, [name, "bash"])
+    # What a completion is, shtab says.
+    words = READING.get(name, [name, "ksh"])
     missing = [
         ["missing" if word == file else word for word in words]
         for file in words

@@ -6,12 +6,12 @@ from threading import Thread
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.page.site.tables import packed
 
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.scope import host_of
+from tests.page.site.tables import packed
 
 #: Some pieces, the last one short.
 PIECES = packed([2, 4, 6, 9])
