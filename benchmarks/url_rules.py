@@ -17,9 +17,9 @@ out what has an effect; the groups of URLs that were stopped; the microseconds o
 skipped, looks at pages included; and the bytes of the rules.
 
 With ``--attacks`` instead: each attack of ``tests/attacks.py`` in three sizes, each twice the one before, goes
-through every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the middleware
-for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is quadratic, and what
-takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own work.
+through every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the
+middleware for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is
+quadratic, and what takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own.
 """
 
 from __future__ import annotations
