@@ -229,40 +229,6 @@ def test_what_another_run_has_left_is_refused_until_it_is_to_begin_anew(
     assert not journal.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["dedup", "nowhere.jsonl"], 1, "cannot read nowhere.jsonl"),
-        (["dedup", "{small}", "--mark"], 2, "--mark needs --output"),
-        (["dedup", "-", "--two-pass"], 2, "give a file instead of standard input"),
-        (["dedup", "-", "-"], 2, "standard input can be read once only"),
-        (["dedup", "{small}", "--processes", "0"], 2, "--processes must be 1 or more"),
-        (["dedup", "{small}", "--html-field", "nothing"], 2, "and 'nothing'; "),
-        (["dedup", "{small}", "-o", "{small}"], 2, "small.jsonl is an input, and would replace it"),
-        (["cluster", "{folder}", "-o", "{folder}/a/out"], 2, "would be read as an input"),
-        (["dedup", "{small}", "-o", "x", "--broken", "x"], 2, "--output and --broken are the same file, x"),
-        (["dedup", "{small}", "-o", "{folder}"], 1, "it exists and is not empty, give a new folder"),
-        (["dedup", "{small}", "-o", "{folder}/b/out"], 1, "out: there is no folder "),
-        (["cluster", "{program}"], 2, "unknown kind of file; pages are read from"),
-        (["against", "nowhere.sqlite", "{small}"], 1, "no such store"),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_sentence(
-    arguments: Sequence[str],
-    status: int,
-    message: str,
-    small: Path,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    program = tmp_path / "program"
-    program.write_bytes(b"\x7fELF\x00\x01\x02" * 100)
-    folder = tmp_path / "folder"
-    (folder / "a").mkdir(parents=True)
-    assert main([each.format(small=small, program=program, folder=folder) for each in arguments]) == status
-    assert message in capfd.readouterr().err
-
-
 def test_a_missing_extra_is_named(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:

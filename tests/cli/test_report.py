@@ -16,15 +16,14 @@ import pytest
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.crawl.report import KEYS, Report
 from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, EXEMPTIONS, FATES, SKIPPED, explained
+from tests.cli.conftest import Cli
 from tests.docs.reader import DOCS, blocks
 
-Capture = pytest.CaptureFixture[str]
 #: URL, verdict, and what else is written of a page.
 Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
 
@@ -95,31 +94,11 @@ def report(tmp_path: Path) -> str:
     return written(tmp_path / "report.jsonl")
 
 
-def run(capsys: Capture, *arguments: str) -> str:
-    """Run a command that works, and return what it writes."""
-    status = main(["report", *arguments])
-    said = capsys.readouterr()
-    assert (status, said.err) == (0, "")
-    return said.out
-
-
-def refused(capsys: Capture, *arguments: str) -> tuple[int, str]:
-    status = main(["report", *arguments])
-    said = capsys.readouterr()
-    assert said.out == ""
-    return status, said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
-
-
-def facts(capsys: Capture, *arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(capsys, *arguments, "--json"))
-    return found
-
-
 # --- All pages.
 
 
-def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) -> None:
-    found = facts(capsys, report)
+def test_pages_are_counted_by_what_became_of_them(report: str, cli: Cli) -> None:
+    found = cli.json("report", report)
     told = ("pages", *COUNTED, "clusters", "bad_lines")
     assert {key: found[key] for key in told} == {
         "pages": 8,
@@ -138,45 +117,45 @@ def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) 
     ]
 
 
-def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, capsys: Capture) -> None:
+def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, cli: Cli) -> None:
     revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
     path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
-    assert facts(capsys, path)["largest_clusters"][0]["pages"] == 3
+    assert cli.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_what_is_preferred_is_what_was_said_last(tmp_path: Path, capsys: Capture) -> None:
+def test_what_is_preferred_is_what_was_said_last(tmp_path: Path, cli: Cli) -> None:
     later = f"{SITE}/p"
     pages: list[Told] = [*PAGES, (later, copy(PILOT, 1), {"preferred": later})]
     path = written(tmp_path / "report.jsonl", pages)
-    assert facts(capsys, path)["largest_clusters"][0]["preferred"] == later
-    assert f"  4 pages like {PILOT}\n    preferred {later}\n" in run(capsys, path)
+    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == later
+    assert f"  4 pages like {PILOT}\n    preferred {later}\n" in cli("report", path)
     # Also when the first page, which repeats none, says it.
     pages.append((PILOT, PAGES[-1][1], {"preferred": f"{SITE}/q"}))
-    assert facts(capsys, written(Path(path), pages))["largest_clusters"][0]["preferred"] == f"{SITE}/q"
+    assert cli.json("report", written(Path(path), pages))["largest_clusters"][0]["preferred"] == f"{SITE}/q"
 
 
-def test_only_the_largest_clusters_are_shown(tmp_path: Path, capsys: Capture) -> None:
+def test_only_the_largest_clusters_are_shown(tmp_path: Path, cli: Cli) -> None:
     pages: list[Told] = [
         (f"{SITE}/{number}?{n}", copy(f"{SITE}/{number}", number), {})
         for number in range(SHOWN_CLUSTERS + 2)
         for n in range(number + 1)
     ]
-    found = facts(capsys, written(tmp_path / "report.jsonl", pages))
+    found = cli.json("report", written(tmp_path / "report.jsonl", pages))
     assert found["clusters"] == SHOWN_CLUSTERS + 2
     sizes = [cluster["pages"] for cluster in found["largest_clusters"]]
     assert sizes == [*range(SHOWN_CLUSTERS + 3, 1, -1)]
-    assert run(capsys, str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
+    assert cli("report", str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
 
 
-def test_an_empty_report_has_no_pages(tmp_path: Path, capsys: Capture) -> None:
+def test_an_empty_report_has_no_pages(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "report.jsonl").write_bytes(b"")
-    assert run(capsys, str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
+    assert cli("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
 
 
-def test_standard_input_is_read(report: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read(report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = SimpleNamespace(buffer=io.BytesIO(Path(report).read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert facts(capsys, "-")["pages"] == len(PAGES)
+    assert cli.json("report", "-")["pages"] == len(PAGES)
 
 
 # --- Lines that are none.
@@ -195,74 +174,49 @@ BAD = [
 
 
 @pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
-def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
-    line: bytes, report: str, capsys: Capture
-) -> None:
+def test_a_bad_line_is_counted_and_named_and_the_others_are_read(line: bytes, report: str, cli: Cli) -> None:
     good = Path(report).read_bytes().splitlines()
     Path(report).write_bytes(b"\n".join([*good[:3], line, b"", *good[3:]]))
-    found = facts(capsys, report)
+    found = cli.json("report", report)
     assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
-    assert run(capsys, report).endswith("\nunreadable lines  1 (line 4)\n")
-    assert run(capsys, report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
+    assert cli("report", report).endswith("\nunreadable lines  1 (line 4)\n")
+    assert cli("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
 
 
-def test_only_the_first_bad_lines_are_named(report: str, capsys: Capture) -> None:
+def test_only_the_first_bad_lines_are_named(report: str, cli: Cli) -> None:
     with Path(report).open("ab") as file:
         file.write(b"oops\n" * (NAMED_LINES + 1))
     first = len(PAGES) + 1
-    assert facts(capsys, report)["bad_lines"] == {
+    assert cli.json("report", report)["bad_lines"] == {
         "count": NAMED_LINES + 1,
         "lines": [*range(first, first + NAMED_LINES)],
     }
-    assert run(capsys, report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
+    assert cli("report", report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
 
 
-def test_a_file_without_any_line_of_a_report_is_refused(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "items.jsonl").write_text('\n{"title": "a"}\n{"title": "b"}\n')
-    path = str(tmp_path / "items.jsonl")
-    assert refused(capsys, path) == (
-        2,
-        f"{path}:2: not a report written with SIMHASH_REPORT: no line can be read",
-    )
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: Capture) -> None:
-    path = str(tmp_path / "missing.jsonl")
-    status, complaint = refused(capsys, path)
-    assert (status, complaint) == (1, f"cannot read {path}: No such file or directory")
-
-
-def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text('{"url": "http://a.example/", "status": "odd", "weight": [1]}\n')
-    assert facts(capsys, str(path))["status"] == {"odd": 1}
-    assert run(capsys, str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
+    assert cli.json("report", str(path))["status"] == {"odd": 1}
+    assert cli("report", str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
 
 
 # --- One page.
 
 
-def test_every_visit_of_a_page_is_told(report: str, capsys: Capture) -> None:
-    found = facts(capsys, report, "--url", PILOT)
+def test_every_visit_of_a_page_is_told(report: str, cli: Cli) -> None:
+    found = cli.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
     assert [*found["visits"][0]] == [*KEYS, "explanation"]
     assert ["2 other pages repeat it" in visit["explanation"] for visit in found["visits"]] == [True, False]
-    told = run(capsys, report, "--url", PILOT).splitlines()
+    told = cli("report", report, "--url", PILOT).splitlines()
     assert told == [f"{visit['time']}: {visit['explanation']}" for visit in found["visits"]]
 
 
-def test_a_page_that_is_not_there_is_refused(report: str, capsys: Capture) -> None:
-    assert refused(capsys, report, "--url", f"{SITE}/b") == (1, f"{report} has no page '{SITE}/b'")
-
-
-def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(tmp_path: Path, cli: Cli) -> None:
     path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
-    assert refused(capsys, path, "--url", PILOT) == (
+    assert cli.fails("report", path, "--url", PILOT) == (
         1,
         f"{path} has no page '{PILOT}', only 2 that repeat it",
     )
@@ -402,7 +356,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
 
 
 def test_the_how_to_shows_what_the_command_says(
-    report: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(report).parent)
     shown = "".join(block.text for block in blocks(DOCS / "how-to" / "report.rst", "console"))
@@ -410,7 +364,7 @@ def test_the_how_to_shows_what_the_command_says(
     ours = [(command, out) for command, out in commands if command.startswith("scrapy-simhash report")]
     assert len(ours) >= 3
     for command, expected in ours:
-        said = run(capsys, *shlex.split(command)[2:])
+        said = cli("report", *shlex.split(command)[2:])
         assert (command, said.split()) == (command, expected.split())
 
 
