@@ -633,7 +633,6 @@ print(status, *sorted({"scrapy", "redis", "scrapy_simhash.detector"} & set(sys.m
 def test_who_only_looks_does_not_wait_for_what_reads_pages(tmp_path: Path, cli: Cli) -> None:
     place = str(tmp_path / "pages.sqlite")
     cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, "info", place], capture_output=True, encoding="utf-8", check=True
-    )
+    words = [sys.executable, "-c", PROBE, "info", place]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines()[-1] == "0"

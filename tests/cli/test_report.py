@@ -222,13 +222,17 @@ def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(tmp_pa
     )
 
 
-ORIGINAL = {"url": "http://a.example/copy", "status": "near_duplicate", "duplicate_of": "http://a.example/"}
-REPEATS = "http://a.example/copy repeats http://a.example/, which was seen first: "
+A, B = "http://a.example/", "http://b.example/"
+ORIGINAL = {"url": f"{A}copy", "status": "near_duplicate", "duplicate_of": A}
+REPEATS = f"{A}copy repeats {A}, which was seen first: "
+NEAR = f"{REPEATS}the texts are nearly the same"
+NEW = f"{A} was new: no earlier page had nearly the same text."
+MISS = {"url": B, "distance": 2, "similarity": 0.74}
+ALIKE = f"{NEW} The most alike page that it was compared with is {B} (distance 2, similarity 0.74):"
 EXPLANATIONS = [
     (
         {**ORIGINAL, "distance": 2, "similarity": 0.98, "exact": False, "action": "drop_page"},
-        f"{REPEATS}the texts are nearly the same (distance 2, similarity 0.98). It was dropped: its callback did not"
-        " run.",
+        f"{NEAR} (distance 2, similarity 0.98). It was dropped: its callback did not run.",
     ),
     (
         {**ORIGINAL, "exact": True, "action": "mark"},
@@ -240,18 +244,13 @@ EXPLANATIONS = [
     ),
     (
         {**ORIGINAL, "action": "drop_items", "exemption": "listing", "hints": ["address", "redirect"]},
-        f"{REPEATS}the texts are nearly the same. Hints in markup and URLs connect the two pages: address, redirect."
-        " Its items were dropped. It was exempted from the full action (listing): the links of a page that lists"
-        " others are followed.",
+        f"{NEAR}. Hints in markup and URLs connect the two pages: address, redirect. Its items were dropped. It was"
+        " exempted from the full action (listing): the links of a page that lists others are followed.",
     ),
-    (
-        {**ORIGINAL, "preferred": "http://a.example/"},
-        f"{REPEATS}the texts are nearly the same. The preferred URL of its cluster at that time was"
-        " http://a.example/.",
-    ),
+    ({**ORIGINAL, "preferred": A}, f"{NEAR}. The preferred URL of its cluster at that time was {A}."),
     (
         {**ORIGINAL, "preferred": ORIGINAL["url"]},
-        f"{REPEATS}the texts are nearly the same. The preferred URL of its cluster at that time was this one.",
+        f"{NEAR}. The preferred URL of its cluster at that time was this one.",
     ),
     (
         {
@@ -262,65 +261,39 @@ EXPLANATIONS = [
             "similarity": 0.9,
             "last_seen": "2026-09-21T14:13:20Z",
         },
-        "http://a.example/copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It"
-        " repeats http://a.example/, which was seen first: the texts are nearly the same (similarity 0.9).",
+        f"{A}copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It repeats {A},"
+        " which was seen first: the texts are nearly the same (similarity 0.9).",
     ),
+    ({**ORIGINAL, "by_learning": True}, f"{NEAR} without the text that the site repeats."),
     (
-        {**ORIGINAL, "by_learning": True},
-        f"{REPEATS}the texts are nearly the same without the text that the site repeats.",
-    ),
-    (
-        {"url": "http://a.example/", "status": "new", "by_learning": True},
-        "http://a.example/ was new: an earlier page had nearly the same text, but not without the text that the site"
+        {"url": A, "status": "new", "by_learning": True},
+        f"{A} was new: an earlier page had nearly the same text, but not without the text that the site"
         " repeats, or too little was known about the site, or their structured data names different things.",
     ),
-    *(
-        (
-            {
-                "url": "http://a.example/",
-                "status": "new",
-                "near_miss": {
-                    "url": "http://b.example/",
-                    "distance": 2,
-                    "similarity": 0.74,
-                    "threshold": least,
-                },
-            },
-            "http://a.example/ was new: no earlier page had nearly the same text. The most alike page that it was"
-            f" compared with is http://b.example/ (distance 2, similarity 0.74): {would}.",
-        )
-        for least, would in (
-            (0.61, "with a SIMHASH_MIN_SIMILARITY of 0.61 or less it would be a near-duplicate"),
-            (0.0, "the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY"),
-        )
+    (
+        {"url": A, "status": "new", "near_miss": {**MISS, "threshold": 0.61}},
+        f"{ALIKE} with a SIMHASH_MIN_SIMILARITY of 0.61 or less it would be a near-duplicate.",
     ),
     (
-        {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},
-        "http://a.example/ was new: no earlier page had nearly the same text. It also repeats"
-        " http://b.example/, a page of another scope.",
+        {"url": A, "status": "new", "near_miss": {**MISS, "threshold": 0.0}},
+        f"{ALIKE} the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY.",
     ),
+    ({"url": A, "status": "new", "elsewhere": B}, f"{NEW} It also repeats {B}, a page of another scope."),
     (
-        {"url": "http://a.example/", "status": "skipped", "reason": "status", "http_status": 404},
-        "http://a.example/ was not compared: its HTTP status is 404.",
+        {"url": A, "status": "skipped", "reason": "status", "http_status": 404},
+        f"{A} was not compared: its HTTP status is 404.",
     ),
-    (
-        {"url": "http://a.example/", "status": "unknown", "reason": "store"},
-        "http://a.example/ was not compared: the store did not answer.",
-    ),
-    (
-        {"url": "http://a.example/", "status": "unknown"},
-        "http://a.example/ was not compared: an error occurred, see the log.",
-    ),
+    ({"url": A, "status": "unknown", "reason": "store"}, f"{A} was not compared: the store did not answer."),
+    ({"url": A, "status": "unknown"}, f"{A} was not compared: an error occurred, see the log."),
     # What a later version, or a policy of your own, may call them.
     (
         {**ORIGINAL, "action": "drop_images", "exemption": "weekend"},
-        f"{REPEATS}the texts are nearly the same. The action was drop_images. It was exempted from the full action"
-        " (weekend): unknown reason.",
+        f"{NEAR}. The action was drop_images. It was exempted from the full action (weekend): unknown reason.",
     ),
     # It moves no cursor.
     (
-        {"url": "http://a.example/\x1b[2J\udcff", "status": "skipped", "reason": "\r"},
-        "http://a.example/\\x1b[2J\\udcff was not compared: \\r.",
+        {"url": f"{A}\x1b[2J\udcff", "status": "skipped", "reason": "\r"},
+        f"{A}\\x1b[2J\\udcff was not compared: \\r.",
     ),
 ]
 
