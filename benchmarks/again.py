@@ -20,8 +20,6 @@ in the store: validators with the counts of visits, and the links.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sqlite3
 import sys
 import tempfile
@@ -44,7 +42,7 @@ from scrapy.http import Response
 
 from benchmarks.lib.processes import alone
 from benchmarks.lib.prose_site import text
-from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.serving import in_process
 
 #: What both kinds of crawls have in common.
@@ -207,55 +205,28 @@ def measure(pages: int, links: int, rounds: int) -> dict[str, Any]:
             progress(f"round {number + 1} of {rounds} ...")
             for kind in sorted(found, reverse=bool(number % 2)):
                 found[kind].append(alone(crawled, kind, site, pages, links, folder))
-    progress("")
-    quotients = [
-        again["seconds"] / bare["seconds"] for bare, again in zip(found["bare"], found["again"], strict=True)
-    ]
+    times = {kind: [1_000 * crawl["seconds"] / pages for crawl in crawls] for kind, crawls in found.items()}
+    quotients = [again / bare for bare, again in zip(times["bare"], times["again"], strict=True)]
     return {
-        "pages": pages,
-        "links": links,
-        "first": first,
-        "rounds": found,
-        "again / bare": [min(quotients), median(quotients), max(quotients)],
-        "bytes a page": store,
+        "milliseconds a page": {kind: _spread(each) for kind, each in times.items()},
+        "quotient": {"again / bare": _spread(quotients)},
+        "what came of it": {"first": first, **{kind: crawls[-1] for kind, crawls in found.items()}},
+        "bytes a page more in the store": store,
     }
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments_of(__doc__)
     parser.add_argument("--pages", type=int, default=1_000, help="pages of the site (default: %(default)s)")
     parser.add_argument("--links", type=int, default=12, help="links of a page (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="crawls of each kind (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    given = sys.argv[1:] if arguments is None else arguments
-    options = parser.parse_args(given)
-    result = environment(__file__, list(given)) | measure(options.pages, options.links, options.rounds)
-    if options.json:
-        print(json.dumps(result))
-        return 0
-    print(opening(result))
-    rows = []
-    for kind, crawls in (("first", [result["first"]]), *result["rounds"].items()):
-        times = sorted(1_000 * crawl["seconds"] / options.pages for crawl in crawls)
-        last = crawls[-1]
-        rows.append(
-            [
-                kind,
-                f"{median(times):.2f} ({times[0]:.2f}-{times[-1]:.2f})",
-                *(f"{last[name]:,}" for name in ("requests", "unchanged", "in full", "checks", "items")),
-            ]
-        )
-    print(table(["crawl", "ms a page", "requests", "304", "in full", "checks", "items"], rows))
-    least, middle, most = result["again / bare"]
-    print(f"again / bare: {middle:.3f} ({least:.3f}-{most:.3f})")
-    print(
-        "bytes a page more in the store: "
-        + ", ".join(f"{k} {v:.0f}" for k, v in result["bytes a page"].items())
-    )
-    return 0
+    options = parser.parse_args(arguments)
+    return show(__file__, options, arguments, measure(options.pages, options.links, options.rounds))
 
 
 if __name__ == "__main__":

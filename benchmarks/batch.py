@@ -14,21 +14,25 @@
   share of pages that were read twice, since more was known of their sites.
 * memory: ``--records`` records of 2 kB of plain text, generated as they are read; bytes a record by which the process
   has grown, and processor time a record.
+* inputs: how fast the same pages are read from each kind of file: milliseconds a page, beside those of their
+  fingerprints, and the share of the rate of fingerprints that is left to a process that does both in turn; with
+  ``--peers`` warcio and fastwarc on the same archives, which read URL, content type and decoded body.
 * quality: recall and precision over the labelled pairs of each pack, as ``benchmarks/clusters.py`` has them, of a run
   that learns while it judges, and of one with a first pass: the first order of that file.
 
-Not measured: how long anything takes while others use the processors.
+Not measured: disks (the files are in the cache), how long anything takes while others use the processors.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -39,13 +43,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.clusters import address, joined, read_pages
-from benchmarks.lib.memory import settled_bytes
 from benchmarks.lib.pack import Pack
-from benchmarks.lib.processes import alone
-from benchmarks.lib.report import environment, opening, progress, share, table
+from benchmarks.lib.processes import alone, settled_bytes, timed
+from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.scores import score
 from benchmarks.lib.shared_text import sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.batch import Options, Run
 from scrapy_simhash.files.records import Broken, Record, open_writer, read
 
@@ -53,7 +57,22 @@ PAGES = 1_500
 COPIES = 5
 RECORDS = 100_000
 ROUNDS = 3
-PARTS = ("speed", "processes", "memory", "quality")
+PARTS = ("speed", "processes", "memory", "inputs", "quality")
+KINDS = (
+    *(
+        "jsonl",
+        "jsonl.gz",
+        "jsonl.zst",
+        "json",
+        "csv",
+        "parquet",
+        "warc",
+        "warc.gz",
+        "warc.zst",
+        "zip",
+        "folder/",
+    ),
+)
 #: Words of a record of 2 kB.
 WORDS = 330
 
@@ -195,6 +214,73 @@ def memory(number: int) -> dict[str, float]:
     }
 
 
+def written(records: Sequence[Record], folder: Path) -> dict[str, str]:
+    """Write *records* as a file of each kind, and return their paths; kinds whose extra is missing are left out."""
+    paths = {}
+    for kind in KINDS:
+        path = f"{folder}/{'pages/' if kind.endswith('/') else f'pages.{kind}'}"
+        try:
+            with open_writer(path) as writer:
+                for record in records:
+                    writer.write(record)
+        except KindError as error:
+            progress(f"{error}\n")
+            continue
+        paths[kind] = path
+    return paths
+
+
+def by_us(path: str) -> None:
+    """Read all pages of a file."""
+    for _ in read([path]):
+        pass
+
+
+def by_warcio(path: str) -> None:
+    """Read all pages of an archive with warcio."""
+    iterator = import_module("warcio.archiveiterator").ArchiveIterator
+    with Path(path).open("rb") as file:
+        for record in iterator(file):
+            if record.rec_type == "response":
+                record.rec_headers.get_header("WARC-Target-URI")
+                record.http_headers.get_header("Content-Type")
+                record.content_stream().read()
+
+
+def by_fastwarc(path: str) -> None:
+    """Read all pages of an archive with fastwarc."""
+    warc = import_module("fastwarc.warc")
+    kinds = warc.WarcRecordType.response
+    with Path(path).open("rb") as file:
+        for record in warc.ArchiveIterator(file, record_types=kinds, parse_http=True, auto_decode="all"):
+            _ = record.headers.get("WARC-Target-URI"), record.http_content_type
+            record.reader.read()
+
+
+def inputs(pack: Pack | None, number: int, with_peers: bool) -> dict[str, dict[str, float]]:
+    """Return milliseconds a page by kind of file, medians of the rounds, and the share of the rate."""
+    records, fingerprinter = records_of(pack, number), PageFingerprinter()
+    times: dict[str, list[int]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = written(records, Path(folder))
+        work: dict[str, Callable[[], object]] = {
+            "fingerprints": lambda: [fingerprinter.read(record.page) for record in records],
+            **{kind: partial(by_us, path) for kind, path in paths.items()},
+        }
+        for kind in ("warc", "warc.gz") if with_peers else ():
+            work[f"{kind}, warcio"] = partial(by_warcio, paths[kind])
+            work[f"{kind}, fastwarc"] = partial(by_fastwarc, paths[kind])
+        # One after another, so that all have the same minutes; the first round warms up.
+        for _ in range(ROUNDS + 1):
+            for name, one in work.items():
+                times.setdefault(name, []).append(timed(one)[1])
+    a_page = {name: median(each[1:]) / len(records) / 1e6 for name, each in times.items()}
+    unit = a_page["fingerprints"]
+    return {
+        name: {"ms a page": one, "share of the rate": unit / (unit + one)} for name, one in a_page.items()
+    }
+
+
 def quality(pack: Pack) -> dict[str, dict[str, float | None]]:
     """Return recall and precision of one pass and of two."""
     html = read_pages(pack)
@@ -226,38 +312,22 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
                 yield f"processes {name}", processes(pack, options.pages, options.copies)
             elif part == "memory":
                 yield "memory", alone(memory, options.records)
+            elif part == "inputs":
+                yield f"inputs {name}", inputs(pack, options.pages, options.peers)
             elif pack is not None:
                 yield f"quality {name}", quality(pack)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write tables or JSON."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated")
     parser.add_argument("--pages", type=int, default=PAGES, help=f"pages of each source (default: {PAGES:,})")
     parser.add_argument("--copies", type=int, default=COPIES, help=f"of each page (default: {COPIES})")
     parser.add_argument("--records", type=int, default=RECORDS, help=f"of text (default: {RECORDS:,})")
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    parser.add_argument("--peers", action="store_true", help="read archives with warcio and fastwarc, too")
     options = parser.parse_args(arguments)
-    result = environment("batch", sys.argv[1:] if arguments is None else arguments)
-    figures = dict(measure(options))
-    if options.json:
-        print(json.dumps({**result, "figures": figures}, indent=2))
-        return 0
-    print(opening(result))
-    for name, values in figures.items():
-        print(f"\n{name}")
-        flat = values.items() if not name.startswith("quality") else _flat(values)
-        print(table(("figure", "value"), [(key, _shown(value)) for key, value in flat]))
-    return 0
-
-
-def _flat(values: dict[str, dict[str, Any]]) -> list[tuple[str, Any]]:
-    return [(f"{name}: {key}", value) for name, found in values.items() for key, value in found.items()]
-
-
-def _shown(value: float | None) -> str:
-    return share(value) if value is None or value < 2 else f"{value:,.0f}"
+    return show(__file__, options, arguments, dict(measure(options)))
 
 
 if __name__ == "__main__":

@@ -21,21 +21,18 @@ Not measured: pages as they are compared two by two (``benchmarks/quality.py``),
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from time import perf_counter
 from typing import Any, NamedTuple
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.pack import Doc, Pack, Pair, absence
-from benchmarks.lib.report import counted, environment, opening, share, table
+from benchmarks.lib.report import arguments_of, counted, show
 from benchmarks.lib.scores import Score, mean, score, scores_by
 from benchmarks.lib.settings import add_settings, config_of
 from scrapy_simhash import Config, NearDuplicateDetector
@@ -137,7 +134,7 @@ def _groups(pairs: Iterable[Pair]) -> dict[str, str]:
     return group
 
 
-def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show: int = 0) -> dict[str, Any]:
+def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: int = 0) -> dict[str, Any]:
     """Return the figures of *pack* over *orders* random orders, as plain values."""
     html = read_pages(pack)
     docs, pairs = pack.docs, pack.pairs
@@ -145,34 +142,37 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show: int = 0
     runs = list(counted(crawls, orders, f"orders of {pack.name}"))
     hits = [joined(pairs, run.clusters) for run in runs]
     strange = [unlisted(pairs, run.originals, docs) for run in runs]
+    by_source = [scores_by(lambda pair: pair.source, pairs, one) for one in hits]
+    named: dict[str, list[tuple[str, str]]] = {
+        "unlisted pages in one cluster": [(one.page, one.original) for one in strange[0]],
+        "different pairs in one cluster": _pairs(pairs, hits[0], "different", True),
+        "near pairs in two clusters": _pairs(pairs, hits[0], "near", False),
+    }
     return {
-        "name": pack.name,
         "digest": pack.digest,
         "pages": len(html),
-        "without_fingerprint": runs[0].without_fingerprint,
-        "all": _over_orders([score(pairs, one) for one in hits]),
-        "mean_over_sources": mean(scores_by(lambda pair: pair.source, pairs, hits[0]).values()),
-        "by_source": _by_source(pairs, hits),
-        "unlisted": _counts([len(one) for one in strange]),
-        "unlisted_by_chain": _counts([sum(page.is_chained for page in one) for one in strange]),
-        "unlisted_of_two_hosts": _counts([sum(page.is_of_two_hosts for page in one) for one in strange]),
-        "unlisted_first": [_named(one.page, one.original, docs, one.is_chained) for one in strange[0][:show]],
-        "different_first": _pairs(pairs, hits[0], "different", True, docs)[:show],
-        "near_apart_first": _pairs(pairs, hits[0], "near", False, docs)[:show],
+        "without a fingerprint": runs[0].without_fingerprint,
+        "in one cluster": {
+            "all": _over_orders([score(pairs, one) for one in hits]),
+            **{source: _over_orders([scores[source] for scores in by_source]) for source in by_source[0]},
+        },
+        "mean over sources": mean(by_source[0].values()),
+        "called duplicates of a page that is no pair of theirs": {
+            "unlisted": _counts([len(one) for one in strange]),
+            "by chain": _counts([sum(page.is_chained for page in one) for one in strange]),
+            "of two hosts": _counts([sum(page.is_of_two_hosts for page in one) for one in strange]),
+        },
+        **{
+            what: [f"{docs[a].source} {a} {b} {docs[a].url} {docs[b].url}" for a, b in wrong[:show_first]]
+            for what, wrong in named.items()
+        },
     }
 
 
-def _pairs(
-    pairs: Sequence[Pair], hits: Sequence[bool], label: str, is_joined: bool, docs: Mapping[str, Doc]
-) -> list[dict[str, Any]]:
+def _pairs(pairs: Sequence[Pair], hits: Sequence[bool], label: str, is_joined: bool) -> list[tuple[str, str]]:
     """Return the pairs of a label that are in one cluster, or that are not."""
-    wanted = [pair for pair, hit in zip(pairs, hits, strict=True) if (pair.label, hit) == (label, is_joined)]
-    return [_named(pair.a, pair.b, docs) for pair in wanted]
-
-
-def _by_source(pairs: Sequence[Pair], hits: Sequence[Sequence[bool]]) -> dict[str, dict[str, Any]]:
-    by_order = [scores_by(lambda pair: pair.source, pairs, one) for one in hits]
-    return {source: _over_orders([scores[source] for scores in by_order]) for source in by_order[0]}
+    wanted = label, is_joined
+    return [(pair.a, pair.b) for pair, hit in zip(pairs, hits, strict=True) if (pair.label, hit) == wanted]
 
 
 def _over_orders(scores: Sequence[Score]) -> dict[str, Any]:
@@ -181,8 +181,8 @@ def _over_orders(scores: Sequence[Score]) -> dict[str, Any]:
     for name in ("precision", "recall"):
         values = [value for one in scores if (value := getattr(one, name)) is not None]
         figures[name] = fmean(values) if values else None
-        figures[f"{name}_worst"] = min(values) if values else None
-    figures["different_joined"] = fmean(one.different_within for one in scores)
+        figures[f"worst {name}"] = min(values) if values else None
+    figures["different joined"] = fmean(one.different_within for one in scores)
     return figures
 
 
@@ -190,90 +190,19 @@ def _counts(counts: Sequence[int]) -> dict[str, float]:
     return {"mean": fmean(counts), "worst": max(counts)}
 
 
-def _named(a: str, b: str, docs: Mapping[str, Doc], is_chained: bool | None = None) -> dict[str, Any]:
-    named = {"ids": [a, b], "source": docs[a].source, "urls": [docs[a].url, docs[b].url]}
-    return named if is_chained is None else {**named, "by_chain": is_chained}
-
-
-def as_text(result: Mapping[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    parts = [opening(result)]
-    if not result["packs"]:
-        parts.append(result["skipped"])
-    for pack in result["packs"]:
-        parts += _pack_as_text(pack)
-    return "\n\n".join(parts)
-
-
-def _pack_as_text(pack: Mapping[str, Any]) -> Iterator[str]:
-    rows = [_row("all pairs", pack["all"])]
-    rows += [_row(name, one) for name, one in pack["by_source"].items()]
-    head = [
-        "in one cluster",
-        "near",
-        "different",
-        "precision",
-        "worst",
-        "recall",
-        "worst",
-        "different joined",
-    ]
-    yield f"PACK {pack['name']}: {pack['pages']:,} pages, {pack['without_fingerprint']} without a fingerprint"
-    yield table(head, rows)
-    counts = [
-        ("unlisted", "unlisted"),
-        ("by chain", "unlisted_by_chain"),
-        ("two hosts", "unlisted_of_two_hosts"),
-    ]
-    yield table(
-        ["called duplicates of a page that is no pair of theirs", "mean", "worst"],
-        [[name, f"{pack[of]['mean']:.1f}", str(pack[of]["worst"])] for name, of in counts],
-    )
-    wrong = {
-        "unlisted pages in one cluster": pack["unlisted_first"],
-        "different pairs in one cluster": pack["different_first"],
-        "near pairs in two clusters": pack["near_apart_first"],
-    }
-    for title, named in wrong.items():
-        if named:
-            yield "\n".join([f"{title}, first order", *map(_line, named)])
-
-
-def _row(name: str, one: Mapping[str, Any]) -> list[str]:
-    shares = [_fine(one[of]) for of in ("precision", "precision_worst", "recall", "recall_worst")]
-    return [name, f"{one['near']:,}", f"{one['different']:,}", *shares, f"{one['different_joined']:.1f}"]
-
-
-def _fine(value: float | None) -> str:
-    return share(value) if value is None else f"{value:.4f}"
-
-
-def _line(one: Mapping[str, Any]) -> str:
-    chain = " by chain" if one.get("by_chain") else ""
-    return f"  {one['source']} {' '.join(one['ids'])}{chain}\n    {one['urls'][0]}\n    {one['urls'][1]}"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
-    given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument("--orders", type=int, default=ORDERS, help=f"random orders (default: {ORDERS})")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="packs to measure (default: all)")
     parser.add_argument("--show", type=int, default=0, help="wrong pages and pairs of each sort to name")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     add_settings(parser)
-    options = parser.parse_args(given)
-    start = perf_counter()
+    options = parser.parse_args(arguments)
     config = config_of(options.settings)
     packs = [pack for pack in Pack.locate_all() if not options.only or pack.name in options.only]
-    result: dict[str, Any] = {
-        **environment(__file__, given),
-        "skipped": None if packs else absence(),
-        "packs": [measure_pack(pack, config, options.orders, options.show) for pack in packs],
-    }
-    result["seconds"] = perf_counter() - start
-    print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else as_text(result))
-    return 0
+    figures = {pack.name: measure_pack(pack, config, options.orders, options.show) for pack in packs}
+    skipped = {} if packs else {"skipped": absence()}
+    return show(__file__, options, arguments, {**figures, **skipped})
 
 
 if __name__ == "__main__":

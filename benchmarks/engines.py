@@ -19,7 +19,6 @@ Not measured: how long anything takes while others use the processors; a cluster
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -40,7 +39,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from benchmarks.batch import records_of
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
-from benchmarks.lib.report import environment, opening, progress, table
+from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import Config, dedup, duckdb, spark
 from scrapy_simhash.files.engines.run import Result
 from scrapy_simhash.files.engines.sql import FINGERPRINTS
@@ -281,27 +280,12 @@ def measure(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, float]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write tables or JSON."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="measure this part; may be repeated")
     parser.add_argument("--pages", type=int, default=PAGES, help=f"generated pages (default: {PAGES:,})")
     parser.add_argument("--memory", default=MEMORY, help=f"for DuckDB, or for Java (default: {MEMORY})")
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
     options = parser.parse_args(arguments)
-    result = environment("engines", sys.argv[1:] if arguments is None else arguments)
-    figures = dict(measure(options))
-    progress("")
-    if options.json:
-        print(json.dumps({**result, "figures": figures}, indent=2))
-        return 0
-    print(opening(result))
-    for name, values in figures.items():
-        print(f"\n{name}")
-        print(table(("figure", "value"), [(key, _shown(value)) for key, value in values.items()]))
-    return 0
-
-
-def _shown(value: float) -> str:
-    return f"{value:.4f}" if value <= 1 else f"{value:,.0f}"
+    return show(__file__, options, arguments, dict(measure(options)))
 
 
 if __name__ == "__main__":

@@ -1,74 +1,123 @@
-"""Measure what find_or_add costs, and how many bytes a posting takes.
+"""Measure the index: calls, memory and recall by size and plan, all pairs, beside other libraries.
 
-    python benchmarks/index.py --sizes 10000 100000 1000000 --blocks 4 6
-    python benchmarks/index.py --sizes 10000 100000 1000000 --distance 10 --probing 3 4 5
+    python benchmarks/index.py                                   # tables; --json for programs
+    python benchmarks/index.py --sizes 100000000 --only auto     # some ten minutes
+    python benchmarks/index.py --distance 8 --only probing --blocks 5
+    python benchmarks/index.py --peers                           # see ``lib/index_peers.py``
 
-For each size and design, each in a process of its own:
+Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``lean`` (4 blocks, 4 tables),
+``classic`` (6 blocks, 20 tables) and ``pure`` (the lean plan without the C extension) for distances up to 5;
+``probing``, a ``ProbingIndex``, for any; ``4 dicts``, the plain way in Python, four dicts from 16 bits each to a list
+of (value, key), exact up to 3; ``scan``; ``N blocks`` for each of ``--blocks``. Of each, in a process of its own, one
+size after another, by processor time in microseconds:
 
-* ``add``: one fingerprint at a time into an empty index, mean; the memory it took by the index's own account
-  (``nbytes``) and by the growth of the process (resident set), per posting;
-* ``add_many``: all of them in one call, mean;
-* ``find`` and ``find_or_add``: 10,000 single calls into the full index, one in a hundred of them planted at
-  distance 1 to ``--distance`` of a stored fingerprint; median and 99th percentile, with the clock's 40 ns;
-* recall: the planted ones whose original was among the matches. Anything but 1.000 is a bug.
+* many: ``find_or_add_many``, 2,000 fresh fingerprints at a time into an index of the size, median of the calls;
+* single: ``find_or_add`` one by one, without the time of the loop, median of lists of 2,000;
+* find: ``find`` one by one, likewise;
+* growing: mean of the calls that filled it from empty, 65,536 at a time;
+* p99.9 and longest: of single calls from empty to the size, by the clock, which takes some 40 ns itself;
+* nbytes and resident: bytes of a fingerprint with its key, by its own account, and by the growth of the process;
+* recall: the share of planted ones for which a call returned their original. Anything but 1 is a bug.
 
-Fingerprints are uniform random numbers with a fixed seed: real ones are less even and have more candidates.
-Not measured: fingerprints of clustered pages, deletion, keys that share a value. Beside the index stand the
-linear scan (small sizes only) and the plain way to do it in Python: four dicts, one for each 16 bits, from
-those bits to a list of (value, key). That one is exact for distances up to 3. ``--probing`` measures the index
-for wide distances.
+``pairs``: seconds of a pass over all pairs of an index and of bare values, and whether each planted pair was found;
+``connected`` and ``representatives`` make clusters of them. ``recall``: every plan at hand, what share of the planted
+ones it finds, and for what share of 20 fingerprints it returns what a linear scan does.
+
+Fingerprints are uniform random ones, one in a hundred planted near another one: real ones are less even and have more
+candidates. Not measured: deletion, several keys of one value, files. Other ways: ``python -m benchmarks.methods``.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
 import random
-import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from time import perf_counter_ns
-from typing import Any, Protocol
+from statistics import median
+from time import perf_counter_ns, process_time_ns
+from typing import Any, NamedTuple
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.memory import resident_bytes
-from benchmarks.lib.processes import alone
+from benchmarks.lib import index_peers
+from benchmarks.lib.processes import alone, resident_bytes, timed
+from benchmarks.lib.report import arguments_of, progress, show
+from scrapy_simhash import kernel
 from scrapy_simhash.index import LinearScan, Match, ProbingIndex, SimhashIndex
+from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index.pairs import connected, pairs
+from scrapy_simhash.index.plans import plans_for
 
-SEED = 64
-CALLS = 10_000
-PLANTED_EVERY = 100
-#: A scan compares about ten million fingerprints a second.
-SCAN_LIMIT = 10_000
-SCAN_CALLS = 500
+SEED = 67
+#: One fingerprint in so many is near an earlier one; of the fresh ones, which come later, more are.
+PLANTED_EVERY, FRESH_PLANTED_EVERY = 100, 20
+#: Fresh fingerprints, those of one measurement of them, and those that fill an index at a time.
+FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
+#: Fingerprints that are also looked up by a linear scan; rounds of ``pairs``.
+SCANS, ROUNDS = 20, 3
+PLANS: dict[str, int | str] = {"auto": "auto", "lean": 4, "classic": 6, "pure": 4}
+OTHERS = ("probing", "4 dicts", "scan")
+#: The largest size of a design: beyond it takes long, or more memory than a machine has.
+LARGEST = {"pure": 1_000_000, "pairs": 10_000_000, "recall": 10_000_000, "4 dicts": 1_000_000, "scan": 10_000}
 
 
-class Searched(Protocol):
-    """What every design under test can do."""
+class Drawn(NamedTuple):
+    """What an index is filled with, and what it is asked then."""
 
-    def add(self, value: int, key: int, /) -> None:
-        """Store a posting."""
+    values: array[int]
+    #: By each ``PLANTED_EVERY``-th position in ``values``, in order, that of the one it was made of.
+    originals: array[int]
+    fresh: array[int]
+    #: By position in ``fresh``, the position in ``values`` of the one it was made of.
+    planted: dict[int, int]
 
-    def add_many(self, values: Iterable[int], /) -> None:
-        """Store values under the keys 0, 1, 2, ..."""
 
-    def find(self, value: int, /) -> list[Match]:
-        """Return the matches."""
+def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
+    """Return *size* fingerprints and *fresh* more, always the same; planted ones have up to *distance* bits turned.
 
-    def find_or_add(self, value: int, key: int, /) -> list[Match]:
-        """Return the matches; if there is none, store the posting."""
+    What another is made of was not made of another itself, so that ``find_or_add`` has stored it, and no two of the
+    planted are made of one: there are as many pairs as planted ones, but for chance.
 
-    @property
-    def nbytes(self) -> int:
-        """The memory it believes to take, in bytes."""
+    >>> drawn = draw(size=1_000, fresh=40)
+    >>> len(drawn.values), len(drawn.originals), sorted(drawn.planted)
+    (1000, 10, [0, 20])
+    >>> (drawn.values[99] ^ drawn.values[drawn.originals[0]]).bit_count() <= 3
+    True
+    """
+    randoms = random.Random(SEED)
+    values, originals, used = array("Q"), array("Q"), bytearray(size)
+    while len(values) < size:
+        # So few at a time that what is drawn leaves no hole in memory for the index to grow in unseen.
+        values.frombytes(randoms.randbytes(8 * min(4_096, size - len(values))))
+
+    def not_planted(end: int) -> int:
+        position = randoms.randrange(end)
+        return position - (position % PLANTED_EVERY == PLANTED_EVERY - 1)
+
+    def near(value: int) -> int:
+        for bit in randoms.sample(range(64), randoms.randint(1, distance)):
+            value ^= 1 << bit
+        return value
+
+    for position in range(PLANTED_EVERY - 1, size, PLANTED_EVERY):
+        original = not_planted(position)
+        while used[original]:
+            original = not_planted(position)
+        used[original] = True
+        originals.append(original)
+        values[position] = near(values[original])
+    added, planted = array("Q", randoms.randbytes(8 * fresh)), {}
+    for number in range(0, fresh, FRESH_PLANTED_EVERY):
+        planted[number] = not_planted(size)
+        added[number] = near(values[planted[number]])
+    return Drawn(values, originals, added, planted)
 
 
 class FourDicts:
-    """The baseline: dicts from 16 bits to a list of (value, key), the design of most pure-Python packages."""
+    """The plain way: dicts from 16 bits to a list of (value, key), the design of most pure-Python packages."""
 
     def __init__(self, max_distance: int) -> None:
         self.max_distance = max_distance
@@ -76,14 +125,8 @@ class FourDicts:
 
     def add(self, value: int, key: int) -> None:
         """Store a posting in four lists."""
-        posting = value, key
         for number, buckets in enumerate(self.buckets):
-            buckets.setdefault(value >> 16 * number & 0xFFFF, []).append(posting)
-
-    def add_many(self, values: Iterable[int]) -> None:
-        """Store values one by one."""
-        for key, value in enumerate(values):
-            self.add(value, key)
+            buckets.setdefault(value >> 16 * number & 0xFFFF, []).append((value, key))
 
     def find(self, value: int) -> list[Match]:
         """Return the matches, from four lists."""
@@ -102,144 +145,204 @@ class FourDicts:
             self.add(value, key)
         return matches
 
-    @property
-    def nbytes(self) -> int:
-        """Lists, tuples and ints of 32 bytes each; O(n)."""
-        lists = [postings for buckets in self.buckets for postings in buckets.values()]
-        postings = sum(map(len, self.buckets[0].values()))
-        return sum(map(sys.getsizeof, [*self.buckets, *lists])) + postings * (56 + 32 + 32)
 
-
-def make(design: str, distance: int) -> Searched:
-    """Return an empty *design*: ``scan``, ``4 dicts``, ``N blocks`` or ``probing N``."""
+def make(design: str, distance: int, blocks: int = 4) -> Any:
+    """Return an empty index of a *design*; *blocks* are those of ``probing``."""
     if design == "scan":
         return LinearScan(distance)
     if design == "4 dicts":
         return FourDicts(distance)
-    if design.startswith("probing"):
-        return ProbingIndex(distance, int(design.split()[1]))
-    return SimhashIndex(distance, int(design.split()[0]))
+    if design == "probing":
+        return ProbingIndex(distance, blocks)
+    number: Any = PLANS.get(design) or int(design.split()[0])
+    return SimhashIndex(distance, number)
 
 
-def measure(design: str, size: int, distance: int) -> dict[str, Any]:
-    """Return the figures of one design at one size: times in microseconds, memory in bytes per posting."""
-    draw = random.Random(SEED)
-    values = [draw.getrandbits(64) for _ in range(size)]
-    originals: dict[int, int] = {}
-    queries = []
-    for number in range(SCAN_CALLS if design == "scan" else CALLS):
-        query = draw.getrandbits(64)
-        if number % PLANTED_EVERY == 0 and distance:
-            originals[number] = draw.randrange(size)
-            query = values[originals[number]]
-            for bit in draw.sample(range(64), draw.randint(1, distance)):
-                query ^= 1 << bit
-        queries.append(query)
-
-    searched = make(design, distance)
-    resident_before = resident_bytes()
-    start = perf_counter_ns()
-    for key, value in enumerate(values):
-        searched.add(value, key)
-    add = (perf_counter_ns() - start) / size
-    resident = (resident_bytes() - resident_before) / size
-    nbytes = searched.nbytes / size
-
-    find_times, find_or_add_times, hits = [], [], 0
-    for number, query in enumerate(queries):
-        start = perf_counter_ns()
-        matches = searched.find(query)
-        find_times.append(perf_counter_ns() - start)
-        hits += number in originals and originals[number] in {match.key for match in matches}
-    for number, query in enumerate(queries):
-        start = perf_counter_ns()
-        searched.find_or_add(query, size + number)
-        find_or_add_times.append(perf_counter_ns() - start)
-
-    del searched
-    batch = make(design, distance)
-    start = perf_counter_ns()
-    batch.add_many(values)
-    add_many = (perf_counter_ns() - start) / size
-
+def measure_calls(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
+    """Return the figures of one design at one size."""
+    drawn = draw(size, 2 * FRESH, distance)
+    resident = resident_bytes()
+    index = make(design, distance, blocks)
+    add_many = getattr(index, "find_or_add_many", None)
+    filling = 0
+    for first in range(0, size, FILLING):
+        chunk = memoryview(drawn.values)[first : first + FILLING]
+        fill = partial(add_many, chunk) if add_many else partial(_one_by_one, index.find_or_add, chunk, first)
+        filling += timed(fill)[1]
+        progress(f"{design}: {first:,} of {size:,} ...")
+    resident = resident_bytes() - resident
+    stored = getattr(index, "__len__", lambda: size)()
+    found: dict[str, Any] = {
+        "growing": filling / size / 1e3,
+        "resident": resident / stored,
+        "nbytes": index.nbytes / stored if hasattr(index, "nbytes") else None,
+    }
+    many, single, find = [], [], []
+    hits: set[int] = set()
+    for first in range(0, FRESH, CHUNK):
+        values = drawn.fresh[first : first + CHUNK]
+        find.append(_without_loop(lambda value, key: index.find(value), values, 0))
+        for number in range(0, len(values), FRESH_PLANTED_EVERY):
+            matches = index.find(values[number])
+            if drawn.planted[first + number] in {match.key for match in matches}:
+                hits.add(first + number)
+        if add_many:
+            many.append(timed(lambda: add_many(values))[1] / CHUNK)  # noqa: B023
+    for first in range(FRESH, 2 * FRESH, CHUNK):
+        values = drawn.fresh[first : first + CHUNK]
+        single.append(_without_loop(index.find_or_add, values, size + first))
+    planted = sum(number < FRESH for number in drawn.planted)
     return {
-        "size": size,
-        "design": design,
-        "add": add / 1000,
-        "add_many": add_many / 1000,
-        "find": statistics.median(find_times) / 1000,
-        "find_p99": percentile_99(find_times) / 1000,
-        "find_or_add": statistics.median(find_or_add_times) / 1000,
-        "find_or_add_p99": percentile_99(find_or_add_times) / 1000,
-        "nbytes": nbytes,
-        "resident": resident,
-        "recall": hits / len(originals) if originals else None,
+        **found,
+        "many": median(many) / 1e3 if many else None,
+        "single": median(single) / 1e3,
+        "find": median(find) / 1e3,
+        "recall": len(hits) / planted,
     }
 
 
-def percentile_99(times: list[int]) -> float:
-    """Return the time that 99 in 100 do not exceed."""
-    return statistics.quantiles(times, n=100)[-1]
+def _one_by_one(call: Callable[[int, int], object], values: Iterable[int], first: int) -> None:
+    for key, value in enumerate(values, first):
+        call(value, key)
+
+
+def _without_loop(call: Callable[[int, int], object], values: Sequence[int], first: int) -> float:
+    """Return the nanoseconds of a call, without the loop around it."""
+    start = process_time_ns()
+    _one_by_one(call, values, first)
+    called = process_time_ns()
+    for _key, _value in enumerate(values, first):
+        pass
+    return (2 * called - start - process_time_ns()) / len(values)
+
+
+def measure_growth(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
+    """Return how many microseconds the slowest calls took of those that filled an index one by one."""
+    index = make(design, distance, blocks)
+    # In tenths of a microsecond, and not more than a second.
+    times, clock = array("Q", bytes(8 * 10_000_001)), perf_counter_ns
+    for key, value in enumerate(draw(size, 0, distance).values):
+        start = clock()
+        index.find_or_add(value, key)
+        times[min((clock() - start) // 100, len(times) - 1)] += 1
+    left, rank, longest = size - 0.999 * size, None, 0
+    for time in range(len(times) - 1, -1, -1):
+        if times[time]:
+            longest = longest or time
+            left -= times[time]
+            if left <= 0:
+                rank = time
+                break
+    return {"p99.9": (rank or 0) / 10, "longest": longest / 10}
+
+
+def measure_pairs(size: int, distance: int) -> dict[str, dict[str, Any]]:
+    """Return the seconds of a pass over all pairs, by what is passed over, and how many there are."""
+    drawn = draw(size, 0, distance)
+    values = drawn.values
+    index = SimhashIndex(distance)
+    index.add_many(values)
+    ways: dict[str, Callable[[], Iterable[Any]]] = {
+        "index.pairs()": index.pairs,
+        "pairs(values)": lambda: pairs(values, distance),
+        "connected": lambda: connected(pairs(values, distance)),
+        "representatives": lambda: representatives(values, distance),
+    }
+    result = {}
+    for name, way in ways.items():
+        progress(f"{name} of {size:,} ...")
+        rounds = [timed(lambda: sum(1 for _ in way())) for _ in range(ROUNDS)]  # noqa: B023
+        result[name] = {"seconds": median(time for _, time in rounds) / 1e9, "found": rounds[0][0]}
+    wanted = {
+        frozenset((values[place], values[original]))
+        for place, original in zip(
+            range(PLANTED_EVERY - 1, size, PLANTED_EVERY), drawn.originals, strict=True
+        )
+    }
+    found = {frozenset(pair[:2]) for pair in pairs(values, distance)}
+    result["pairs(values)"]["recall"] = len(wanted & found) / len(wanted)
+    return result
+
+
+def measure_recall(size: int, distance: int) -> dict[str, dict[str, float]]:
+    """Return by plan the share of planted fingerprints found, and of queries answered as a linear scan does."""
+    drawn = draw(size, FRESH, distance)
+    # Every other one of them planted, the others right before one that is.
+    scanned = [at - number % 2 for number, at in enumerate(drawn.planted)][:SCANS]
+    truth = [
+        {key for key, one in enumerate(drawn.values) if (one ^ drawn.fresh[at]).bit_count() <= distance}
+        for at in scanned
+    ]
+    found = {}
+    for name, index in every_plan(distance):
+        progress(f"recall at {size:,}: {name} ...")
+        index.add_many(drawn.values)
+        answers = {
+            at: {match.key for match in index.find(drawn.fresh[at])} for at in {*drawn.planted, *scanned}
+        }
+        found[name] = {
+            "planted": sum(original in answers[at] for at, original in drawn.planted.items())
+            / len(drawn.planted),
+            "scanned": sum(answers[at] == keys for at, keys in zip(scanned, truth, strict=True))
+            / len(scanned),
+        }
+    return found
+
+
+def every_plan(distance: int) -> Iterator[tuple[str, Any]]:
+    """Yield an empty index over every plan there is for the distance, with its name."""
+    yield "auto", SimhashIndex(distance)
+    for name, plan in plans_for(distance).items():
+        yield name, SimhashIndex.from_plan(plan)
+
+
+def run(design: str, size: int, distance: int, blocks: int) -> dict[str, Any]:
+    """Return the figures of one design at one size; for a process of its own."""
+    if design == "pure":
+        kernel.hamming = None
+    if design in index_peers.PEERS:
+        drawn = draw(size, FRESH, distance)
+        return index_peers.measure(design, drawn.values, drawn.fresh, drawn.planted)
+    return {**measure_calls(design, size, distance, blocks), **measure_growth(design, size, distance, blocks)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, measure, print a table or JSON."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    """Read the arguments, measure, print tables or JSON."""
+    parser = arguments_of(__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000], metavar="N")
+    parser.add_argument("--distance", type=int, default=3, help="of a match, in bits (default: 3)")
     parser.add_argument(
-        "--blocks",
-        type=int,
-        nargs="*",
-        help="one SimhashIndex for each (default: 6, or none if the distance is greater than 5)",
+        "--blocks", type=int, nargs="*", default=[], help="designs by blocks; of probing the first"
     )
+    names = [*PLANS, *OTHERS, "pairs", "recall", *index_peers.PEERS]
     parser.add_argument(
-        "--probing",
-        type=int,
-        nargs="*",
-        help="one ProbingIndex for each number of blocks (default: none, or 4 if the distance is greater than 5)",
+        "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
     )
-    parser.add_argument(
-        "--distance", type=int, default=3, help="the greatest distance of a match (default: 3)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--peers", action="store_true", help="measure other libraries too (3 bits)")
     options = parser.parse_args(arguments)
-
-    is_wide = options.distance > 5
-    blocks = options.blocks if options.blocks is not None else [] if is_wide else [6]
-    probing = options.probing if options.probing is not None else [4] if is_wide else []
-    indexes = [*(f"{number} blocks" for number in blocks), *(f"probing {number}" for number in probing)]
-    rivals = ["4 dicts"] if options.distance <= 3 else []
-    runs = [
-        (design, size, options.distance)
-        for size in options.sizes
-        for design in [*indexes, *rivals, *(["scan"] if size <= SCAN_LIMIT else [])]
-    ]
-    machine = f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}"
-    results = []
-    if not options.json:
-        print(f"{machine}; distance {options.distance}; microseconds a call, bytes a posting")
-        print(
-            f"{'size':>9} {'design':>9} | {'add':>7} {'add_many':>8} | {'find':>7} {'p99':>7} | "
-            f"{'find_or_add':>11} {'p99':>7} | {'nbytes':>6} {'resident':>8} | recall"
-        )
-    for run in runs:
-        if sys.stderr.isatty():
-            print(f"measuring {run[0]} at {run[1]:,} ...", end="\r", file=sys.stderr, flush=True)
-        # A process each: memory freed by the one before would hide the growth of the next.
-        result = alone(measure, *run)
-        results.append(result)
-        if not options.json:
-            print(
-                "{size:>9,} {design:>9} | {add:7.2f} {add_many:8.2f} | {find:7.2f} {find_p99:7.2f} | "
-                "{find_or_add:11.2f} {find_or_add_p99:7.2f} | {nbytes:6.0f} {resident:8.0f} | ".format(
-                    **result
-                )
-                + ("-" if result["recall"] is None else f"{result['recall']:.3f}"),
-                flush=True,
-            )
-    if options.json:
-        print(json.dumps({"machine": machine, "distance": options.distance, "results": results}, indent=2))
-    return 0
+    if min(options.sizes) < PLANTED_EVERY:
+        parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
+    wide = options.distance > 5
+    designs = options.only or (["probing"] if wide else [*PLANS, "4 dicts", "pairs", "recall"])
+    if options.blocks and "probing" not in designs:
+        designs = [*designs, *(f"{number} blocks" for number in options.blocks)]
+    designs += [*index_peers.PEERS] if options.peers else []
+    result: dict[str, Any] = {}
+    others: dict[str, Callable[[int, int], Any]] = {"pairs": measure_pairs, "recall": measure_recall}
+    for size in options.sizes:
+        calls = {}
+        for design in dict.fromkeys(designs):
+            if size > LARGEST.get(design, size):
+                continue
+            progress(f"{design} at {size:,} ...")
+            # A process each: memory freed by the one before would hide the growth of the next.
+            if design in others:
+                result[f"{design} at {size:,}"] = alone(others[design], size, options.distance)
+            else:
+                calls[design] = alone(run, design, size, options.distance, (options.blocks or [4])[0])
+        if calls:
+            result[f"microseconds a call, bytes a fingerprint, at {size:,}"] = calls
+    return show(__file__, options, arguments, result)
 
 
 if __name__ == "__main__":

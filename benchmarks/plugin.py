@@ -1,46 +1,50 @@
-"""Measure what the whole plugin adds to a crawl, in units of the parse, and at which stages.
+"""Measure what the whole plugin adds to a page of a crawl: Python functions, instructions, time.
 
-    python benchmarks/plugin.py --pages 1000 --rounds 5
-    python benchmarks/plugin.py --json
+    python benchmarks/plugin.py                        # tables; --json for programs
+    python benchmarks/plugin.py --only functions --list
+    python benchmarks/plugin.py --only instructions -s SIMHASH_URL_RULES=True
 
-A spider requests the pages of a sample and a download handler answers from memory, so no network is involved. The
-settings are Scrapy's defaults with ``LOG_LEVEL = "INFO"``, those of the plugin are its own defaults, with the action
-``mark``. The callback takes ``response.selector``, reads the title and yields one item. Each crawl runs in a new
-process. A round is a crawl with ``SIMHASH_ENABLED`` off and one with it on; every other round begins with the one
-that is on. Printed are, as the median and the two ends of the rounds:
+A spider requests pages and a download handler answers from memory, so no network is involved. The settings are
+Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` sets others. The callback takes
+``response.selector`` and yields one item. Every crawl runs in a process of its own. ``--only`` one of:
 
-``added / parse``
-    (on - off) / parse: processor time from the start of the engine to its end, and of it the time that the callback
-    takes for ``response.selector.root`` while the plugin is off: decode the bytes and parse them.
-``off / on``
-    The share of the crawl's speed that is left when the processor is the limit.
+``functions``
+    How many Python functions of the package a new page enters, counted with ``sys.setprofile`` over the second half
+    of a crawl; with ``--list`` each by its name. Functions of the C extensions do not count. The pages are generated,
+    all different, so that the figure is the same everywhere.
+``instructions``
+    Thousands of instructions a page that the plugin adds, beside those that decode and parse it: crawls with the
+    plugin, without it, and without a parse, each of two sizes, whose difference leaves out what a process does once.
+    Counted by the processor (Linux, ``perf_event_open``), else by ``valgrind --tool=callgrind``, which takes minutes.
+    They hold within 1 % on a busy machine, where times are off by a third.
+``time``
+    Processor time by rounds of a crawl with and one without the plugin: *added / parse* is (on - off) / parse, *off /
+    on* the share of the crawl's speed that is left when the processor is the limit; median and both ends.
 
-The stages are from one more crawl, in which functions of the plugin are wrapped by timers: a call of one takes about
-a microsecond longer. The time of a stage includes neither that of other stages it calls nor that of the garbage
-collector, which runs now here, now there: most of what it frees are trees that would be freed anyway. *The rest* is
-``added / parse`` less all stages: Scrapy's calls of the middlewares, and what memory and caches cost. ``kernel`` is
-the stage from the tree to the fingerprint. The bytes are what a page takes in the store in memory: the growth of the
-resident set by new pages (as ``benchmarks/stores.py`` weighs it, URLs of 60 characters).
-
-Pages are a seeded sample of all evaluation packs (see ``lib``), or of the example site's where there is none. Not
-measured: the network, stores on disk or in Redis, items that are compared.
+For instructions and time the pages are a seeded sample of all evaluation packs (see ``lib``), generated ones without
+a pack. Not measured: the network, memory (``benchmarks/stores.py``), stores on disk or in Redis, items.
 Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 """
 
 from __future__ import annotations
 
-import argparse
-import gc
-import json
+import ctypes
+import os
 import pickle
+import platform
+import re
+import shutil
+import struct
+import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from statistics import median
 from time import process_time_ns
+from types import CodeType, FrameType
 from typing import Any
 
 # For a run as a file.
@@ -50,45 +54,26 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
+import scrapy_simhash
+from benchmarks import ROOT
+from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
-from benchmarks.lib.report import environment, opening, progress, table
-from benchmarks.lib.sample import Page, add_sample, origin, packs_of, sample
-from benchmarks.lib.store_weight import MEMORY, weigh
-from scrapy_simhash import NearDuplicateDetector, PageFingerprinter, SimhashDownloaderMiddleware
-from scrapy_simhash.crawl import consequences, page_checker
-from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
-from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
-from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
-from scrapy_simhash.index import ProbingIndex
-from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.store import MemoryStore
+from benchmarks.lib.report import arguments_of, progress, show
+from benchmarks.lib.sample import Page, origin, sample
+from benchmarks.lib.settings import add_settings, settings_of
 
-#: What is timed in the crawl for the stages: the name of the stage, the module or class, and its function.
-STAGES: Sequence[tuple[str, Any, str]] = (
-    ("parse", page_checker, "tree_of"),
-    ("kernel", PageFingerprinter, "read"),
-    ("index: look-up", ProbingIndex, "nearest"),
-    ("index: insert", ProbingIndex, "add"),
-    ("candidates compared", SimilarityRule, "compare_all"),
-    ("store: the rest of a claim", MemoryStore, "claim"),
-    ("detector: the rest", NearDuplicateDetector, "conclude"),
-    ("hints", consequences, "read_hints"),
-    ("hints", consequences, "read_canonical"),
-    ("hints", consequences, "_with_evidence"),
-    ("decision", consequences.Consequences, "_decide"),
-    ("clusters", ClusterReporter, "note_verdict"),
-    ("URL rules and floods", UrlRuleGuard, "note_verdict"),
-    ("meta", consequences, "write_marks"),
-    ("stats", consequences, "count_verdict"),
-    ("signal and flag of duplicates", consequences.Consequences, "_announce"),
-    ("downloader middleware: the rest", SimhashDownloaderMiddleware, "process_response"),
-    ("spider middleware", SimhashSpiderMiddleware, "process_spider_input"),
-    ("spider middleware", SimhashSpiderMiddleware, "get_processed_item"),
-    ("at the end", consequences.Consequences, "spider_closed"),
-)
-#: Stages that are no part of what the plugin adds.
-PARSE = "parse"
-KERNEL = "kernel"
+PARTS = ("functions", "instructions", "time")
+#: How a crawl is made: with the plugin, without it, and without it by a spider that does not parse.
+ON, OFF, BARE = "on", "off", "bare"
+PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code objects have it
+#: What generated pages are made of.
+COMMON = "the and of to in with from for at by on was".split()
+SYLLABLES = [a + b for a in "bdfgklmnprstv" for b in ("a", "ei", "o", "u", "im", "ord")]
+MENU = "".join(f'<a href="/sections/{number}">Section {number}</a> ' for number in range(20))
+#: System call and attributes of a counter of user-mode instructions: PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS,
+#: without kernel and hypervisor. From the manual page of perf_event_open(2).
+CALLS = {"x86_64": 298, "aarch64": 241}
+ATTRIBUTES = struct.pack("<IIQQQQQ", 0, 112, 1, 0, 0, 0, 1 << 5 | 1 << 6).ljust(112, b"\0")
 
 
 class MemoryHandler:
@@ -119,10 +104,12 @@ class PagesSpider(Spider):
 
     name = "pages"
 
-    def __init__(self, pages: Sequence[Page]) -> None:
+    def __init__(self, pages: Sequence[Page], mode: str, calls: Calls | None = None) -> None:
         super().__init__()
         self.pages = {page.url: page.html for page in pages}
-        self.parse_ns = 0
+        self.parse_ns = self._met = 0
+        self._parses = mode != BARE
+        self._calls = calls
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield a request for each page."""
@@ -130,80 +117,68 @@ class PagesSpider(Spider):
             yield Request(url)
 
     def parse(self, response: Response, **_: Any) -> Iterator[dict[str, Any]]:
-        """Yield the title; the first use of the selector parses the page unless the plugin has done so."""
-        start = process_time_ns()
-        root = response.selector.root  # type: ignore[attr-defined]
-        self.parse_ns += process_time_ns() - start
-        yield {"url": response.url, "title": root.findtext(".//title")}
+        """Yield an item; the first use of the selector parses the page unless the plugin has done so."""
+        if self._parses:
+            start = process_time_ns()
+            response.selector.root  # type: ignore[attr-defined] # noqa: B018
+            self.parse_ns += process_time_ns() - start
+        self._met += 1
+        if self._calls is not None:
+            self._calls.met(self._met, len(self.pages))
+        yield {"url": response.url}
 
 
-class Timers:
-    """Processor time of wrapped functions by stage, without wrapped functions they call, and the collector."""
+class Calls:
+    """Counts the Python functions of the package that are entered from the middle of a crawl to before its end."""
+
+    #: Pages at the end of a crawl that are not counted: it may be closing.
+    LAST = 10
 
     def __init__(self) -> None:
-        self.nanoseconds: dict[str, int] = defaultdict(int)
-        #: For each call that is under way: the time of the wrapped functions called by it, and of the collector.
-        self._inner = [0]
-        self._collects_since = 0
-        gc.callbacks.append(self._take_out_collection)
+        self.counts: Counter[CodeType] = Counter()
+        self.pages = 0
+        self._is_ours: dict[CodeType, bool] = {}
 
-    def _take_out_collection(self, phase: str, _: object) -> None:
-        if phase == "start":
-            self._collects_since = process_time_ns()
-        else:
-            self._inner[-1] += process_time_ns() - self._collects_since
+    def met(self, number: int, of: int) -> None:
+        """Take note that so many pages have come."""
+        if number == of // 2:
+            sys.setprofile(self._take)
+        elif number == of - self.LAST:
+            sys.setprofile(None)
+            self.pages = number - of // 2
 
-    def wrap(self, stage: str, owner: Any, name: str) -> None:
-        """Replace the function *name* of *owner*, a class or a module, by one that is timed."""
-        function: Callable[..., Any] = getattr(owner, name)
+    def _take(self, frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            code = frame.f_code
+            if code not in self._is_ours:
+                self._is_ours[code] = code.co_filename.startswith(PACKAGE)
+            if self._is_ours[code]:
+                self.counts[code] += 1
 
-        @wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            self._inner.append(0)
-            start = process_time_ns()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                took = process_time_ns() - start
-                self.nanoseconds[stage] += took - self._inner.pop()
-                self._inner[-1] += took
-
-        setattr(owner, name, timed)
+    def by_name(self) -> dict[str, float]:
+        """Return the calls a page of each function that one page in twenty enters, most first."""
+        names: Counter[str] = Counter()
+        for code, count in self.counts.items():
+            name = getattr(code, "co_qualname", code.co_name)
+            names[f"{code.co_filename[len(PACKAGE) + 1 :]}:{code.co_firstlineno} {name}"] += count
+        return {name: count / self.pages for name, count in names.most_common() if count * 20 >= self.pages}
 
 
 def crawl(
-    file: Path,
-    is_on: bool,
-    with_stages: bool = False,
-    more: Mapping[str, Any] | None = None,
-    timed: Sequence[tuple[str, Any, str]] = (),
-) -> dict[str, Any]:
-    """Return what a crawl of the pickled pages in *file* costs; to be called in a process that has crawled nothing.
+    pages: Sequence[Page], mode: str, settings: Mapping[str, Any], calls: Calls | None = None
+) -> dict[str, int]:
+    """Return the nanoseconds of a crawl and of its parses; to be called in a process that has crawled nothing.
 
-    *more* are settings of the crawl; *timed* is what is timed in it, as in STAGES, which *with_stages* stands for.
-    Times are in nanoseconds of processor time. Raises RuntimeError, with the log, if a page was not crawled or if
-    anything failed.
+    Raises RuntimeError if a page was not crawled or if anything failed.
     """
-    pages = pickle.loads(file.read_bytes())
-    stages: dict[str, int] = {}
-    if with_stages or timed:
-        timers = Timers()
-        stages = timers.nanoseconds
-        for stage in (*(STAGES if with_stages else ()), *timed):
-            timers.wrap(*stage)
-    log = file.with_suffix(".log")
-    log.unlink(missing_ok=True)
     process = CrawlerProcess(
         {
             "ADDONS": {"scrapy_simhash.Addon": 500},
-            "SIMHASH_ENABLED": is_on,
-            # A timer would count what the crawl does while a large page is read in a thread.
-            **({"SIMHASH_THREAD_SIZE": 0} if with_stages or timed else {}),
+            "SIMHASH_ENABLED": mode == ON,
             "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https"), MemoryHandler),
-            "LOG_LEVEL": "INFO",
-            "LOG_FILE": str(log),
+            "LOG_LEVEL": "ERROR",
             "TELNETCONSOLE_ENABLED": False,
-            **(more or {}),
+            **settings,
         }
     )
     crawler = process.create_crawler(PagesSpider)
@@ -211,75 +186,135 @@ def crawl(
     note = lambda: times.append(process_time_ns())  # noqa: E731 - signals hold nobody: this name does
     crawler.signals.connect(note, signal=signals.engine_started)
     crawler.signals.connect(note, signal=signals.engine_stopped)
-    process.crawl(crawler, pages=pages)
+    process.crawl(crawler, pages=pages, mode=mode, calls=calls)
     process.start(install_signal_handlers=False)
     stats = crawler.stats.get_stats() if crawler.stats else {}
-    failed = any(key.startswith("log_count/") and key[10:] in ("ERROR", "WARNING") for key in stats)
-    if failed or stats.get("item_scraped_count") != len(pages):
-        raise RuntimeError(f"the crawl failed: {stats}\n{log.read_text('utf-8')[-2000:]}")
-    spider = crawler.spider
-    assert isinstance(spider, PagesSpider)
-    return {
-        "crawl": times[1] - times[0],
-        "parse": spider.parse_ns,
-        "stages": dict(stages),
-        "processed": stats.get("simhash/processed", 0),
-        "near_duplicates": stats.get("simhash/near_duplicates", 0),
-    }
+    if "log_count/ERROR" in stats or stats.get("item_scraped_count") != len(pages):
+        raise RuntimeError(f"the crawl failed: {stats}")
+    assert isinstance(crawler.spider, PagesSpider)
+    return {"crawl": times[1] - times[0], "parse": crawler.spider.parse_ns}
+
+
+def generated(count: int) -> list[Page]:
+    """Return so many pages of one site, with nothing in common but a menu and the commonest words."""
+    return [Page(f"https://www.example.com/stories/{number}", _story(number)) for number in range(count)]
+
+
+def _story(number: int) -> bytes:
+    draw = Random(number)
+
+    def word() -> str:
+        return draw.choice(COMMON) if draw.random() < 0.3 else "".join(draw.choices(SYLLABLES, k=2))
+
+    def sentence() -> str:
+        return " ".join(word() for _ in range(14)).capitalize() + "."
+
+    paragraphs = "".join(f"<p>{sentence()} {sentence()} {sentence()}</p>" for _ in range(12))
+    title = f"{word()} {word()} {number}".title()
+    return (
+        f"<!doctype html><html lang=en><title>{title}</title><body><nav>{MENU}</nav>"
+        f"<main><h1>{title}</h1>{paragraphs}</main></body></html>"
+    ).encode()
 
 
 def addressed(pages: Sequence[Page]) -> list[Page]:
     """Return *pages* with different URLs of the web: those that have none, or that of another page, get a new one."""
     taken: set[str] = set()
     result = []
-    for number, page in enumerate(pages):
+    for number, one in enumerate(pages):
         # As a request has it.
-        url = Request(page.url).url if page.url.startswith(("http://", "https://")) else ""
+        url = Request(one.url).url if one.url.startswith(("http://", "https://")) else ""
         if not url or url in taken or "#" in url:
             url = f"https://www.example.com/pages/{number}"
         taken.add(url)
-        result.append(Page(url, page.html))
+        result.append(Page(url, one.html))
     return result
 
 
-def measure(pages: Sequence[Page], rounds: int, store_pages: int) -> dict[str, Any]:
-    """Return what the plugin adds to crawls of *pages*, its stages, and the bytes of a page in the store."""
+def functions(count: int, settings: Mapping[str, Any]) -> dict[str, float]:
+    """Return by name how often a new page enters each function of the package, of *count* generated pages."""
+    calls = Calls()
+    # One page at a time, so that none is counted half.
+    crawl(generated(count), ON, {"CONCURRENT_REQUESTS": 1, **settings}, calls)
+    return calls.by_name()
+
+
+def counter() -> int | None:
+    """Return the descriptor of a counter of this process's instructions, None where the system does not allow it."""
+    if sys.platform != "linux" or platform.machine() not in CALLS:
+        return None
+    number = ctypes.CDLL(None).syscall(CALLS[platform.machine()], ATTRIBUTES, 0, -1, -1, 0)
+    return number if number >= 0 else None
+
+
+def way_to_count() -> str | None:
+    """Return how instructions can be counted on this machine, None if they cannot."""
+    if (number := counter()) is not None:
+        os.close(number)
+        return "counters of the processor"
+    return "callgrind" if shutil.which("valgrind") else None
+
+
+def instructions(pages: Sequence[Page], settings: Mapping[str, Any], way: str) -> dict[str, Any]:
+    """Return thousands of instructions a page: of its parse, and those that the plugin adds."""
+    few = len(pages) // 4
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "pages"
-        file.write_bytes(pickle.dumps(addressed(pages)))
-        done: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        for number in range(rounds):
-            progress(f"round {number + 1} of {rounds} ...")
-            begins_on = bool(number % 2)
-            first, second = alone(crawl, file, begins_on), alone(crawl, file, not begins_on)
-            done.append((second, first) if begins_on else (first, second))
-        progress("stages ...")
-        staged = alone(crawl, file, True, True)
-        progress("store ...")
-        stored = alone(weigh, MEMORY, 0.0, store_pages, Path(folder))
-        progress("")
-    added = _spread([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in done])
-    parse = staged["stages"].pop(PARSE)
-    stages = {
-        stage: {"microseconds": time / len(pages) / 1000, "share": time / parse}
-        for stage, time in staged["stages"].items()
+        counts = {
+            (mode, size): _instructions_of(pages[:size], mode, settings, way, Path(folder, "pages"))
+            for mode in (ON, OFF, BARE)
+            for size in (few, len(pages))
+        }
+    a_page = {
+        mode: (counts[mode, len(pages)] - counts[mode, few]) / (len(pages) - few) / 1000
+        for mode in (ON, OFF, BARE)
     }
+    parse, added = a_page[OFF] - a_page[BARE], a_page[ON] - a_page[OFF]
+    return {"counted by": way, "parse": parse, "added": added, "added / parse": added / parse}
+
+
+def _instructions_of(
+    pages: Sequence[Page], mode: str, settings: Mapping[str, Any], way: str, file: Path
+) -> int:
+    """Return the instructions of a process that crawls *pages*."""
+    progress(f"instructions: {mode}, {len(pages):,} pages ...")
+    file.write_bytes(pickle.dumps((pages, mode, settings)))
+    command = [sys.executable, "-m", "benchmarks.plugin", "--child", str(file)]
+    if way == "callgrind":
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *command]
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"(\d+)", done.stderr)
+    if done.returncode or found is None:
+        raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
+    return int(found[1])
+
+
+def _child(file: str) -> None:
+    """Crawl what *file* says; write the instructions to standard error where the processor counts them."""
+    number = counter()
+    crawl(*pickle.loads(Path(file).read_bytes()))
+    if number is not None:
+        sys.stderr.write(str(struct.unpack("<Q", os.read(number, 8))[0]))
+
+
+def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return milliseconds a page, and what the plugin adds as a share of the parse and of the crawl's speed."""
+    done: dict[str, list[dict[str, int]]] = {OFF: [], ON: []}
+    for number in range(rounds):
+        for mode in (OFF, ON) if number % 2 else (ON, OFF):
+            progress(f"time: round {number + 1} of {rounds}, {mode} ...")
+            done[mode].append(alone(crawl, pages, mode, settings))
+    pairs = list(zip(done[OFF], done[ON], strict=True))
+    a_page = 1 / len(pages) / 1e6
     return {
-        "pages": len(pages),
-        "processed": staged["processed"],
-        "near_duplicates": staged["near_duplicates"],
-        "milliseconds": {
-            "parse": median(off["parse"] for off, _ in done) / len(pages) / 1e6,
-            "off": median(off["crawl"] for off, _ in done) / len(pages) / 1e6,
-            "on": median(on["crawl"] for _, on in done) / len(pages) / 1e6,
+        "milliseconds a page": {
+            "parse": a_page * median(off["parse"] for off, _ in pairs),
+            **{mode: a_page * median(one["crawl"] for one in done[mode]) for mode in done},
         },
-        "added": added,
-        "ratio": _spread([off["crawl"] / on["crawl"] for off, on in done]),
-        "kernel": stages[KERNEL]["share"],
-        "stages": stages,
-        "rest": added["median"] - sum(stage["share"] for stage in stages.values()),
-        "store_bytes": stored["resident_bytes"],
-        "store_pages": store_pages,
+        "shares": {
+            "added / parse": _spread([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in pairs]),
+            "off / on": _spread([off["crawl"] / on["crawl"] for off, on in pairs]),
+        },
     }
 
 
@@ -287,61 +322,46 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
-def as_text(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    times = result["milliseconds"]
-    figures = [
-        [name, *(f"{result[key][end]:.3f}" for end in ("median", "least", "greatest"))]
-        for name, key in (("added / parse", "added"), ("off / on", "ratio"))
-    ]
-    stages = [
-        [stage, f"{one['microseconds']:.1f}", f"{one['share']:.3f}"]
-        for stage, one in sorted(result["stages"].items(), key=lambda item: -item[1]["share"])
-    ]
-    return "\n".join(
-        [
-            opening(result),
-            f"{result['pages']:,} pages of {result['from']}: {result['processed']:,} compared,"
-            f" {result['near_duplicates']:,} near-duplicates; {result['rounds']} rounds",
-            f"milliseconds a page: parse {times['parse']:.3f}, crawl {times['off']:.3f} off, {times['on']:.3f} on",
-            "",
-            table(["processor time", "median", "least", "greatest"], figures),
-            "",
-            table(
-                ["stage", "microseconds a page", "/ parse"],
-                [*stages, ["the rest", "", f"{result['rest']:.3f}"]],
-            ),
-            "",
-            f"store in memory: {result['store_bytes']:.0f} bytes a page ({result['store_pages']:,} new pages)",
-        ]
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
     given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    add_sample(parser, 1000)
+    if given[:1] == ["--child"]:
+        _child(given[1])
+        return 0
+    parser = arguments_of(__doc__)
+    add_settings(parser)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
+    parser.add_argument("--pages", type=int, default=400, help="of a crawl (default: %(default)s)")
     parser.add_argument(
-        "--rounds", type=int, default=5, help="crawls with the plugin off and on (default: 5)"
+        "--generated", action="store_true", help="measure generated pages, not those of packs"
     )
+    parser.add_argument("--list", action="store_true", help="list the functions that a page enters")
     parser.add_argument(
-        "--store-pages",
-        type=int,
-        default=200_000,
-        help="pages in the store that is weighed (default: 200000)",
+        "--rounds", type=int, default=5, help="crawls with and without (default: %(default)s)"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     options = parser.parse_args(given)
-    packs = packs_of(options)
-    result = {
-        **environment(__file__, given),
-        "from": origin(packs),
-        "rounds": options.rounds,
-        **measure(sample(packs, options.pages), options.rounds, options.store_pages),
-    }
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
-    return 0
+    settings = settings_of(options.settings)
+    packs = [] if options.generated else Pack.locate_all()
+    pages = addressed(sample(packs, options.pages)) if packs else generated(options.pages)
+    result: dict[str, Any] = {"pages": len(pages), "from": origin(packs) if packs else "generated"}
+    if "functions" in options.only:
+        progress("functions ...")
+        by_name = alone(functions, options.pages, settings)
+        result["functions a new page enters"] = round(sum(by_name.values()), 1)
+        if options.list:
+            result["functions"] = [
+                {"a page": f"{calls:.2f}", "function": name} for name, calls in by_name.items()
+            ]
+    if "instructions" in options.only:
+        way = way_to_count()
+        result["thousands of instructions a page"] = (
+            instructions(pages, settings, way)
+            if way
+            else "they cannot be counted here: the system offers no hardware counters, and valgrind is not installed"
+        )
+    if "time" in options.only:
+        result |= times(pages, options.rounds, settings)
+    return show(__file__, options, given, result)
 
 
 if __name__ == "__main__":

@@ -17,25 +17,19 @@ with default settings. Then by each rule, ``classic`` at each distance ``--k`` a
 * extraction: the tokens of ``Document.text`` against a main text that people have marked, as bags, mean over pages;
 * the example site: the same for its invented pages and what its ``truth.json`` says of every two of them.
 
-``--peers`` measures other libraries in the same run (``quality_peers``), ``--hold-out`` how the two numbers of the
-second look fare on a source they were not chosen on (``quality_holdout``), ``--html FILE`` draws the figures
-(``quality_html``).
+``--peers`` measures other libraries in the same run (``lib/quality_peers.py``).
 
-Not measured: speed (``benchmarks/page.py``), the order of a crawl (a page is compared with every other, not only
+Not measured: speed (``benchmarks/kernel.py``), the order of a crawl (a page is compared with every other, not only
 with what was seen before it), clusters, pages under 25 words. Without a pack only the example site is measured.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import add
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 # For a run as a file; and the example site is measured too.
@@ -46,13 +40,11 @@ from magazine import relation as magazine_relation
 from magazine.site import build_site
 from magazine.truth import Truth
 
-from benchmarks.lib import documents, quality_holdout, quality_html, quality_peers
-from benchmarks.lib.documents import SIMILARITY, Judge, Outcome, Task, fingerprint, fingerprint_all, rules
+from benchmarks.lib import documents, quality_peers
+from benchmarks.lib.documents import SIMILARITY, Judge, Task, fingerprint, fingerprint_all, rules
 from benchmarks.lib.pack import Pack, Pair, absence
-from benchmarks.lib.report import environment, opening, share, table
+from benchmarks.lib.report import arguments_of, cell, show
 from benchmarks.lib.scores import (
-    Overlap,
-    Score,
     band,
     compare,
     extraction_by_type,
@@ -70,30 +62,20 @@ DEFAULT_DISTANCE = Config().max_distance
 NAMED = 20
 
 
-def fingerprint_pack(pack: Pack, jobs: int = 1) -> list[Outcome]:
-    """Return the outcome of every document of *pack*, in any order."""
-    gold = pack.gold
-    tasks = (Task(doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
-    return list(fingerprint_all(tasks, jobs, len(pack.docs)))
-
-
 def measure_pack(pack: Pack, ks: Sequence[int] = DISTANCES, jobs: int = 1) -> dict[str, Any]:
     """Return the figures of *pack* by each of the rules, as plain values.
 
     Raises RuntimeError if the pack's own scorer counts other unlisted pairs.
     """
-    return pack_figures(pack, fingerprint_pack(pack, jobs), ks)
-
-
-def pack_figures(pack: Pack, outcomes: Sequence[Outcome], ks: Sequence[int]) -> dict[str, Any]:
-    """Return what measure_pack() returns, from the *outcomes* of its documents."""
+    gold = pack.gold
+    tasks = (Task(doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
+    outcomes = list(fingerprint_all(tasks, jobs, len(pack.docs)))
     return {
-        "name": pack.name,
         "digest": pack.digest,
         "documents": len(pack.docs),
         "pairs": dict(Counter(pair.label for pair in pack.pairs)),
         **score_pack(pack, {outcome.id: outcome.page for outcome in outcomes}, ks),
-        "extraction": extraction_by_type(((one.id, one.extraction) for one in outcomes), pack.gold),
+        "extraction": extraction_by_type(((one.id, one.extraction) for one in outcomes), gold),
     }
 
 
@@ -192,138 +174,35 @@ def _grade(pair: Pair) -> str:
     return magazine_relation.grade(pair.similarity) if pair.label == "near" else ""
 
 
-def as_text(result: Mapping[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    parts = [opening(result)]
-    if not result["packs"]:
-        parts.append(result["skipped"])
-    for pack in result["packs"]:
-        parts += _pack_as_text(pack)
-    return "\n\n".join([*parts, *_example_as_text(result["example"])])
+def shown(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *figures* as a person reads them: by what tells pairs apart, precision / recall of each group by rule.
 
-
-def _pack_as_text(pack: Mapping[str, Any]) -> Iterator[str]:
-    within: Mapping[str, Any] = pack["within"]
-    counts = ", ".join(f"{n:,} {label}" for label, n in sorted(pack["pairs"].items()))
-    yield f"PACK {pack['name']}: {pack['documents']:,} documents; labelled pairs: {counts}"
-    means = [_both(figures["mean_over_sources"]) for figures in within.values()]
-    yield _score_table(within, [["mean over sources", "", "", *means]])
-    yield _score_table(within, [], "by_source")
-    yield _score_table(within, [], "by_language")
-    yield _recall_table("recall by similarity", within, "by_similarity")
-    yield _recall_table("recall by kind of near pair", within, "by_kind")
-    yield _error_table(within)
-    yield "\n".join(_unlisted_lines(within, pack["checked_by_own_scorer"]))
-    without = pack["no_fingerprint"]
-    rows = [[source, f"{n['pages']:,}", f"{n['without']:,}"] for source, n in without.items() if n["without"]]
-    total = [f"{sum(n[of] for n in without.values()):,}" for of in ("pages", "without")]
-    yield table(["pages without a fingerprint", "pages", "without"], [["all", *total], *rows])
-    if pack["extraction"]:
-        rows = [
-            [page_type, f"{one['pages']:,}", *(share(one[name]) for name in Overlap._fields)]
-            for page_type, one in pack["extraction"].items()
-        ]
-        yield table(["extraction by type of page", "pages", *Overlap._fields], rows)
-    if "hold_out" in pack:
-        yield from quality_holdout.as_text(pack["hold_out"])
-    if "peers" in pack:
-        yield from quality_peers.as_text(pack["peers"], pack["extraction"])
-    elif pack.get("peers_skipped"):
-        yield pack["peers_skipped"]
-
-
-def _example_as_text(example: Mapping[str, Any]) -> Iterator[str]:
-    within: Mapping[str, Any] = example["within"]
-    counts = ", ".join(f"{n:,} {label}" for label, n in sorted(example["pairs"].items()))
-    yield f"THE EXAMPLE SITE: {example['pages']} pages; every two of them: {counts}"
-    yield _score_table(within, [])
-    yield _recall_table("recall by grade", within, "by_grade")
-    yield _recall_table("recall by kind of near pair", within, "by_kind")
-    yield _error_table(within)
-    if example["without"]:
-        yield "pages without a fingerprint: " + ", ".join(example["without"])
-
-
-def _score_table(within: Mapping[str, Any], further: Sequence[Sequence[str]], by: str | None = None) -> str:
-    """Return precision and recall of all pairs, or of each group *by*; groups without near pairs are one."""
-    if by is None:
-        scores = {k: {"all pairs": Score(**_counts(figures["all"]))} for k, figures in within.items()}
-    else:
-        near = {name for name, one in next(iter(within.values()))[by].items() if one["near"]}
-        scores = _regrouped(within, by, lambda name: name if name in near else "others: different pairs only")
-    rows = [
-        [name, f"{one.near:,}", f"{one.different:,}", *(_both(of[name].as_dict()) for of in scores.values())]
-        for name, one in next(iter(scores.values())).items()
-    ]
-    title = "precision / recall" + (f" {by.replace('_', ' ')}" if by else "")
-    return table([title, "near", "different", *_heads(within)], [*rows, *further])
-
-
-def _recall_table(title: str, within: Mapping[str, Any], by: str) -> str:
-    scores = _regrouped(within, by, _short)
-    rows = [
-        [name, f"{one.near:,}", *(share(of[name].recall) for of in scores.values())]
-        for name, one in next(iter(scores.values())).items()
-        if one.near
-    ]
-    return table([title, "near", *_heads(within)], rows)
-
-
-def _error_table(within: Mapping[str, Any]) -> str:
-    scores = _regrouped(within, "by_kind", _short)
-    rows = [
-        [name, f"{one.different:,}", *(f"{of[name].different_within:,}" for of in scores.values())]
-        for name, one in next(iter(scores.values())).items()
-        if one.different
-    ]
-    return table(["errors by kind of different pair", "different", *_heads(within)], rows)
-
-
-def _unlisted_lines(within: Mapping[str, Any], is_checked: bool) -> Iterator[str]:
-    rows = [
-        [title, *(f"{figures['unlisted'][key]:,}" for figures in within.values())]
-        for title, key in (("unlisted pairs within", "count"), ("... of two sites", "of_two_sites"))
-    ]
-    yield table(["", *_heads(within)], rows)
-    for name in (str(DEFAULT_DISTANCE), SIMILARITY):
-        if name not in within:
-            continue
-        shown = within[name]["unlisted"]
-        yield f"unlisted pairs, to be read by eye: {_head(name)}"
-        for pair in shown["first"]:
-            yield "  {} bits, {:.2f} alike  {}  {}".format(pair["distance"], pair["similarity"], *pair["ids"])
-            yield from (f"          {url}" for url in pair["urls"])
-        if shown["count"] > len(shown["first"]):
-            yield f"  ... and {shown['count'] - len(shown['first']):,} more"
-    if not is_checked:
-        yield "  (not checked: the pack has no scorer of its own)"
-
-
-def _regrouped(
-    within: Mapping[str, Any], by: str, rename: Callable[[str], str]
-) -> dict[str, dict[str, Score]]:
-    """Return for each rule the scores of the groups *by* under new names; what gets one name is added up."""
-    regrouped: dict[str, dict[str, Score]] = {}
-    for k, figures in within.items():
-        scores = regrouped[k] = {}
-        for name, one in figures[by].items():
-            new = rename(name)
-            scores[new] = Score(*map(add, scores.get(new, Score()), _counts(one).values()))
-    return regrouped
-
-
-def _short(kind: str) -> str:
-    """Return a kind without its label; the example site's pairs of two copies, some forty kinds, are one."""
-    label, _, name = kind.rpartition(": ")
-    return "two copies of a text" if label == "near" and "+" in name else name
-
-
-def _counts(one: Mapping[str, Any]) -> dict[str, int]:
-    return {name: one[name] for name in Score._fields}
-
-
-def _heads(within: Mapping[str, Any]) -> list[str]:
-    return [_head(name) for name in within]
+    Of a group without near pairs all that can be said is how many are wrong.
+    """
+    result = {name: value for name, value in figures.items() if name != "within"}
+    within: Mapping[str, Any] = figures["within"]
+    first = next(iter(within.values()))
+    for by in [name for name in first if name.startswith("by_")]:
+        result[f"precision / recall {by.replace('_', ' ')}"] = {
+            group: {
+                "pairs": one["near"] + one["different"],
+                **{_head(rule): _both(scores[by][group]) for rule, scores in within.items()},
+            }
+            for group, one in first[by].items()
+        }
+    result["precision / recall"] = {
+        over: {_head(rule): _both(scores[over]) for rule, scores in within.items()}
+        for over in ("all", "mean_over_sources")
+        if over in first
+    }
+    if "unlisted" in first:
+        result["unlisted pairs"] = {
+            _head(rule): {name: one["unlisted"][name] for name in ("count", "of_two_sites")}
+            for rule, one in within.items()
+        }
+        for rule in {str(DEFAULT_DISTANCE), SIMILARITY} & within.keys():
+            result[f"unlisted pairs, to be read by eye, {_head(rule)}"] = within[rule]["unlisted"]["first"]
+    return result
 
 
 def _head(name: str) -> str:
@@ -331,62 +210,33 @@ def _head(name: str) -> str:
 
 
 def _both(one: Mapping[str, Any]) -> str:
-    if one.get("near") == 0:  # all that can be said is how many are wrong
+    if one.get("near") == 0:
         return f"{one['different_within']} wrong"
-    return f"{share(one['precision'])} / {share(one['recall'])}"
+    return f"{cell(one['precision'])} / {cell(one['recall'])}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON; 0 also without a pack."""
-    given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument(
         "--k", type=int, nargs="+", default=DISTANCES, help="distances in bits (default: 0 3 6 8)"
     )
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one a core)"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--peers", action="store_true", help="measure other libraries too, if installed")
-    parser.add_argument("--hold-out", action="store_true", help="choose the rule without each source in turn")
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="draw the figures, and show the worst errors; several packs make FILE-<pack>",
-    )
-    options = parser.parse_args(given)
-    start = perf_counter()
-    packs = Pack.locate_all()
+    options = parser.parse_args(arguments)
     ks = sorted(set(options.k))
-    result: dict[str, Any] = {
-        **environment(__file__, given),
-        "packs": [],
-        "skipped": None if packs else f"{absence()}: only the example site is measured",
-        "example": measure_example(ks),
-    }
-    for pack in packs:
-        outcomes = fingerprint_pack(pack, options.jobs)
-        prints = {outcome.id: outcome.page for outcome in outcomes}
-        figures = pack_figures(pack, outcomes, ks)
-        result["packs"].append(figures)
-        if options.hold_out:
-            figures["hold_out"] = quality_holdout.measure_hold_out(pack.pairs, prints)
+    result = {"the example site": measure_example(ks)}
+    for pack in Pack.locate_all():
+        figures = result[pack.name] = measure_pack(pack, ks, options.jobs)
         if options.peers:
-            figures["peers_skipped"] = quality_peers.absent()
-            if not figures["peers_skipped"]:
-                figures["peers"] = quality_peers.measure_peers(pack, options.jobs, figures["within"])
-        if options.html:
-            page = quality_html.render(pack, prints, figures, result)
-            file = (
-                options.html
-                if len(packs) == 1
-                else options.html.with_stem(f"{options.html.stem}-{pack.name}")
-            )
-            file.write_text(page, encoding="utf-8")
-    result["seconds"] = perf_counter() - start
-    print(json.dumps(result, indent=2, ensure_ascii=False) if options.json else as_text(result))
-    return 0
+            figures["peers"] = quality_peers.absent() or quality_peers.measure_peers(pack, options.jobs)
+    if not options.json:
+        result = {name: shown(figures) for name, figures in result.items()}
+    if len(result) == 1:
+        result["skipped"] = {"reason": f"{absence()}: only the example site is measured"}
+    return show(__file__, options, arguments, result)
 
 
 if __name__ == "__main__":

@@ -20,22 +20,20 @@ Not measured: sites on which pages share nothing (``benchmarks/clusters.py``), c
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from time import perf_counter
 from typing import Any, NamedTuple
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.report import environment, opening, progress, share, table
+from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.settings import add_settings, config_of
 from benchmarks.lib.shared_text import MARKED, PLANS, SERIES, Page, Site, TitleSite, sites, title_sites
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter
@@ -143,21 +141,24 @@ def measure_site(
     }
 
 
-def measure_all(
-    seed: int, order: str, count: int, config: Config, plans: str = "all", first: int = FIRST
-) -> dict[str, Any]:
-    """Return the figures of every site and over all of them, by *config* and by the classic rule."""
-    configs = {"default": config, "classic": CLASSIC}
-    results: list[dict[str, Any]] = []
-    for number, site in enumerate(PLAN_LISTS[plans](seed), 1):
+def measure_all(options: Namespace) -> dict[str, Any]:
+    """Return the figures of every site and over all of them, by the settings given and by the classic rule."""
+    configs = {"default": config_of(options.settings), "classic": CLASSIC}
+    figures: dict[str, dict[str, Any]] = {name: {} for name in configs}
+    named = []
+    for number, site in enumerate(PLAN_LISTS[options.plans](options.seed), 1):
         progress(f"site {number}: {site.name} ...")
-        rules = {name: measure_site(site, one, order, count, first) for name, one in configs.items()}
-        results.append({"site": site.name, "words": site.words, "plan": site.plan._asdict(), "rules": rules})
-    progress("")
-    return {
-        "sites": results,
-        "all": {name: _over_all([one["rules"][name] for one in results]) for name in configs},
+        for name, config in configs.items():
+            found = measure_site(site, config, options.order, options.orders, options.first)
+            merged = found.pop("merged")
+            if name == "default":
+                named += [f"{site.name}: {one}" for one in merged[: options.show]]
+            figures[name][f"{site.name}, {site.words} words"] = found
+    rules = {
+        f"by the {name} rule": {**of_sites, "all sites": _over_all(list(of_sites.values()))}
+        for name, of_sites in figures.items()
     }
+    return {**rules, "merged in the first order": named}
 
 
 def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -172,85 +173,19 @@ def _over_all(figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def as_text(result: Mapping[str, Any], show: int) -> str:
-    """Return *result* as a person reads it, with *show* merged pages of each site."""
-    parts = [opening(result)]
-    heads = ["kept", "worst", "first", "reposts"]
-    rows = [
-        [
-            one["site"],
-            str(one["words"]),
-            *(cell for figures in one["rules"].values() for cell in _cells(figures)),
-            str(one["rules"]["default"]["no_fingerprint"]),
-        ]
-        for one in result["sites"]
-    ]
-    parts.append(table(["site", "words", *heads, *(f"{head} c" for head in heads), "no print"], rows))
-    parts.append(
-        "c: the classic rule. worst: of the orders. first: merged ones of the first pages, in the worst order."
-    )
-    rows = [
-        [
-            name,
-            *(share(figures[of]) for of in ("kept", "kept_worst_site", "kept_worst")),
-            str(figures["merged_of_first"]),
-            *(share(figures[of]) for of in ("reposts", "reposts_worst_site")),
-        ]
-        for name, figures in result["all"].items()
-    ]
-    head = ["all sites", "kept", "worst site", "worst order", "first", "reposts", "worst site"]
-    parts.append(table(head, rows))
-    if show:
-        parts += _merged_lines(result, show)
-    return "\n\n".join(parts)
-
-
-def _cells(figures: Mapping[str, Any]) -> list[str]:
-    return [
-        share(figures["kept"]),
-        share(figures["kept_worst"]),
-        str(figures["merged_of_first"]),
-        share(figures["reposts"]),
-    ]
-
-
-def _merged_lines(result: Mapping[str, Any], show: int) -> Iterator[str]:
-    for one in result["sites"]:
-        merged = one["rules"]["default"]["merged"]
-        if merged:
-            lines = [
-                f"  {pair['page']} -> {pair['original']}: {pair['similarity']:.3f}, {pair['distance']} bits"
-                for pair in merged[:show]
-            ]
-            yield "\n".join([f"{one['site']}: {len(merged)} merged in the first order", *lines])
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument("--seed", type=int, default=0, help="draws other sites")
     parser.add_argument("--plans", choices=list(PLAN_LISTS), default="all", help="which sites")
     parser.add_argument("--order", choices=[RANDOM, LISTED], default=RANDOM, help="of the pages of a site")
-    parser.add_argument(
-        "--orders", type=int, default=ORDERS, help=f"random orders of each site, by default {ORDERS}"
-    )
-    parser.add_argument(
-        "--first", type=int, default=FIRST, help=f"pages at the start that are looked at, by default {FIRST}"
-    )
+    parser.add_argument("--orders", type=int, default=ORDERS, help="random orders of each site (%(default)s)")
+    parser.add_argument("--first", type=int, default=FIRST, help="pages at the start looked at (%(default)s)")
     parser.add_argument("--show", type=int, default=0, help="merged pages of each site to name")
-    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     add_settings(parser)
-    given = parser.parse_args(arguments)
-    start = perf_counter()
-    result = {
-        **environment("shared_text.py", sys.argv[1:] if arguments is None else arguments),
-        **measure_all(
-            given.seed, given.order, given.orders, config_of(given.settings), given.plans, given.first
-        ),
-        "seconds": perf_counter() - start,
-    }
-    print(json.dumps(result, indent=2) if given.json else as_text(result, given.show))
+    options = parser.parse_args(arguments)
+    return show(__file__, options, arguments, measure_all(options))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -29,14 +29,12 @@ Not measured: a disk that others use, network drives, Redis.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -47,16 +45,21 @@ from typing import Any
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.memory import resident_bytes
-from benchmarks.lib.processes import alone
+from benchmarks.lib.processes import alone, resident_bytes
 from benchmarks.lib.prose_site import page
-from benchmarks.lib.report import environment, opening, progress, table
-from benchmarks.lib.store_weight import MEMORY, SEED, SQLITE, pages, weigh
-from scrapy_simhash import PageFingerprinter
+from benchmarks.lib.report import arguments_of, progress, show
+from scrapy_simhash import Fingerprint, PageFingerprinter
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import MemoryStore, Posting, Store
 from scrapy_simhash.store.candidates import BY_ALL
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.store.sqlite.schema import NEW_CONTENT, NEW_PAGE, NEW_SKETCH, signed
+
+SEED = 6
+#: Pages that are copied where pages are copies.
+COPIED = 20
+#: The stores.
+MEMORY, SQLITE = "memory", "sqlite"
 
 QUESTIONS = ("claims", "bytes", "open")
 OPENINGS = 3
@@ -67,6 +70,48 @@ CHUNK, FILLING_CACHE = 10_000, 2_000_000
 ITSELF = "sqlite, no thread"
 #: What is shown of many times: name and share of the times that are less.
 RANKS = {"median": 0.5, "99 %": 0.99, "99.9 %": 0.999}
+
+
+def pages(count: int, copies: float) -> Iterator[Posting]:
+    """Yield *count* postings of different pages; a share of *copies* repeats one of the first twenty."""
+    draw = random.Random(SEED)
+    first: list[Fingerprint] = []
+    for number in range(count):
+        fingerprint = Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(SKETCH_BYTES))
+        if len(first) < COPIED:
+            first.append(fingerprint)
+        elif draw.random() < copies:
+            copied = first[draw.randrange(COPIED)]
+            fingerprint = Fingerprint(copied.value ^ 1 << draw.randrange(64), sketch=copied.sketch)
+        url = f"https://www.example.com/section-{draw.randrange(100):02}/{number:020}.html"
+        yield Posting(
+            draw.randbytes(20), url, "", fingerprint, False, draw.getrandbits(64), 1_800_000_000 + number
+        )
+
+
+def weigh(way: str, share: float, count: int, folder: Path) -> dict[str, Any]:
+    """Return what a page takes in the store *way*, in bytes, of *count* pages of which a *share* are copies."""
+    file = folder / "weighed.sqlite"
+    store: Store = MemoryStore() if way == MEMORY else SqliteStore(file)
+    stream = pages(count, share)
+    # What every store takes once, and the interpreter with it.
+    for posting in islice(stream, COPIED):
+        store.claim(posting)
+    before = resident_bytes()
+    for posting in stream:
+        store.claim(posting)
+    resident = resident_bytes() - before
+    found = store.index_size
+    store.close()
+    on_disk = file.stat().st_size if way == SQLITE else 0
+    return {
+        "store": way,
+        "pages are": "copies" if share else "new",
+        "pages": count,
+        "contents": found,
+        "resident_bytes": resident / count,
+        "disk_bytes": on_disk / count,
+    }
 
 
 def processor_waits() -> Callable[[], int]:
@@ -162,7 +207,7 @@ def measure_claims(folder: Path, rounds: int, count: int, hurry: bool) -> list[d
                 "claims": len(times),
                 **{name: times[int(rank * len(times))] / 1000 for name, rank in RANKS.items()},
                 "longest": times[-1] / 1000,
-                "more": median((one[way] - one[MEMORY]) / 1000 for one in medians),
+                "more than in memory": median((one[way] - one[MEMORY]) / 1000 for one in medians),
             }
         )
     return results
@@ -201,46 +246,9 @@ def measure_openings(folder: Path, sizes: Sequence[int]) -> list[dict[str, Any]]
     return results
 
 
-def as_text(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    parts = [opening(result)]
-    if "claims" in result:
-        head = ["microseconds a claim", *RANKS, "longest", "more than in memory"]
-        rows = [
-            [one["store"], *(f"{one[name]:,.1f}" for name in [*RANKS, "longest", "more"])]
-            for one in result["claims"]
-        ]
-        parts.append(table(head, rows))
-    if "bytes" in result:
-        head = ["bytes a page", "pages are", "pages", "contents", "in memory", "on disk"]
-        rows = [
-            [
-                one["store"],
-                "copies" if one["copies"] else "new",
-                *(f"{one[name]:,}" for name in ("pages", "contents")),
-                *(f"{one[name]:,.0f}" for name in ("resident_bytes", "disk_bytes")),
-            ]
-            for one in result["bytes"]
-        ]
-        parts.append(table(head, rows))
-    if "open" in result:
-        head = ["opening", "seconds", "bytes a page in memory", "of the index", "on disk"]
-        rows = [
-            [
-                f"{one['pages']:,} pages",
-                f"{one['seconds']:.2f}",
-                *(f"{one[name]:,.1f}" for name in ("resident_bytes", "index_bytes", "file_bytes")),
-            ]
-            for one in result["open"]
-        ]
-        parts.append(table(head, rows))
-    return "\n\n".join(parts)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the arguments, measure, print tables or JSON."""
-    given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="default: all three")
     parser.add_argument("--claims", type=int, default=20_000, help="pages a round (default: 20000)")
     parser.add_argument("--hurry", action="store_true", help="claim without reading pages in between")
@@ -248,18 +256,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pages", type=int, default=200_000, help="pages that are weighed (default: 200000)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000], help="default: 1000000")
     parser.add_argument("--folder", type=Path, help="where the files are made (default: for temporary ones)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    options = parser.parse_args(given)
-    result: dict[str, Any] = environment(__file__, given)
+    options = parser.parse_args(arguments)
+    result: dict[str, Any] = {}
     if "claims" in options.only:
-        result["claims"] = measure_claims(options.folder, options.rounds, options.claims, options.hurry)
+        result["microseconds a claim"] = measure_claims(
+            options.folder, options.rounds, options.claims, options.hurry
+        )
     if "bytes" in options.only:
-        result["bytes"] = measure_bytes(options.folder, options.pages)
+        result["bytes a page"] = measure_bytes(options.folder, options.pages)
     if "open" in options.only:
-        result["open"] = measure_openings(options.folder, options.sizes)
-    progress("")
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
-    return 0
+        result["openings, bytes a page"] = measure_openings(options.folder, options.sizes)
+    return show(__file__, options, arguments, result)
 
 
 if __name__ == "__main__":

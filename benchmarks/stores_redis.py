@@ -1,39 +1,46 @@
-"""Measure what a claim costs in a store in Redis, and what a page weighs there, by size and concurrency.
+"""Measure the store in Redis and Redis Cluster: claims, memory, and whether processes that race agree.
 
-    python benchmarks/stores_redis.py                   # table; --json for programs
-    python benchmarks/stores_redis.py --sizes 1000000 --aof
-    python benchmarks/stores_redis.py --learning
+    python benchmarks/stores_redis.py                       # tables; --json for programs
+    python benchmarks/stores_redis.py --only claims --sizes 1000000 --concurrency 1 16 64 --aof
+    python benchmarks/stores_redis.py --only cluster --scopes 3000 --pages 10
+    python benchmarks/stores_redis.py --only races --runs 10
 
-A ``redis-server`` of its own on the loopback interface, and one process of one store beside it. It is filled with
-pages that are all different, 64 claims under way; their URLs have some 70 characters, their keys 20 bytes as
-Scrapy's request fingerprints have. Then, at each size, by the number of claims under way: *new* pages, *copies* of
-them (other keys, three bits different, the sketch the same), and the first ones *again*, unchanged. Of each: claims
-per second, the median and the 99th percentile of the time of one, and the processor time that it took here.
+All servers are started for this, on the loopback interface. ``--only`` some of:
 
-Bytes are those of the server's ``used_memory``, by page of those the store was filled with. *Opening* is another
-store, which reads the log and makes its index, and that index.
+``claims``
+    A store is filled with ``--sizes`` different pages, URLs of some 70 characters. By the number of claims under way:
+    *new* pages, *copies* of them (three bits different, the same sketch) and the first ones *again*: claims a second,
+    median and 99th percentile of one in microseconds, processor time here. Bytes are those of ``used_memory``;
+    *opening* is a second store that reads the log, its seconds and bytes a page here.
+``cluster``
+    A cluster of three masters and three replicas beside one server; one process claims the same pages from both in
+    turns, 16 under way. *steady*: pages of ``--active`` scopes, round after round; *new scopes*: so many at a time,
+    each with ``--pages`` pages, until all ``--scopes`` had theirs. Of the median round the claims a second. Then the
+    megabytes by which a crawler grows that begins when the stores are full, each in a process of its own: with all
+    contents from one server, with those of the active scopes from the cluster.
+``races``
+    Four processes claim the same ``--pages`` hundred pages at once, each in its own order, under its own or the same
+    URLs. Of each cluster of four exactly one claim may say that it is new, and all others must name that page. The
+    program ends with status 1 if anything is otherwise.
 
-With ``--learning`` instead: what site learning costs. Two crawlers take turns with the pages of one large site whose
-pages share text, once without SIMHASH_SITE_LEARNING and once with it; of each, by page: commands to the server (those
-of its scripts too), new contents, bytes to and from it, and bytes in it, as the server counts them. Without learning
-most pages repeat others, and have no content. So also the bytes of own parts and profiles alone. Profiles are written
-as in a crawl: every 500 pages, and at the end.
-
-Without ``--aof`` nothing is written to disk. Not measured: a network, several crawlers at once, TLS.
+Not measured: a network, several machines, TLS. Needs redis-server or valkey-server on the PATH.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
+import multiprocessing
 import random
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
@@ -42,36 +49,37 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from redis import Redis
 
-from benchmarks.lib.memory import resident_bytes
-from benchmarks.lib.report import environment, opening, progress, table
-from benchmarks.lib.shared_text import PLANS, make_site
-from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
+from benchmarks.lib.processes import alone, resident_bytes, settled_bytes
+from benchmarks.lib.report import arguments_of, progress, show
+from scrapy_simhash import Config, Fingerprint
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
-from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.redis import RedisStore
-from scrapy_simhash.store.redis.layout import names_of
+from scrapy_simhash.store import Claim, Header, Posting
+from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, servers_of
+from tests.store.cluster import redis_cluster
 from tests.store.server import RedisServer
 
 SEED = 67
-SECTIONS = 25
-SIZES = (20_000,)
-CONCURRENCY = (1, 16, 64)
-CLAIMS = 10_000
+PARTS = ("claims", "cluster", "races")
+#: Claims under way with a cluster and in races; pages of each scope in a steady round.
+CONCURRENCY, STEADY = 16, 10
+#: Processes that race, and pages of a cluster.
+RACERS, CLUSTER = 4, 4
+#: Pages that are claimed at a time to fill a store.
 STEP = 20_000
+SCOPED = header_for(Config(scope="domain"))
 
 
-def different_pages(seed: int) -> Iterator[Posting]:
+def different_pages(seed: str, scope: str = "") -> Iterator[Posting]:
     """Yield pages that have nothing in common, without end."""
-    randoms = random.Random(seed)
-    number = 0
+    randoms, number = random.Random(f"{SEED} {seed}"), 0
     while True:
         number += 1
-        url = f"https://www.example-{number % 50}.com/section-{number % 97}/an-article-of-some-length-{number}.html"
+        host = scope or f"example-{number % 50}.com"
+        url = f"https://www.{host}/section-{number % 97}/an-article-of-some-length-{number}.html"
         fingerprint = Fingerprint(randoms.getrandbits(64), sketch=randoms.randbytes(SKETCH_BYTES))
-        yield Posting(
-            randoms.randbytes(20), url, "", fingerprint, text_hash=randoms.getrandbits(64), seen=number
-        )
+        key, text_hash = randoms.randbytes(20), randoms.getrandbits(64)
+        yield Posting(key, url, scope, fingerprint, text_hash=text_hash, seen=number)
 
 
 def copies(originals: Iterable[Posting]) -> Iterator[Posting]:
@@ -82,187 +90,239 @@ def copies(originals: Iterable[Posting]) -> Iterator[Posting]:
         yield page._replace(key=randoms.randbytes(20), fingerprint=replace(page.fingerprint, value=value))
 
 
-async def claim_all(store: RedisStore, postings: Iterable[Posting], concurrency: int) -> list[float]:
-    """Claim *postings*, so many under way at any time; return the seconds that each took."""
-    waiting, seconds = iter(postings), []
+async def claim_all(
+    store: RedisStore | ShardedStore, postings: Iterable[Posting], concurrency: int = CONCURRENCY
+) -> list[tuple[str, Claim, float]]:
+    """Claim *postings*, so many under way at any time; return URL, claim and seconds of each."""
+    waiting, done = iter(postings), []
 
     async def work() -> None:
         for posting in waiting:
             begin = perf_counter()
-            await store.claim(posting)
-            seconds.append(perf_counter() - begin)
+            claim = await store.claim(posting)
+            done.append((posting.url, claim, perf_counter() - begin))
 
     await asyncio.gather(*[work() for _ in range(concurrency)])
-    return sorted(seconds)
+    return done
 
 
-async def measure(
-    server: RedisServer, size: int, concurrencies: Sequence[int], claims: int
-) -> dict[str, Any]:
+async def measure_claims(url: str, size: int, concurrencies: Sequence[int], claims: int) -> dict[str, Any]:
     """Return what is to be told of a store of *size* pages."""
-    client = Redis.from_url(server.url, protocol=2)
-    prefix = f"benchmark-{size}"
-    store = RedisStore(server.url, prefix, Header())
+    client = Redis.from_url(url, protocol=2)
+    store = RedisStore(url, f"benchmark-{size}", Header())
     await store.connect()
     before = client.info("memory")["used_memory"]
-    source = different_pages(SEED)
+    source = different_pages("claims")
     for done in range(0, size, STEP):
         progress(f"filled with {done:,} of {size:,} ...")
         await claim_all(store, islice(source, min(STEP, size - done)), 64)
-    result: dict[str, Any] = {"size": size, "bytes": (client.info("memory")["used_memory"] - before) / size}
-
-    progress(f"opening {size:,} ...")
+    in_server = (client.info("memory")["used_memory"] - before) / size
     resident, begin = resident_bytes(), perf_counter()
-    other = RedisStore(server.url, prefix, Header(), read_only=True)
+    other = RedisStore(url, f"benchmark-{size}", Header(), read_only=True)
     await other.connect()
-    result["opening"] = {"seconds": perf_counter() - begin, "bytes": (resident_bytes() - resident) / size}
+    result: dict[str, Any] = {
+        "bytes a page in the server": in_server,
+        "opening, seconds": perf_counter() - begin,
+        "opening, bytes a page": (resident_bytes() - resident) / size,
+        "claims": [],
+    }
     await other.close()
-    del other
-
-    result["claims"] = []
     for concurrency in concurrencies:
         new = list(islice(source, claims))
         for kind, postings in {"new": new, "copies": list(copies(new)), "again": new}.items():
             progress(f"{kind} at {size:,}, {concurrency} at once ...")
             begin, begin_processor = perf_counter(), process_time()
-            seconds = await claim_all(store, postings, concurrency)
+            times = sorted(seconds for _, _, seconds in await claim_all(store, postings, concurrency))
             result["claims"].append(
                 {
-                    "kind": kind,
-                    "concurrency": concurrency,
-                    "per_second": claims / (perf_counter() - begin),
-                    "median": seconds[len(seconds) // 2],
-                    "p99": seconds[len(seconds) * 99 // 100],
-                    "processor": (process_time() - begin_processor) / claims,
+                    "pages are": kind,
+                    "at once": concurrency,
+                    "claims a second": claims / (perf_counter() - begin),
+                    "median us": 1e6 * times[len(times) // 2],
+                    "99 % us": 1e6 * times[len(times) * 99 // 100],
+                    "processor us": 1e6 * (process_time() - begin_processor) / claims,
                 }
             )
     await store.close()
-    client.unlink(*names_of(prefix))
     return result
 
 
-def board(sections: int) -> list[str]:
-    """Return the pages of one site: what they share of their text differs between its sections, of 80 pages each."""
-    pages = [
-        page.html for seed in range(sections) for page in make_site(PLANS[seed % len(PLANS)], seed).pages
-    ]
-    random.Random(SEED).shuffle(pages)
-    return pages
+def rounds_of(kind: str, options: argparse.Namespace) -> Iterator[list[Posting]]:
+    """Yield the pages of one round after another: of the same scopes, or of so many new ones at a time."""
+    active = options.active
+    if kind == "steady":
+        starts, pages = [-active] * options.rounds, STEADY
+    else:
+        starts, pages = list(range(0, options.scopes, active)), options.pages
+    for number, first in enumerate(starts):
+        streams = [
+            islice(different_pages(f"{kind} {number} {scope}", f"example-{scope}.com"), pages)
+            for scope in range(first, min(first + active, options.scopes))
+        ]
+        yield [page for turn in zip(*streams, strict=True) for page in turn]
 
 
-async def learn(server: RedisServer, pages: Sequence[str], is_learning: bool) -> dict[str, Any]:
-    """Return what *pages* cost when two crawlers take turns with them."""
-    client = Redis.from_url(server.url, protocol=2)
-    config, prefix = Config(site_learning=is_learning), f"learning-{is_learning}"
-    stores = [RedisStore(server.url, prefix, header_for(config)) for _ in range(2)]
-    detectors = [NearDuplicateDetector(config, store) for store in stores]
-    for store in stores:
-        await store.connect()
-    before = {**client.info("memory"), **client.info("stats")}
-    for number, html in enumerate(pages):
-        if not number % 100:
-            progress(f"{'with' if is_learning else 'without'} learning, {number:,} of {len(pages):,} ...")
-        detector, url = (
-            detectors[number % 2],
-            f"https://jobs.example/a-section/an-advert-of-some-length-{number}.html",
-        )
-        await detector.load_site(url)
-        await detector.conclude_async(detector.read(html, url), url)
-    for detector in detectors:
-        await detector.flush_async()
-    after = {**client.info("memory"), **client.info("stats")}
-    postings = [posting async for posting in stores[0]]
+def store_at(url: str, shards: int, prefix: str = "benchmark") -> RedisStore | ShardedStore:
+    """Return the store of one server, or of several."""
+    servers = servers_of(url)
+    if isinstance(servers, Servers):
+        return ShardedStore(servers, prefix, SCOPED, shards=shards)
+    return RedisStore(servers, prefix, SCOPED)
+
+
+async def compare(server: str, cluster: str, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """Claim all pages from both stores; return of each kind of rounds the claims a second and the cluster's share."""
+    stores = [store_at(url, options.shards) for url in (server, cluster)]
+    result = {}
+    for kind in ("steady", "new scopes"):
+        speeds: list[list[float]] = [[], []]
+        for number, pages in enumerate(rounds_of(kind, options)):
+            progress(f"{kind}, round {number + 1} ...")
+            # Whoever is second finds the processor's caches warm.
+            for which in (0, 1) if number % 2 else (1, 0):
+                begin = perf_counter()
+                await claim_all(stores[which], pages)
+                speeds[which].append(len(pages) / (perf_counter() - begin))
+        share = median(one / other for other, one in zip(*speeds, strict=True))
+        result[f"claims a second, {kind}"] = {
+            "one server": median(speeds[0]),
+            "cluster": median(speeds[1]),
+            "cluster / server": share,
+        }
     for store in stores:
         await store.close()
-    counted = {
-        "commands": "total_commands_processed",
-        "received": "total_net_input_bytes",
-        "sent": "total_net_output_bytes",
-        "bytes": "used_memory",
-    }
-    costs = {name: (after[field] - before[field]) / len(pages) for name, field in counted.items()}
-    of_sites = sum(client.memory_usage(f"{prefix}:{key}", samples=0) or 0 for key in ("sites", "hosts"))
-    return {
-        "pages": len(pages),
-        "is_learning": is_learning,
-        **costs,
-        "contents": stores[0].index_size / len(pages),
-        "own_parts": sum(len(posting.fingerprint.own) for posting in postings) / len(pages),
-        "profiles": of_sites / len(pages),
-    }
+    return result
 
 
-def learning_as_text(result: dict[str, Any]) -> str:
-    """Return the result of ``--learning`` as a person reads it."""
-    rows = [
-        [
-            f"{one['pages']:,} pages {'with' if one['is_learning'] else 'without'} learning",
-            *[f"{one[name]:.2f}" for name in ("commands", "contents")],
-            *[f"{one[name]:,.0f}" for name in ("received", "sent", "bytes", "own_parts", "profiles")],
-        ]
-        for one in result["results"]
+def weigh(url: str, options: argparse.Namespace) -> float:
+    """Return the megabytes that a crawler takes more when it has met a full store, and the scopes active last."""
+    *_, last = rounds_of("new scopes", options)
+    pages = list({page.scope: page for page in last}.values())
+
+    async def meet(prefix: str, met: Sequence[Posting]) -> float:
+        before = settled_bytes()
+        store = store_at(url, options.shards, prefix)
+        for page in met:
+            await store.look(page)
+        taken = settled_bytes() - before
+        await store.abandon()
+        return taken / 1e6
+
+    # What is imported and allocated once is none of the store's.
+    asyncio.run(meet("nothing", pages[:1]))
+    return asyncio.run(meet("benchmark", pages))
+
+
+def measure_cluster(folder: Path, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """Return the figures of one server and a cluster side by side."""
+    (one := folder / "one").mkdir()
+    with RedisServer(one, appendonly="no") as server, redis_cluster(folder / "cluster") as cluster:
+        result = asyncio.run(compare(server.url, cluster.url, options))
+        progress("weighing crawlers ...")
+        taken = [alone(weigh, url, options) for url in (server.url, cluster.url)]
+    shares = {"one server": taken[0], "cluster": taken[1], "cluster / server": taken[1] / max(taken[0], 1e-6)}
+    return {**result, "megabytes of a crawler": shares}
+
+
+def raced_pages(racer: int, pages: int) -> list[Posting]:
+    """Return the pages as *racer* gets them: some with URLs of its own, in an order of its own."""
+    randoms, found = random.Random(SEED), []
+    for cluster in range(pages // CLUSTER):
+        value, sketch = randoms.getrandbits(64), randoms.randbytes(SKETCH_BYTES)
+        for number in range(CLUSTER):
+            # In half of the clusters all are identical, in the others they differ in a few bits.
+            other = value ^ (1 << number if cluster % 2 else 0)
+            url = f"https://{racer if cluster // 2 % 2 else 'all'}.example/{cluster}/{number}"
+            found.append(Posting(url.encode(), url, "", Fingerprint(other, sketch=sketch)))
+    random.Random(f"{SEED} {racer}").shuffle(found)
+    return found
+
+
+def race(racer: int, url: str, runs: int, pages: int, start: Barrier, found: Any) -> None:
+    """Claim all pages in one store after another, each when all racers are there; send the claims with their URLs."""
+
+    async def once(prefix: str) -> list[tuple[str, Claim]]:
+        store = RedisStore(url, prefix, Header())
+        await store.connect()
+        postings = raced_pages(racer, pages)
+        start.wait()
+        claims = await claim_all(store, postings)
+        await store.close()
+        return [(url, claim) for url, claim, _ in claims]
+
+    for number in range(runs):
+        found.put(asyncio.run(once(f"race-{number}")))
+
+
+def faults_of(claims: Iterable[tuple[str, Claim]]) -> Iterator[str]:
+    """Yield what is wrong in the *claims* of one race, in words."""
+    clusters: dict[str, list[tuple[str, Claim]]] = defaultdict(list)
+    for url, claim in claims:
+        clusters[url.split("/")[3]].append((url, claim))
+    for cluster, members in clusters.items():
+        new = [url for url, claim in members if claim.former is None and claim.original is None]
+        if len(new) != 1:
+            yield f"cluster {cluster}: {len(new)} pages are new: {', '.join(new)}"
+        elif {claim.original or url for url, claim in members} != {new[0]}:
+            yield f"cluster {cluster}: not all name {new[0]}"
+
+
+def measure_races(url: str, runs: int, pages: int) -> dict[str, Any]:
+    """Let processes race; return how many claims there were, and what was wrong."""
+    spawn = multiprocessing.get_context("spawn")
+    start, found = spawn.Barrier(RACERS + 1), spawn.Queue()
+    racers = [
+        spawn.Process(target=race, args=(racer, url, runs, pages, start, found), daemon=True)
+        for racer in range(RACERS)
     ]
-    head = ["by page", "commands", "contents", "bytes to it", "from it", "in it", "own parts", "profiles"]
-    return "\n".join([opening(result), "", table(head, rows)])
-
-
-def as_text(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    rows = [
-        [
-            f"{one['size']:,} {claim['kind']}",
-            f"{claim['concurrency']}",
-            f"{claim['per_second']:,.0f}",
-            *[f"{1e6 * claim[name]:,.0f}" for name in ("median", "p99", "processor")],
-        ]
-        for one in result["results"]
-        for claim in one["claims"]
-    ]
-    notes = [
-        f"{one['size']:,} pages: {one['bytes']:.0f} bytes each in the server; opened in"
-        f" {one['opening']['seconds']:.2f} s, {one['opening']['bytes']:.0f} bytes each here"
-        for one in result["results"]
-    ]
-    head = ["size, pages", "at once", "claims/s", "median us", "p99 us", "processor us"]
-    return "\n".join([opening(result), "", table(head, rows), "", *notes])
+    for racer in racers:
+        racer.start()
+    claims, faults = 0, []
+    for number in range(runs):
+        progress(f"race {number + 1} of {runs} ...")
+        start.wait()
+        of_run = [one for _ in racers for one in found.get()]
+        claims += len(of_run)
+        faults += [f"race {number + 1}, {fault}" for fault in faults_of(of_run)]
+    for racer in racers:
+        racer.join()
+    return {"races": runs, "claims in races": claims, "faults": faults}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read the arguments, measure, print a table or JSON."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N")
-    parser.add_argument("--concurrency", type=int, nargs="+", default=list(CONCURRENCY), metavar="N")
-    parser.add_argument("--claims", type=int, default=CLAIMS, metavar="N", help="of each kind (%(default)s)")
+    """Read the arguments, measure, print tables or JSON; 1 if racing processes do not agree."""
+    parser = arguments_of(__doc__)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="default: all")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[20_000], metavar="N")
+    parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 16, 64], metavar="N")
+    parser.add_argument("--claims", type=int, default=10_000, metavar="N", help="of each kind (%(default)s)")
     parser.add_argument(
         "--aof", action="store_true", help="let the server keep all on disk, fsync every second"
     )
-    parser.add_argument("--learning", action="store_true", help="measure what site learning costs instead")
-    parser.add_argument(
-        "--sections", type=int, default=SECTIONS, metavar="N", help="80 pages each (%(default)s)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    options = parser.parse_args(arguments)
-
-    result: dict[str, Any] = environment(__file__, sys.argv[1:] if arguments is None else arguments)
-    appendonly = "yes" if options.aof else "no"
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        RedisServer(Path(folder), appendonly=appendonly) as server,
+    for name, default, what in (
+        ("scopes", 30_000, "of the cluster's pages"),
+        ("active", 200, "scopes at a time"),
+        ("pages", 20, "of a scope; hundreds of a race"),
+        ("shards", 1024, "of the cluster"),
+        ("rounds", 40, "of the steady kind"),
+        ("runs", 10, "races"),
     ):
-        version = Redis.from_url(server.url, protocol=2).info("server")["redis_version"]
-        result["versions"] += f", redis-server {version}"
-        if options.learning:
-            pages = board(options.sections)
-            result["results"] = [asyncio.run(learn(server, pages, is_on)) for is_on in (False, True)]
-        else:
-            result["results"] = [
-                asyncio.run(measure(server, size, options.concurrency, options.claims))
-                for size in options.sizes
-            ]
-    progress("")
-    text = learning_as_text if options.learning else as_text
-    print(json.dumps(result, indent=2) if options.json else text(result))
-    return 0
+        parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"{what} (%(default)s)")
+    options = parser.parse_args(arguments)
+    result: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with RedisServer(folder, appendonly="yes" if options.aof else "no") as server:
+            result["redis-server"] = Redis.from_url(server.url, protocol=2).info("server")["redis_version"]
+            if "claims" in options.only:
+                for size in options.sizes:
+                    measured = measure_claims(server.url, size, options.concurrency, options.claims)
+                    result[f"{size:,} pages"] = asyncio.run(measured)
+            if "races" in options.only:
+                result |= measure_races(server.url, options.runs, 100 * options.pages)
+        if "cluster" in options.only:
+            result["one server and a cluster"] = measure_cluster(folder, options)
+    return show(__file__, options, arguments, result)
 
 
 if __name__ == "__main__":

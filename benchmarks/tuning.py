@@ -20,8 +20,6 @@ since they are wrong too often: ``hreflang`` as a sign of different pages, and t
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -29,7 +27,6 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from time import perf_counter
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -38,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.documents import Task, fingerprint_all
 from benchmarks.lib.pack import Pack, absence
-from benchmarks.lib.report import environment, opening, table
+from benchmarks.lib.report import arguments_of, show
 from scrapy_simhash import Config, PageFingerprinter
 from scrapy_simhash.judge.hints import Hints, evidence, read_hints, says_of_urls
 from scrapy_simhash.judge.rule import SimilarityRule
@@ -168,62 +165,24 @@ def said_of(pack: Pack) -> dict[str, dict[str, int]]:
     return found
 
 
-def as_text(result: dict[str, Any]) -> str:
-    """Return *result* as a person reads it."""
-    rows = [
-        [
-            name,
-            f"{one['pairs']:,}",
-            f"{one['precision']:.1%}",
-            f"{one['recall']:.1%}",
-            "-" if one["left_out"] is None else f"{one['left_out']:.1%}",
-            f"{one['chosen']:.0%}",
-            f"{one['width']:.3f}",
-        ]
-        for name, one in result["packs"].items()
-    ]
-    head = ["intervals that hold", "pairs", "precision", "recall", "left out", "chosen", "width"]
-    said = [
-        [kind, *(_share(one["said"][kind]) for one in result["packs"].values())]
-        for kind in next(iter(result["packs"].values()))["said"]
-    ]
-    heads = ["right for labelled pairs", *result["packs"]]
-    return f"{opening(result)}\n\n{table(head, rows)}\n\n{table(heads, said)}"
-
-
-def _share(counts: dict[str, int]) -> str:
-    return f"{counts['right'] / counts['pairs']:.1%} of {counts['pairs']:,}" if counts["pairs"] else "-"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table or JSON, and return 0."""
-    given = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument(
-        "--each", type=int, default=EACH, help=f"pairs judged in each band, in the mean (default: {EACH})"
+        "--each", type=int, default=EACH, help="judged in each band, in the mean (%(default)s)"
     )
-    parser.add_argument("--runs", type=int, default=RUNS, help=f"random choices (default: {RUNS})")
-    parser.add_argument("--precision", type=float, default=PRECISION, help=f"wanted (default: {PRECISION})")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    options = parser.parse_args(given)
+    parser.add_argument("--runs", type=int, default=RUNS, help="random choices (default: %(default)s)")
+    parser.add_argument("--precision", type=float, default=PRECISION, help="wanted (default: %(default)s)")
+    options = parser.parse_args(arguments)
     packs = Pack.locate_all()
-    if not packs:
-        print(absence())
-        return 0
-    start = perf_counter()
     result: dict[str, Any] = {
-        **environment(__file__, given),
-        "packs": {
-            pack.name: {
-                **measure(labelled_of(pack), options.each, options.runs, options.precision),
-                "said": said_of(pack),
-            }
+        "intervals that hold": {
+            pack.name: measure(labelled_of(pack), options.each, options.runs, options.precision)
             for pack in packs
         },
+        **{f"right for labelled pairs of {pack.name}": said_of(pack) for pack in packs},
     }
-    result["seconds"] = perf_counter() - start
-    print(json.dumps(result, indent=2) if options.json else as_text(result))
-    return 0
+    return show(__file__, options, arguments, result if packs else {"skipped": absence()})
 
 
 if __name__ == "__main__":

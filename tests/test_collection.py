@@ -21,7 +21,6 @@ OPTIONAL = (
 )
 #: Files that are skipped as a whole without one of them.
 NEED_THEM = {
-    "tests/benchmarks/test_stores_redis.py": "redis",
     "tests/crawls/test_redis.py": "redis",
     "tests/crawls/test_redis_live.py": "redis",
     "tests/crawls/test_tools_monitors.py": "Spidermon",

@@ -1,23 +1,23 @@
-"""Where ``chaos`` plays: a store, crawlers that claim from it, and the means to let things go wrong."""
+"""Where ``chaos`` plays: a plan of faults, a store, crawlers that claim from it, and the means of the faults."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from random import Random
 from threading import Thread
+from typing import NamedTuple, TypeAlias
 
-from benchmarks.lib import chaos_plan as kinds
 from benchmarks.lib.chaos_crawler import PREFIX, crawl
 from benchmarks.lib.chaos_ledger import Ledger
-from benchmarks.lib.chaos_plan import Fault
-from benchmarks.lib.trouble import Means, happen, means_of
 from scrapy_simhash.cli.info import check
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
 from scrapy_simhash.cli.stores import walk
@@ -31,6 +31,141 @@ from tests.store.sqlite.stores import assert_sound
 PATIENCE = 60
 #: Bytes of a file that can be written while the disk is full: a write ends in the middle.
 ROOM = 50_000
+#: The stores that a plan can be for.
+SQLITE, REDIS = "sqlite", "redis"
+#: Kinds of faults.
+KILL, STOP = "kill a crawler", "stop a crawler"
+FILL_DISK = "fill the disk"
+KILL_SERVER, STOP_SERVER, FILL_SERVER = "kill the server", "stop the server", "fill the server"
+CUT, HALVE, STALL, CRUMBLE = "cut connections", "halve replies", "stall connections", "crumble replies"
+
+#: Seconds that a fault may last, least and most.
+_LASTS = {
+    KILL: (0.0, 0.3),
+    STOP: (0.1, 0.8),
+    FILL_DISK: (0.2, 0.8),
+    KILL_SERVER: (0.05, 0.5),
+    STOP_SERVER: (0.1, 0.8),
+    FILL_SERVER: (0.05, 0.4),
+    CUT: (0.05, 0.5),
+    HALVE: (0.05, 0.5),
+    STALL: (0.1, 0.9),
+    CRUMBLE: (0.1, 0.5),
+}
+#: Faults that hit one thing, one after another; those of different lanes may come together.
+_DISK_LANE = (FILL_DISK,)
+_SERVER_LANE = (KILL_SERVER, STOP_SERVER, FILL_SERVER)
+_NETWORK_LANE = (CUT, HALVE, STALL, CRUMBLE)
+#: Seconds from one fault of a lane to the next, least and most.
+_PAUSE = (0.2, 1.5)
+
+
+class Fault(NamedTuple):
+    """One thing that goes wrong, and passes."""
+
+    at: float
+    """Seconds from the beginning."""
+    lasts: float
+    """Seconds."""
+    kind: str
+    crawler: int | None = None
+    """Which crawler it happens to; None where it is what all of them use."""
+
+
+def plan(store: str, seed: int, seconds: float, crawlers: int) -> list[Fault]:
+    """Return the faults of a run, by the time at which they begin; the same for the same arguments.
+
+    Each kind comes once before any comes twice in its lane. Systems that cannot do something leave it out.
+
+    >>> plan("redis", 1, 20, 3) == plan("redis", 1, 20, 3) != plan("redis", 2, 20, 3)
+    True
+    >>> sorted({fault.kind for fault in plan("sqlite", 1, 20, 3)})[-2:]
+    ['kill a crawler', 'stop a crawler']
+    """
+    crawler_lane = [KILL, *([STOP] if hasattr(signal, "SIGSTOP") else [])]
+    lanes: list[tuple[list[str], list[int | None]]] = [(crawler_lane, [*range(crawlers)])]
+    if store == REDIS:
+        lanes += [([*_SERVER_LANE], [None]), ([*_NETWORK_LANE], [None])]
+    elif sys.platform == "linux":
+        lanes += [([*_DISK_LANE], [None])]
+    found = [
+        fault
+        for number, (kinds, targets) in enumerate(lanes)
+        for fault in _lane(Random(f"{store} {seed} {number}"), kinds, targets, seconds)
+    ]
+    return sorted(found, key=lambda fault: fault.at)
+
+
+def _lane(draw: Random, kinds: list[str], targets: list[int | None], seconds: float) -> Iterator[Fault]:
+    at = draw.uniform(*_PAUSE)
+    while True:
+        for kind in draw.sample(kinds, len(kinds)):
+            lasts = draw.uniform(*_LASTS[kind])
+            if at + lasts > seconds:
+                return
+            yield Fault(round(at, 3), round(lasts, 3), kind, draw.choice(targets))
+            at += lasts + draw.uniform(*_PAUSE)
+
+
+#: Begins one kind of fault, and ends it.
+Means: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+
+def happen(
+    faults: Sequence[Fault],
+    begin: Callable[[Fault], AbstractContextManager[None]],
+    tell: Callable[[int], None],
+) -> None:
+    """Let *faults* come and pass, from now on; *tell* hears how many have begun."""
+    begins = [(fault.at, number, True) for number, fault in enumerate(faults)]
+    ends = [(fault.at + fault.lasts, number, False) for number, fault in enumerate(faults)]
+    start = time.monotonic()
+    with ExitStack() as all_faults:
+        under_way = [all_faults.enter_context(ExitStack()) for _ in faults]
+        for at, number, is_begin in sorted([*begins, *ends]):
+            time.sleep(max(0.0, start + at - time.monotonic()))
+            if is_begin:
+                tell(number + 1)
+                under_way[number].enter_context(begin(faults[number]))
+            else:
+                under_way[number].close()
+
+
+def means_of(server: RedisServer, proxy: Proxy) -> Mapping[str, Means]:
+    """Return how to begin and end what can happen to *server*, and to connections over *proxy*."""
+    return {
+        KILL_SERVER: partial(_server_killed, server),
+        STOP_SERVER: partial(_server_stopped, server),
+        FILL_SERVER: partial(_server_full, server),
+        CUT: proxy.cutting,
+        HALVE: proxy.halving,
+        STALL: proxy.stalling,
+        CRUMBLE: proxy.crumbling,
+    }
+
+
+@contextmanager
+def _server_killed(server: RedisServer) -> Iterator[None]:
+    server.kill()
+    yield
+    server.start()
+
+
+@contextmanager
+def _server_stopped(server: RedisServer) -> Iterator[None]:
+    server.pause()
+    yield
+    server.resume()
+
+
+@contextmanager
+def _server_full(server: RedisServer) -> Iterator[None]:
+    from redis import Redis
+
+    with Redis.from_url(server.url, protocol=2) as client:
+        client.config_set("maxmemory", "1kb")
+        yield
+        client.config_set("maxmemory", "0")
 
 
 class Crawler:
@@ -130,7 +265,7 @@ class Stage:
         if fault.crawler is None:
             return means[fault.kind]()
         crawler = self._crawlers[fault.crawler]
-        return self._killed(crawler) if fault.kind == kinds.KILL else _stopped(crawler)
+        return self._killed(crawler) if fault.kind == KILL else _stopped(crawler)
 
     @contextmanager
     def _killed(self, crawler: Crawler) -> Iterator[None]:
@@ -188,10 +323,10 @@ def _limit(crawler: Crawler, most: int | None) -> None:
 def stage(store: str, folder: Path, crawlers: int, seed: int) -> Iterator[tuple[Stage, Mapping[str, Means]]]:
     """Yield a stage for a new *store* in *folder*, and its means; whatever still runs at the end is killed."""
     with ExitStack() as ends:
-        if store == kinds.SQLITE:
+        if store == SQLITE:
             path = folder / "store.sqlite"
             play = Stage(FilePlace(path), str(path), crawlers, seed)
-            means: Mapping[str, Means] = {kinds.FILL_DISK: play.full_disk}
+            means: Mapping[str, Means] = {FILL_DISK: play.full_disk}
         else:
             server = ends.enter_context(RedisServer(folder, appendfsync="always"))
             proxy = ends.enter_context(Proxy(server.port))

@@ -15,25 +15,18 @@ Three distributions bring a module ``simhash`` and overwrite each other: ``simha
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module, invalidate_caches
 from itertools import chain
 from pathlib import Path
-from statistics import median
-from time import process_time_ns
 from types import ModuleType
-from typing import Any, TypeAlias
-
-from scrapy_simhash import PageFingerprinter
+from typing import TypeAlias
 
 Fingerprinter: TypeAlias = Callable[[str], object]
 
 VALUES = 128
-#: Pages whose extraction is compared with trafilatura's.
-EXTRACTED = 100
 _MASK = 2**64 - 1
 
 
@@ -58,35 +51,6 @@ def load(folders: Sequence[str]) -> tuple[dict[str, Fingerprinter], dict[str, st
         except Exception as error:  # other people's code: whatever it raises, the rest is measured
             missing[distribution] = f"{type(error).__name__}: {error}"
     return found, missing
-
-
-def measure_extraction(
-    pages: Sequence[bytes], readers: dict[str, PageFingerprinter], repeats: int
-) -> dict[str, Any]:
-    """Return processor milliseconds of the extraction of a page, parse included, ours by kernel and trafilatura's."""
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    trafilatura = import_module("trafilatura")
-    ways: dict[str, Callable[[bytes], object]] = {name: reader.extract for name, reader in readers.items()}
-    ways["trafilatura"] = lambda html: trafilatura.extract(html, fast=True, include_comments=False)
-    times: dict[str, list[list[int]]] = {name: [[] for _ in pages] for name in ways}
-    for _ in range(repeats):
-        for number, html in enumerate(pages):
-            for name, way in ways.items():
-                start = process_time_ns()
-                way(html)
-                times[name][number].append(process_time_ns() - start)
-    of_page = {name: [median(rounds) for rounds in each] for name, each in times.items()}
-    theirs = of_page["trafilatura"]
-    return {
-        name: {
-            "median_ms": median(own) / 1e6,
-            "trafilatura_by_sums": sum(theirs) / sum(own),
-            "trafilatura_by_median_ratio": median(
-                their / one for their, one in zip(theirs, own, strict=True)
-            ),
-        }
-        for name, own in of_page.items()
-    }
 
 
 def _shingles(text: str, size: int = 3) -> list[str]:

@@ -1,13 +1,28 @@
-"""Functions in processes of their own."""
+"""What functions cost: their processor time, the memory of a process, and processes of their own."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import multiprocessing
+import resource
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import process_time_ns
 from typing import TypeVar
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
+_STATM = Path("/proc/self/statm")
+
+
+def timed(function: Callable[[], _Result]) -> tuple[_Result, int]:
+    """Return the result of *function* and the nanoseconds of processor time it took."""
+    start = process_time_ns()
+    result = function()
+    return result, process_time_ns() - start
 
 
 def alone(function: Callable[..., _Result], *arguments: object) -> _Result:
@@ -28,3 +43,19 @@ def spread(
         return
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         yield from pool.imap_unordered(function, tasks, chunk)
+
+
+def resident_bytes() -> int:
+    """Return the memory of this process now (Linux), or its peak so far (elsewhere)."""
+    if _STATM.exists():
+        return int(_STATM.read_text("ascii").split()[1]) * resource.getpagesize()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def settled_bytes() -> int:
+    """Return the same after all that is free has been given back to the system."""
+    gc.collect()
+    with suppress(AttributeError, OSError):  # glibc only
+        ctypes.CDLL(None).malloc_trim(0)
+    return resident_bytes()

@@ -16,18 +16,17 @@ from __future__ import annotations
 import importlib
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import pairwise
 from statistics import fmean, median
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from benchmarks.lib.pack import Pack
-from benchmarks.lib.processes import spread
-from benchmarks.lib.report import counted, share, table
+from benchmarks.lib.processes import spread, timed
+from benchmarks.lib.report import counted
 from benchmarks.lib.scores import Overlap, compare, extraction_by_type, mean, overlap, score, scores_by
 from scrapy_simhash import PageFingerprinter, hamming_distance
 from scrapy_simhash.page.language import normalize, tokenize
@@ -62,35 +61,27 @@ def absent() -> str:
     return f"peers not measured: no {', '.join(missing)} here; pip install -e '.[bench]' brings them"
 
 
-def measure_peers(pack: Pack, jobs: int, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the figures of each peer; *own* are ours by rule, put beside them."""
+def measure_peers(pack: Pack, jobs: int) -> dict[str, Any]:
+    """Return the figures of each peer, and of the extraction of text beside ours."""
     gold = pack.gold
     tasks = ((doc.id, html, gold[doc.id].text if doc.id in gold else None) for doc, html in pack.html())
     peers = list(counted(spread(peer, tasks, jobs, CHUNK), len(pack.docs), "pages by other libraries"))
-    failures = sorted({peer.failure for peer in peers if peer.failure})
-    rows: dict[str, Any] = {
-        f"scrapy-simhash, {name} bits" if name.isdecimal() else f"scrapy-simhash, {name}": {
-            "all": one["all"],
-            "mean_over_sources": one["mean_over_sources"],
-        }
-        for name, one in own.items()
+    rules: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+        "simhash (PyPI), 3 bits": ("simhash", lambda a, b: hamming_distance(a, b) <= 3),
+        "trafilatura.Simhash, 3 bits": ("trafilatura", lambda a, b: hamming_distance(a, b) <= 3),
+        "datasketch MinHash, J >= .8": ("minhash", lambda a, b: _jaccard(a, b) >= 0.8),
+        "datasketch MinHash, J >= .9": ("minhash", lambda a, b: _jaccard(a, b) >= 0.9),
     }
-    if failures:
-        rows["simhash (PyPI), 3 bits"] = None
-    else:
-        values = {peer.id: peer.simhash for peer in peers}
-        rows["simhash (PyPI), 3 bits"] = _figures(pack, values, lambda a, b: hamming_distance(a, b) <= 3)
-    own_hash = {peer.id: peer.trafilatura for peer in peers}
-    rows["trafilatura.Simhash, 3 bits"] = _figures(pack, own_hash, lambda a, b: hamming_distance(a, b) <= 3)
-    minhashes = {peer.id: peer.minhash for peer in peers}
-    rows["datasketch MinHash, J >= .8"] = _figures(pack, minhashes, lambda a, b: _jaccard(a, b) >= 0.8)
-    rows["datasketch MinHash, J >= .9"] = _figures(pack, minhashes, lambda a, b: _jaccard(a, b) >= 0.9)
     return {
         "versions": {name: version(name) for name in NEEDED},
-        "rules": rows,
-        "failures": failures,
-        "extraction": extraction_by_type(((peer.id, peer.extraction) for peer in peers), gold),
-        "time": time_extraction(sample(pack)),
+        "precision and recall": {
+            name: _figures(pack, {peer.id: getattr(peer, field) for peer in peers}, judge)
+            for name, (field, judge) in rules.items()
+        },
+        # With numpy 2 the simhash of PyPI raises, and its figures are worth nothing.
+        "failures": sorted({peer.failure for peer in peers if peer.failure}),
+        "extraction by trafilatura": extraction_by_type(((peer.id, peer.extraction) for peer in peers), gold),
+        "milliseconds of an extraction": time_extraction(sample(pack)),
     }
 
 
@@ -120,62 +111,25 @@ def sample(pack: Pack) -> list[bytes]:
     return [html for doc, html in pack.html() if doc.id in chosen]
 
 
-def time_extraction(pages: Sequence[bytes]) -> dict[str, float]:
-    """Return milliseconds a page of both extractions, and how many times as long theirs takes."""
-    fingerprinter = PageFingerprinter()
-    ours, theirs = [], []
-    for html in pages:
-        mine, other = [], []
-        for _ in range(REPEATS):
-            mine.append(_seconds(fingerprinter.extract, html))
-            other.append(_seconds(_their_text, html))
-        ours.append(min(mine))
-        theirs.append(min(other))
-    return {
-        "pages": len(pages),
-        "ours_mean_ms": 1000 * fmean(ours),
-        "ours_median_ms": 1000 * median(ours),
-        "theirs_mean_ms": 1000 * fmean(theirs),
-        "theirs_median_ms": 1000 * median(theirs),
-        "ratio_of_means": fmean(theirs) / fmean(ours),
-        "median_ratio": median(their / own for own, their in zip(ours, theirs, strict=True)),
+def time_extraction(pages: Sequence[bytes]) -> dict[str, dict[str, float]]:
+    """Return milliseconds a page of both extractions, parse included."""
+    ways: dict[str, Callable[[bytes], object]] = {
+        "ours": PageFingerprinter().extract,
+        "trafilatura": _their_text,
     }
-
-
-def as_text(peers: Mapping[str, Any], own_extraction: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """Yield the tables of *peers* beside our own extraction."""
-    yield "OTHER LIBRARIES, on the text of trafilatura: " + ", ".join(
-        f"{name} {number}" for name, number in peers["versions"].items()
-    )
-    rows = []
-    for name, figures in peers["rules"].items():
-        if figures is None:
-            rows.append([name, "skipped", ""])
-        else:
-            rows.append([name, *(_both(figures[over]) for over in ("all", "mean_over_sources"))])
-    yield table(["precision / recall", "all pairs", "mean over sources"], rows)
-    if peers["failures"]:
-        yield "the simhash of PyPI raises here (numpy 2?): " + "; ".join(peers["failures"][:3])
-    rows = [
-        [page_type, f"{theirs['pages']:,}", share(own_extraction[page_type]["f1"]), share(theirs["f1"])]
-        for page_type, theirs in peers["extraction"].items()
-    ]
-    if rows:
-        yield table(["extraction F1 by type of page", "pages", "ours", "trafilatura"], rows)
-    time = peers["time"]
-    rows = [
-        [whose, f"{time[key + '_mean_ms']:.2f}", f"{time[key + '_median_ms']:.2f}"]
-        for whose, key in (("ours: parse and extract", "ours"), ("trafilatura: extract", "theirs"))
-    ]
-    head = [f"extraction of {time['pages']} pages, ms a page", "mean", "median"]
-    ratio = ["times as long", f"{time['ratio_of_means']:.1f}", f"{time['median_ratio']:.1f}"]
-    yield table(head, [*rows, ratio])
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for html in pages:
+        rounds = [{name: timed(partial(way, html))[1] for name, way in ways.items()} for _ in range(REPEATS)]
+        for name, each in times.items():
+            each.append(min(one[name] for one in rounds) / 1e6)
+    return {name: {"mean": fmean(each), "median": median(each)} for name, each in times.items()}
 
 
 def _figures(pack: Pack, pages: Mapping[str, Any], judge: Callable[[Any, Any], bool]) -> dict[str, Any]:
     hits = compare(pack.pairs, pages, judge)
     by_source = scores_by(lambda pair: pair.source, pack.pairs, hits)
-    return {"all": score(pack.pairs, hits).as_dict(), "mean_over_sources": mean(by_source.values())}
+    over_sources = {f"{name} over sources": value for name, value in mean(by_source.values()).items()}
+    return {**score(pack.pairs, hits).as_dict(), **over_sources}
 
 
 def _jaccard(a: Sequence[int], b: Sequence[int]) -> float:
@@ -199,13 +153,3 @@ def _library(name: str) -> Any:
     """Import a library that need not be installed."""
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     return importlib.import_module(name)
-
-
-def _seconds(work: Callable[[bytes], object], html: bytes) -> float:
-    start = perf_counter()
-    work(html)
-    return perf_counter() - start
-
-
-def _both(one: Mapping[str, Any]) -> str:
-    return f"{share(one['precision'])} / {share(one['recall'])}"

@@ -1,10 +1,12 @@
-"""What the benchmarks print alike: where they ran, how far they are, tables."""
+"""What the benchmarks have in common: arguments, where they ran, how far they are, tables or JSON."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -15,22 +17,89 @@ from scrapy_simhash import kernel
 from scrapy_simhash.fingerprinter import SCHEME
 
 _T = TypeVar("_T")
+#: Entries of a list of words that are shown, such as faults.
+SHOWN = 20
 
 
-def environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
+def arguments_of(doc: str | None) -> ArgumentParser:
+    """Return a parser with the first line of a program's *doc*, and the option ``--json`` that show() reads."""
+    parser = ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    return parser
+
+
+def show(program: str, options: Namespace, given: Sequence[str] | None, figures: Mapping[str, Any]) -> int:
+    """Print *figures* as tables, or all as JSON; return 1 if there are any under ``faults``, otherwise 0."""
+    progress("")
+    result = {**environment(program, sys.argv[1:] if given is None else given), **figures}
+    if options.json:
+        print(json.dumps(result, indent=2, ensure_ascii=False, default=str))
+    else:
+        print("\n\n".join(["\n".join(result.pop(name) for name in ("versions", "machine", "command")),
+                           *tables(result)]))  # fmt: skip
+    return int(bool(figures.get("faults")))
+
+
+def environment(program: str, given: Sequence[str]) -> dict[str, str]:
     """Return what belongs beside every figure: the command, the machine, the versions."""
     return {
-        "command": " ".join(["python", f"benchmarks/{Path(program).name}", *arguments]),
+        "command": " ".join(["$ python", f"benchmarks/{Path(program).name}", *given]),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
         "versions": f"Python {platform.python_version()}, Scrapy {version('scrapy')}, lxml {version('lxml')},"
         f" scrapy-simhash {scrapy_simhash.__version__} (scheme {SCHEME}, kernel {kernel.NAME})",
     }
 
 
-def opening(result: Mapping[str, Any]) -> str:
-    """Return the lines above the figures: what environment() returned, with ``seconds`` where *result* has them."""
-    took = f"  # {result['seconds']:.0f} s" if "seconds" in result else ""
-    return f"{result['versions']}\n{result['machine']}\n$ {result['command']}{took}"
+def tables(figures: Mapping[str, Any], title: str = "") -> Iterator[str]:
+    """Yield *figures* as a person reads them: the names of the keys are the heads of rows and columns.
+
+    >>> print(*tables({"pages": 1200, "runs": [{"ms": 1.25, "found": None}], "ways": {"a": {"ms": 3}}}), sep="; ")
+    pages: 1,200; runs
+       ms  found
+    1.250      -; ways  ms
+    a      3
+    """
+    plain = [f"{name}: {cell(value)}" for name, value in figures.items() if not _is_nested(value)]
+    if plain:
+        yield "\n".join([*([title] if title else []), *plain])
+    for name, value in figures.items():
+        path = f"{title}, {name}" if title else name
+        if isinstance(value, Mapping) and value:
+            rows = list(value.values())
+            if all(isinstance(row, Mapping) and not any(map(_is_nested, row.values())) for row in rows):
+                heads = list(dict.fromkeys(head for row in rows for head in row))
+                yield table(
+                    [path, *heads],
+                    [[str(of), *(cell(row.get(head, "")) for head in heads)] for of, row in value.items()],
+                )
+            else:
+                yield from tables(value, path)
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            heads = list(dict.fromkeys(head for row in value for head in row))
+            yield f"{path}\n" + table(heads, [[cell(row.get(head, "")) for head in heads] for row in value])
+        elif isinstance(value, list) and value:
+            yield "\n".join([f"{path}: {len(value):,}", *(f"  {one}" for one in value[:SHOWN])])
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, Mapping | list) and bool(value)
+
+
+def cell(value: object) -> str:
+    """Return a figure as it is printed: at least three digits of a number with a fraction.
+
+    >>> [cell(value) for value in (0.8054, 0.00123, 12.345, 4321.6, 1_000_000, None, "web", {})]
+    ['0.805', '0.00123', '12.3', '4,322', '1,000,000', '-', 'web', '0']
+    """
+    if isinstance(value, float):
+        if 0 < abs(value) < 0.1:
+            return f"{value:.3g}"
+        return f"{value:,.{3 if abs(value) < 10 else 1 if abs(value) < 1_000 else 0}f}"
+    if value is None:
+        return "-"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value) if not isinstance(value, Mapping | list) else "0"
 
 
 def progress(text: str) -> None:
@@ -64,15 +133,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ).rstrip()
         for row in [heads, *rows]
     )
-
-
-def share(value: float | None) -> str:
-    """Return a share as it is printed, ``-`` for None.
-
-    >>> share(0.8054), share(None)
-    ('0.805', '-')
-    """
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _processor() -> str:

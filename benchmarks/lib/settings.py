@@ -10,7 +10,7 @@ from scrapy_simhash.config import unknown_settings
 
 
 def add_settings(parser: ArgumentParser) -> None:
-    """Add the option, for config_of()."""
+    """Add the option, for settings_of()."""
     parser.add_argument(
         "-s",
         dest="settings",
@@ -21,16 +21,19 @@ def add_settings(parser: ArgumentParser) -> None:
     )
 
 
-def config_of(settings: Iterable[str]) -> Config:
-    """Return the config of *settings*, each ``NAME=VALUE``; what they leave out is default.
+def settings_of(given: Iterable[str]) -> dict[str, str]:
+    """Return the settings that were *given*, each ``NAME=VALUE``. Raises ValueError for a name that is none."""
+    settings = {name: value for name, _, value in (one.partition("=") for one in given)}
+    for name in settings:
+        if not name.startswith("SIMHASH_") or unknown_settings({name: ""}):
+            raise ValueError(f"-s {name}: no such setting")
+    return settings
 
-    Raises SettingError for a wrong value, ValueError for a name that is no setting.
+
+def config_of(given: Iterable[str]) -> Config:
+    """Return the config of the settings *given*; what they leave out is default. Raises SettingError, ValueError.
 
     >>> config_of(["SIMHASH_RULE=classic"]).rule
     'classic'
     """
-    given = {name: value for name, _, value in (one.partition("=") for one in settings)}
-    for name in given:
-        if not name.startswith("SIMHASH_") or unknown_settings({name: ""}):
-            raise ValueError(f"-s {name}: no such setting")
-    return Config.from_settings(given)
+    return Config.from_settings(settings_of(given))

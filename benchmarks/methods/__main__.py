@@ -3,18 +3,17 @@
     python -m benchmarks.methods [--size 100000] [--distance 3]
 
 Random fingerprints with a fixed seed; the mean of ``--searches`` searches, one in ten for what is near a stored one.
-All ways must find the same, or the program fails. Times are those of pure Python, but for the last line.
+All ways must find the same, or the program fails. Times are those of pure Python, but for ``SimhashIndex``.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections.abc import Callable
 from time import perf_counter
 
-from benchmarks.lib.report import environment, opening, table
+from benchmarks.lib.report import arguments_of, show
 from benchmarks.methods import (
     ExpandedSet,
     FlipProbing,
@@ -31,7 +30,7 @@ from scrapy_simhash.index import LinearScan, Plan, SimhashIndex
 
 def main(arguments: list[str] | None = None) -> int:
     """Read the arguments, measure, print a table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = arguments_of(__doc__)
     parser.add_argument("--size", type=int, default=100_000)
     parser.add_argument("--distance", type=int, default=3)
     parser.add_argument("--searches", type=int, default=200)
@@ -52,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         "FrozenTables": lambda: FrozenTables(plan, values),
         "ShardedTables": lambda: ShardedTables(plan, 8),
     }
-    rows = []
+    times: dict[str, float | None] = {}
     index: dict[str, LinearScan | SimhashIndex] = {
         "LinearScan": LinearScan(k),
         "SimhashIndex": SimhashIndex(k, k + 3),
@@ -61,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
         ours.add_many(values)
         began = perf_counter()
         expected = [[(match.value, match.distance) for match in ours.find(query)] for query in queries]
-        rows.append([name, f"{(perf_counter() - began) / len(queries) * 1e6:,.0f}"])
+        times[name] = (perf_counter() - began) / len(queries) * 1e6
     expected = [sorted(found, key=lambda match: match[::-1]) for found in expected]
     for name, make in ways.items():
         try:
@@ -69,18 +68,14 @@ def main(arguments: list[str] | None = None) -> int:
             if name != "FrozenTables":
                 way.add_many(values)
         except ValueError:  # it would take too much memory
-            rows.insert(-1, [name, "-"])
+            times[name] = None
             continue
         began = perf_counter()
         found = [way.find(query) for query in queries]
-        rows.insert(-1, [name, f"{(perf_counter() - began) / len(queries) * 1e6:,.0f}"])
+        times[name] = (perf_counter() - began) / len(queries) * 1e6
         if found != expected:
             raise SystemExit(f"{name} does not find what SimhashIndex finds")
-    print(
-        opening({**environment("", []), "command": " ".join(["python -m benchmarks.methods", *sys.argv[1:]])})
-    )
-    print(table(["way", "us a search"], rows))
-    return 0
+    return show("methods/__main__.py", options, arguments, {"microseconds a search": times})
 
 
 if __name__ == "__main__":

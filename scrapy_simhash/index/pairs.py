@@ -27,7 +27,7 @@ from scrapy_simhash.index.plans import BITS, MAX_TABLES, Plan, key_mask, plans_f
 from scrapy_simhash.index.values import BATCH, Progress, checked_distance, paced, row_of
 
 #: What it costs to compare two values, where it costs 1 to lay out one value for a table. Measured, see
-#: ``benchmarks/pairs.py``: 0.3 of 9 nanoseconds in C (without AVX-512 0.4, without AVX2 more), 90 of 900 in Python.
+#: ``benchmarks/index.py``: 0.3 of 9 nanoseconds in C (without AVX-512 0.4, without AVX2 more), 90 of 900 in Python.
 NATIVE_CANDIDATE = 0.04
 PURE_CANDIDATE = 0.1
 #: Pure Python says how far it is after so many keys.

@@ -500,18 +500,6 @@ class ProbingPlan:
         """How many keys a search looks up."""
         return _work(self.blocks, self.radii)[0]
 
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """The bits of the key of each table."""
-        return tuple(
-            block.width for block, radius in zip(self.blocks, self.radii, strict=True) if radius >= 0
-        )
-
-    @property
-    def share(self) -> float:
-        """The part of random fingerprints that are candidates of a search, one in two tables counted twice."""
-        return _work(self.blocks, self.radii)[1]
-
 
 def _work(blocks: Iterable[Block], radii: Iterable[int]) -> tuple[int, float]:
     """Return the number of probes, and the share of random fingerprints that are candidates."""

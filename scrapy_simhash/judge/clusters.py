@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -133,6 +135,24 @@ MAX_WAITING = 100_000
 SHOWN_URLS = 5
 #: Hosts of a cluster that are told apart.
 MAX_HOSTS = 100
+
+
+def gathered(
+    pages: Iterable[tuple[int, str, str | None]], preference: Preference
+) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    """Yield each cluster of two URLs or more: its number, its URLs in their order, and the one to be preferred.
+
+    *pages* come with the number of their cluster, by which they are sorted, their URL, and the URL that they name.
+    """
+    for number, members in groupby(pages, key=itemgetter(0)):
+        contest: Contest | None = None
+        urls: dict[str, None] = {}
+        for _, url, canonical in members:
+            contest = contest or Contest(preference, url)
+            contest.enter(url, canonical)
+            urls[url] = None
+        if contest is not None and len(urls) > 1:
+            yield number, tuple(urls), contest.winner
 
 
 @dataclass(frozen=True, slots=True)

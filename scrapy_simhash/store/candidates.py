@@ -137,8 +137,11 @@ def with_latest(
     return [Match(latest, its.value, distance_of(page, its.compared_bytes())), *matches[: MOST_COMPARED - 1]]
 
 
-def tell_crowd(scope: str, reach: int) -> None:
-    """Tell once that a scope has its first crowd."""
+def tell_crowd(scope: str, reach: int, told: set[str]) -> None:
+    """Tell the log that *scope* has its first crowd, unless it was *told* before."""
+    if scope in told:
+        return
+    told.add(scope)
     logger.info(
         "%d pages%s are within %d bits of each other, and new. From now on such a page is found by its subject and by"
         " its own part only; a smaller SIMHASH_CANDIDATE_DISTANCE finds fewer",

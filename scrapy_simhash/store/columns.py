@@ -56,11 +56,6 @@ class Keys:
         other = self._others.get(number) if self._others else None
         return bytes(self._rows[number * WIDTH : (number + 1) * WIDTH]) if other is None else other
 
-    @property
-    def nbytes(self) -> int:
-        """The memory in bytes, without keys of another length than `WIDTH`."""
-        return len(self._rows) + sum(len(table) * table.itemsize for table in self._tables)
-
     def find(self, key: bytes) -> int | None:
         """Return the number of *key*, None if it was never added, or was removed. O(1)."""
         table, slot = self._slot(key)
@@ -137,8 +132,8 @@ class Urls:
     >>> urls = Urls()
     >>> urls.append("https://example.com/ferry")
     >>> urls.append("https://example.com/pilot")
-    >>> urls[1], len(urls)
-    ('https://example.com/pilot', 2)
+    >>> urls[1]
+    'https://example.com/pilot'
     >>> urls[1] = "https://example.com/pilot?page=1"
     >>> urls[1]
     'https://example.com/pilot?page=1'
@@ -151,14 +146,6 @@ class Urls:
         self._site = array("I")
         self._start = array("Q")
         self._text = bytearray()
-
-    def __len__(self) -> int:
-        return len(self._start)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory in bytes, without the sites."""
-        return len(self._text) + self._site.itemsize * len(self._site) + 8 * len(self._start)
 
     def append(self, url: str) -> None:
         """Add *url*; its number is the length before. Lone surrogates are kept as they are."""

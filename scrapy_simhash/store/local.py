@@ -137,9 +137,8 @@ class LocalStore(Store, ABC):
         for value in values:
             index.add(value, content)
         self.index_size += bool(values)
-        if not found.found_by & BY_TEXT and scope not in self._crowded:
-            self._crowded.add(scope)
-            tell_crowd(scope, index.max_distance)
+        if not found.found_by & BY_TEXT:
+            tell_crowd(scope, index.max_distance, self._crowded)
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""

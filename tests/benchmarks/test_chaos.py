@@ -13,7 +13,7 @@ import pytest
 from benchmarks import chaos
 from benchmarks.lib.chaos_crawler import cluster_of, page_of, posting_of, url_of
 from benchmarks.lib.chaos_ledger import HELD_FOR_LIVE, Ledger
-from benchmarks.lib.chaos_plan import REDIS, SQLITE, plan
+from benchmarks.lib.chaos_stage import REDIS, SQLITE, plan
 from scrapy_simhash import hamming_distance
 from scrapy_simhash.store import Claim, Page, Visit
 
@@ -29,11 +29,23 @@ def test_whatever_happens_what_was_acknowledged_is_true(
     if store == REDIS:
         pytest.importorskip("redis", reason="redis is not installed")
     options = ["--seed", str(seed), "--seconds", str(seconds), "--stores", store, "--json"]
-    status = chaos.main(options)
-    found = json.loads(capsys.readouterr().out)["stores"][store]
-    assert (status, found["faults"]) == (0, [])
+    status = chaos.main(["--only", "claims", *options])
+    result = json.loads(capsys.readouterr().out)
+    assert (status, result["faults"]) == (0, [])
+    found = result[f"claims, {store}"]
     assert found["acknowledged"] >= found["pages"] > 0
     assert store == SQLITE or found["refused"] > 0, "nothing went wrong"
+
+
+@pytest.mark.slow("it starts a process for each kill, and two more for each generation")
+def test_no_page_and_no_change_is_lost_or_told_twice_by_kills(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chaos, "KILLS", 2)
+    status = chaos.main(["--only", "crawls", "changes", "--kills", "4", "--pages", "200", "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert (status, result["faults"], result["crawls"]["kills"]) == (0, [], 4)
+    assert result["changes"]["changes"] > 50
 
 
 @pytest.mark.parametrize("store", chaos.STORES)

@@ -1,65 +1,148 @@
-"""Each program starts, both ways it can be started."""
+"""Each program runs with its smallest options, and finds what can be known beforehand."""
 
+from __future__ import annotations
+
+import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
+from scrapy import version_info
 
-from benchmarks import ROOT
-from tests.crawls.harness import forked
+from benchmarks import ROOT, index
+from benchmarks.index import FourDicts
+from benchmarks.lib import kernel_peers
+from benchmarks.lib.sample import Page
+from benchmarks.lib.texts import CHARACTERS, WORDS, cut
+from benchmarks.plugin import addressed
 
-PROGRAMS = [
-    "index",
-    "hamming",
-    "hints",
-    "pairs",
-    "kernel",
-    "page",
-    "plugin",
-    "crawlers",
-    "stores",
-    "kills",
-    "again",
-    "changes",
-    "chaos",
-    "stores_redis",
-    "redis_cluster",
-    "claimers",
-    "quality",
-    "ladders",
-    "ablation",
-    "clusters",
-    "shared_text",
-    "learning",
-    "tuning",
-    "overview",
-    "attacks",
-    "engines",
-]
-
-
-def started(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-
-
-many_starts = pytest.mark.slow("it starts 40 processes")
+Run = Callable[..., dict[str, Any]]
+PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
+#: By program the smallest options, and what of the result says that it did its work.
+SMALLEST: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "batch": ("--pages 20 --copies 1 --records 60 --only speed --only memory --only inputs",
+              lambda found: found["inputs generated"]["warc.gz"]),
+    "index": ("--sizes 1000 --only auto probing pairs recall",
+              lambda found: found["recall at 1,000"].keys() >= {"auto", "4x16", "6x21", "20x32"}),
+    "kernel": ("--example --pages 3 --repeats 1 --only pages steps texts",
+               lambda found: found["microseconds of a text"]["pure"]["th, 2,000, drawn"]),
+    "shared_text": ("--orders 1 --plans series", lambda found: found["by the default rule"]["all sites"]["kept"]),
+    "stores": ("--claims 60 --rounds 1 --pages 60 --sizes 60",
+               lambda found: found["bytes a page"][1]["contents"] == 60),
+    "tuning": ("", lambda found: found["skipped"]),
+    "url_rules": ("--attacks --only www --scale .01", lambda found: found["attacks"]["www"]["pure ms"]),
+}  # fmt: skip
+#: The same for those that start processes or servers.
+SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
+    "again": ("--pages 12 --links 4 --rounds 1",
+              lambda found: found["what came of it"]["again"]["unchanged"] == 12),
+    "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
+    "stores_redis": ("--sizes 60 --claims 40 --concurrency 4 --scopes 8 --active 4 --pages 2 --shards 4 --rounds 1"
+                     " --runs 2", lambda found: found["claims in races"] == 2 * 4 * 200),
+    "plugin": ("--only time --pages 20 --generated --rounds 1",
+               lambda found: found["shares"]["off / on"]["median"]),
+}  # fmt: skip
+#: Those that have tests of their own.
+OTHERS = {"chaos", "clusters", "quality"}
 
 
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        *((name, forked) for name in PROGRAMS),
-        (PROGRAMS[0], started),
-        *(pytest.param(name, started, marks=many_starts) for name in PROGRAMS[1:]),
-    ],
-)
-@pytest.mark.parametrize("way", [["benchmarks/{}.py"], ["-m", "benchmarks.{}"]], ids=["file", "module"])
-def test_a_program_starts_as_a_file_and_as_a_module(
-    name: str, start: Callable[..., "subprocess.CompletedProcess[str]"], way: list[str]
-) -> None:
-    done = start(*(part.format(name) for part in way), "--help", cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage:")
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a program in this process, and return its figures."""
+
+    def run(name: str, options: str) -> dict[str, Any]:
+        assert import_module(f"benchmarks.{name}").main([*options.split(), "--json"]) == 0
+        read = capsys.readouterr()
+        assert not read.err  # it is quiet where nobody watches
+        result: dict[str, Any] = json.loads(read.out)
+        assert {"command", "machine", "versions"} <= result.keys()
+        return result
+
+    return run
+
+
+@pytest.mark.usefixtures("no_pack")
+@pytest.mark.parametrize("name", SMALLEST)
+def test_a_program_runs(name: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = import_module(f"benchmarks.{name}")
+    monkeypatch.setattr(program, "alone", lambda function, *given: function(*given), raising=False)
+    monkeypatch.setattr(index, "FRESH", 4_000)
+    options, is_done = SMALLEST[name]
+    assert is_done(run(name, options))
+
+
+@pytest.mark.usefixtures("no_pack")
+@pytest.mark.slow("starts processes and servers")
+@pytest.mark.skipif(version_info < (2, 14), reason="the download handler of plugin is a coroutine")
+@pytest.mark.parametrize("name", SLOW)
+def test_a_program_with_processes_runs(name: str, run: Run) -> None:
+    pytest.importorskip({"engines": "duckdb", "stores_redis": "redis"}.get(name, "json"))
+    options, is_done = SLOW[name]
+    assert is_done(run(name, options))
+
+
+def test_no_program_is_without_a_test() -> None:
+    assert set(PROGRAMS) == {*SMALLEST, *SLOW, *OTHERS}
+
+
+@pytest.mark.parametrize("way", [["benchmarks/index.py"], ["-m", "benchmarks.index"]], ids=["file", "module"])
+def test_a_program_starts_as_a_file_and_as_a_module(way: Sequence[str]) -> None:
+    command = [sys.executable, *way, "--help"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout[:6]) == (0, "", "usage:")
+
+
+@pytest.mark.skipif(version_info < (2, 14), reason="the download handler is a coroutine")
+def test_a_new_page_enters_no_more_python_functions_than_when_they_were_counted(run: Run) -> None:
+    """Whoever adds a call to the path of a page says so here."""
+    assert run("plugin", "--only functions --generated")["functions a new page enters"] <= 143
+
+
+def test_pages_without_a_web_address_or_with_one_that_is_taken_get_one() -> None:
+    given = ["/d1", "https://example.com/a", "https://example.com/a", "", "https://example.com/a#b"]
+    pages = addressed([Page(url, str(number).encode()) for number, url in enumerate(given)])
+    assert [page.html for page in pages] == [b"0", b"1", b"2", b"3", b"4"]
+    assert len({page.url for page in pages}) == len(given)
+    assert pages[1].url == "https://example.com/a"
+
+
+class Forgetful(FourDicts):
+    """An index that does not find what it was not asked for exactly."""
+
+    def add_many(self, values: Sequence[int]) -> None:
+        for key, value in enumerate(values):
+            self.add(value, key)
+
+    def find(self, value: int) -> list[Any]:
+        return [match for match in super().find(value) if match.distance == 0]
+
+
+def test_a_plan_that_misses_has_a_lower_recall(monkeypatch: pytest.MonkeyPatch) -> None:
+    def every_plan(distance: int) -> Iterator[tuple[str, Any]]:
+        yield "forgetful", Forgetful(distance)
+
+    monkeypatch.setattr(index, "FRESH", 400)
+    monkeypatch.setattr(index, "every_plan", every_plan)
+    # Of the scanned ones half have nothing to be found.
+    assert index.measure_recall(1_000, 3) == {"forgetful": {"planted": 0, "scanned": 0.5}}
+
+
+def test_distributions_that_share_a_module_name_are_told_apart(tmp_path: Path) -> None:
+    for folder, line in (("one", "simhash = len"), ("two", "def c_compute(): ...\ncompute = sum")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "simhash.py").write_text(line, "utf-8")
+    found, missing = kernel_peers.load([str(tmp_path / "one"), str(tmp_path / "two")])
+    assert found["python-simhash, words"]("a b c") == 3
+    assert "simhash-pybind, as its README has it" in found
+    assert not {"python-simhash", "simhash-pybind"} & set(missing)
+
+
+def test_texts_are_cut_to_size_and_go_on_without_end() -> None:
+    texts = ["One of them. And two!", "三月的风。四月的雨。"]
+    assert [len(text.split()) for text in islice(cut(texts, WORDS, 5), 20)] == [5] * 20
+    assert {len(text) for text in islice(cut(texts, CHARACTERS, 7), 20)} == {7}

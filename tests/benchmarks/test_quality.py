@@ -1,85 +1,98 @@
-"""The program, run for real on a pack of five documents."""
+"""Precision, recall and clusters of a tiny labelled set, computed by hand, and of a pack of five documents."""
+
+from __future__ import annotations
 
 import json
-import os
-import shutil
-from copy import deepcopy
-from functools import cache
-from pathlib import Path
 
 import pytest
-from lxml import html
 
-from benchmarks import quality
-from benchmarks.lib import quality_peers
-from benchmarks.lib.pack import VARIABLE, Pack
+from benchmarks import clusters, quality
+from benchmarks.clusters import Unlisted, address, joined, unlisted
+from benchmarks.lib import scores
+from benchmarks.lib.pack import Doc, Pack, Pair
+from benchmarks.lib.scores import Found, Score, compare, mean, score, scores_by, within
+from scrapy_simhash import Config, hamming_distance
 
-EXAMPLE = cache(quality.measure_example)
-
-
-@pytest.fixture(autouse=True)
-def example_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The figures of the example site stand beside those of any pack, and are the same each time."""
-    monkeypatch.setattr(quality, "measure_example", lambda ks: deepcopy(EXAMPLE(tuple(ks))))
+#: Distances that can be read off: a-b 1 bit, a-c 4 bits, b-c 5 bits, a-d 64 bits; e has no fingerprint.
+VALUES = {"a": 0b0, "b": 0b1, "c": 0b11110, "d": 2**64 - 1, "e": None}
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert quality.main(list(arguments)) == 0
-    return capsys.readouterr().out
+def pair(a: str, b: str, label: str, source: str = "one") -> Pair:
+    return Pair(a, b, label, "", 1.0, source, "en")
+
+
+def doc(id: str, site: str = "a.example") -> Doc:
+    return Doc(id, "", "here", "page", site)
+
+
+PAIRS = [
+    pair("a", "b", "near"),
+    pair("a", "c", "near"),
+    pair("a", "d", "near"),
+    pair("a", "e", "near"),  # a miss at every distance
+    pair("b", "c", "different", "two"),
+    pair("c", "d", "different", "two"),
+    pair("d", "e", "different", "two"),  # no error at any distance
+    pair("b", "d", "grey", "three"),
+]
+BITS = [1, 4, 64, None, 5, 60, None, 63]
+
+
+@pytest.mark.parametrize(
+    ("k", "expected", "precision", "recall"),
+    [
+        (0, Score(4, 0, 3, 0), None, 0),
+        (1, Score(4, 1, 3, 0), 1, 1 / 4),
+        (4, Score(4, 2, 3, 0), 1, 2 / 4),
+        (5, Score(4, 2, 3, 1), 2 / 3, 2 / 4),
+        (64, Score(4, 3, 3, 2), 3 / 5, 3 / 4),
+    ],
+)
+def test_precision_and_recall(k: int, expected: Score, precision: float | None, recall: float) -> None:
+    assert compare(PAIRS, VALUES, hamming_distance) == BITS
+    scored = score(PAIRS, within(BITS, k))
+    assert scored == expected
+    assert (scored.precision, scored.recall) == (precision, recall)
+
+
+def test_grey_pairs_make_no_group_and_each_group_is_scored_by_itself() -> None:
+    groups = scores_by(lambda pair: pair.source, PAIRS, within(BITS, 5))
+    assert groups == {"one": Score(4, 2, 0, 0), "two": Score(0, 0, 3, 1)}
+
+
+def test_the_mean_is_over_the_sources_that_have_near_pairs_whatever_their_size() -> None:
+    large, small, without = Score(100, 90, 0, 0), Score(2, 1, 9, 1), Score(0, 0, 5, 5)
+    assert mean([large, small, without]) == {"precision": (1 + 1 / 2) / 2, "recall": (0.9 + 0.5) / 2}
+
+
+def test_unlisted_pairs_are_those_that_no_pair_names_whatever_its_label() -> None:
+    known = {id: value for id, value in VALUES.items() if value is not None} | {"f": 0b1}
+    assert scores.unlisted(known, PAIRS, 5) == [Found(0, "b", "f"), Found(1, "a", "f"), Found(5, "c", "f")]
+    assert scores.unlisted(known, PAIRS, 0) == [Found(0, "b", "f")]
 
 
 def test_the_figures_of_the_tiny_pack(pack: Pack, capsys: pytest.CaptureFixture[str]) -> None:
-    result = json.loads(run(capsys, "--jobs", "1", "--json", "--k", "3", "0"))
-    (measured,) = result["packs"]
+    assert quality.main(["--jobs", "1", "--json", "--k", "3", "0"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["the example site"]["within"]["similarity"]["by_grade"][">=.99"]["recall"] > 0.85
+    measured = result[pack.name]
     assert list(measured["within"]) == ["0", "3", "similarity"]
     at_3 = measured["within"]["3"]
     # d1-d2 is found; d3-d4 is not, since d4 is too short; d1-d3 is no error; d2-d3 is grey.
-    expected = {
-        "near": 2,
-        "near_within": 1,
-        "different": 1,
-        "different_within": 0,
-        "precision": 1,
-        "recall": 0.5,
-    }
-    assert at_3["all"] == expected
+    assert at_3["all"] == {**Score(2, 1, 1, 0)._asdict(), "precision": 1, "recall": 0.5}
     assert at_3["mean_over_sources"] == {"precision": 1, "recall": 0.5}
     assert {name: one["recall"] for name, one in at_3["by_source"].items()} == {"ferries": 1, "bakers": 0}
-    assert set(at_3["by_language"]) == {"en", "en+zh"}
     assert {name: one["near"] for name, one in at_3["by_similarity"].items()} == {
         "=1": 1,
         ".90-.95": 1,
         "below .90": 0,
     }
-    assert set(at_3["by_kind"]) == {"near: same", "near: cut", "different: odd"}
     unlisted = {"distance": 0, "similarity": 1, "ids": ["d3", "d5"], "urls": ["/d3", "/d5"]}
-    for rule in ("3", "similarity"):
-        assert measured["within"][rule]["unlisted"] == {
-            "count": 1,
-            "of_two_sites": 0,
-            "first": [unlisted],
-        }
-    assert measured["within"]["similarity"]["all"] == expected
+    assert at_3["unlisted"] == {"count": 1, "of_two_sites": 0, "first": [unlisted]}
     assert measured["checked_by_own_scorer"] is True
     assert measured["no_fingerprint"]["bakers"] == {"pages": 3, "without": 1}
     perfect = {"pages": 1, "precision": 1, "recall": 1, "f1": 1}
     assert measured["extraction"] == {"all": perfect, "article": perfect}
-
-
-def test_several_packs_are_measured_one_by_one(
-    pack: Pack, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = shutil.copytree(pack.folder, tmp_path / "another")
-    folders = [str(pack.folder), str(tmp_path / "missing"), "", str(copy)]
-    monkeypatch.setenv(VARIABLE, os.pathsep.join(folders))
-    first, second = json.loads(run(capsys, "--jobs", "1", "--json", "--k", "3"))["packs"]
-    assert (first.pop("name"), second.pop("name")) == (pack.name, "another")
-    assert first == second
-    run(capsys, "--jobs", "1", "--k", "3", "--html", str(tmp_path / "quality.html"))
-    assert {file.name for file in tmp_path.glob("*.html")} == {
-        f"quality-{pack.name}.html",
-        "quality-another.html",
-    }
 
 
 def test_many_processes_find_what_one_finds(pack: Pack) -> None:
@@ -92,44 +105,49 @@ def test_a_scorer_of_another_opinion_is_not_passed_over(pack: Pack) -> None:
         quality.measure_pack(pack, [3])
 
 
-@pytest.mark.usefixtures("no_pack")
-def test_without_a_pack_the_example_site_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    result = json.loads(run(capsys, "--json", "--k", "3"))
-    assert result["packs"] == []
-    assert "no evaluation pack in" in result["skipped"]
-    at_3 = result["example"]["within"]["3"]
-    assert at_3["all"]["near"] == result["example"]["pairs"]["near"]
-    assert at_3["by_grade"][">=.99"]["recall"] > 0.85
-    assert at_3["all"]["precision"] > 0.9
-    look = result["example"]["within"]["similarity"]["all"]
-    assert look["precision"] >= at_3["all"]["precision"]
-    assert look["recall"] >= at_3["all"]["recall"]
+def test_clusters_of_the_tiny_pack(pack: Pack) -> None:
+    figures = clusters.measure_pack(pack, Config(), orders=2, show_first=3)
+    # d1 and d2 have one text; d4, of d3 and d4, is too short; d3 and d5 have one text and no label.
+    assert (figures["pages"], figures["without a fingerprint"]) == (5, 1)
+    found = figures["in one cluster"]
+    assert (found["all"]["precision"], found["all"]["recall"]) == (1, 0.5)
+    assert (found["ferries"]["recall"], found["bakers"]["recall"]) == (1, 0)
+    assert figures["called duplicates of a page that is no pair of theirs"]["unlisted"] == {
+        "mean": 1,
+        "worst": 1,
+    }
+    assert len(figures["unlisted pages in one cluster"]) == len(figures["near pairs in two clusters"]) == 1
 
 
-def test_without_the_other_libraries_a_plain_message(
-    pack: Pack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(quality_peers, "NEEDED", ("no_such_distribution",))
-    last = run(capsys, "--jobs", "1", "--k", "3", "--peers")
-    assert "peers not measured: no no_such_distribution here; pip install -e '.[bench]' brings them" in last
+def test_a_pair_is_joined_if_both_pages_are_in_one_cluster() -> None:
+    pairs = [pair("a", "b", "near"), pair("a", "c", "different"), pair("d", "e", "near")]
+    assert joined(pairs, {"a": 0, "b": 0, "c": 2}) == [True, False, False]
 
 
-def test_the_hold_out_names_a_choice_for_each_source_with_near_pairs(
-    pack: Pack, capsys: pytest.CaptureFixture[str]
-) -> None:
-    result = json.loads(run(capsys, "--jobs", "1", "--k", "3", "--hold-out", "--json"))["packs"][0][
-        "hold_out"
+def test_an_unlisted_pair_is_chained_by_near_and_grey_pairs_only() -> None:
+    docs = {id: doc(id) for id in "abcd"} | {"e": doc("e", "b.example")}
+    pairs = [pair("a", "b", "near"), pair("b", "c", "grey"), pair("c", "d", "different")]
+    assert unlisted(pairs, {"b": "a", "c": "a", "d": "a", "e": "a"}, docs) == [
+        Unlisted("c", "a", is_chained=True, is_of_two_hosts=False),
+        Unlisted("d", "a", is_chained=False, is_of_two_hosts=False),
+        Unlisted("e", "a", is_chained=False, is_of_two_hosts=True),
     ]
-    assert [(one["source"], one["recall"]) for one in result["left_out"]] == [("bakers", 0), ("ferries", 1)]
-    assert len(result["grid"]) == 12
-    assert "left out" in run(capsys, "--jobs", "1", "--k", "3", "--hold-out")
+    # Chains that meet late are one.
+    late = [pair("a", "b", "near"), pair("c", "d", "near"), pair("d", "b", "near")]
+    assert unlisted(late, {"c": "a"}, docs)[0].is_chained
 
 
-def test_the_html_page_stands_alone(pack: Pack, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "quality.html"
-    run(capsys, "--jobs", "1", "--k", "3", "--html", str(file))
-    page = file.read_text("utf-8")
-    root = html.fromstring(page)
-    assert len(root.findall(".//svg")) >= 4
-    assert not root.xpath("//script | //link | //img | //*[@src]")
-    assert "d3" in page  # the miss: d4 is too short
+def test_two_versions_of_a_url_are_two_pages_of_its_host() -> None:
+    first = Doc("a", "https://a.example/x#top", "here", "page", "a.example")
+    assert address(first) == "https://a.example/x#a"
+    assert address(doc("c")) == "https://a.example/#c"
+
+
+@pytest.mark.usefixtures("no_pack")
+def test_without_a_pack_it_says_so_and_a_setting_that_there_is_not_is_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert clusters.main([]) == 0
+    assert "no evaluation pack" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="-s SIMHASH_ROLE: no such setting"):
+        clusters.main(["-s", "SIMHASH_ROLE=classic"])

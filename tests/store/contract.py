@@ -4,14 +4,17 @@ what it is told, ``PersistentContract``; and a machine of ``machine.py``.
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 import pytest
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
-from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit
+from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
+from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit, candidates
 from tests.store.cases import (
     CLASSIC,
     FAR,
@@ -22,6 +25,7 @@ from tests.store.cases import (
     copy,
     header,
     original,
+    own_part,
     posting,
     url,
     whole,
@@ -236,6 +240,68 @@ class StoreContract(ABC):
         assert not store.claim(posting("a", FAR, text_hash=3)).is_same_text, "an original repeats nobody"
         assert [store.claim(short(key)).is_same_text for key in "xyy"] == [False, True, True]
 
+    # --- Many that are like each other.
+
+    def test_of_many_candidates_the_nearest_ones_are_compared(
+        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        unknown = OwnPart(UNKNOWN, 100).to_bytes()
+        for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
+            # Near in bits and in nothing else, but the last: it has the text that is asked for.
+            text = "asked" if number == 3 else f"sibling {number}"
+            careful.claim(posting(str(number), replace(content(value, text=text, subject=""), own=unknown)))
+        asked = replace(content(0, text="asked", subject=""), own=unknown)
+        assert careful.look(posting("9", asked)).original == url("3")
+        monkeypatch.setattr(candidates, "MOST_COMPARED", 3)
+        assert careful.look(posting("9", asked)).original is None
+        # A page's own content is always among them.
+        assert careful.look(posting("3", asked)).content == 3
+
+    def test_in_a_crowd_a_page_is_found_by_its_subject_and_its_own_part(
+        self, careful: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.INFO, "scrapy_simhash")
+        monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
+        far_away = 2**64 - 2**32
+        for number, value in enumerate((0b1, 0b11)):
+            what = content(value, text=f"sibling {number}", subject=f"number {number}")
+            careful.claim(posting(str(number), what))
+        third = replace(content(0b111, text="third", subject="number three"), own=own_part(far_away))
+        fourth = content(0b1111, text="fourth", subject="number four")
+        careful.claim(posting("2", third))
+        careful.claim(posting("3", fourth))
+        assert (len(careful), careful.index_size) == (4, 4)
+        # All the others are nearer than the fourth, whose subject finds it all the same.
+        assert careful.look(posting("9", fourth)).original == url("3")
+        far = replace(fourth, value=0b111_1110_0000)
+        assert careful.look(posting("9", far))[3:5] == (url("3"), 10)
+        without = replace(far, sketch=content(0, text="fourth").sketch)
+        assert careful.look(posting("9", without)).original is None
+        under_another_template = replace(content(0xABCDEF << 20, text="template"), own=own_part(far_away))
+        assert careful.look(posting("9", under_another_template)).original == url("2")
+        # Without a subject it cannot be found; it is known all the same.
+        careful.claim(posting("4", content(0b11111, text="fifth", subject="")))
+        assert (len(careful), careful.index_size) == (5, 4)
+        assert [careful.remove(key) for key in (b"2", b"4")] == [True, True]
+        assert (len(careful), careful.index_size) == (3, 3)
+        told = [message for message in caplog.messages if "of each other, and new" in message]
+        assert [message.partition(" of each")[0] for message in told] == ["2 pages are within 8 bits"]
+
+    def test_among_many_of_one_subject_the_page_itself_and_the_nearest_are_compared(
+        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(candidates, "MOST_COMPARED", 4)
+        for number in range(6):
+            # Of one subject, far from each other, and with nothing in common.
+            value = int.from_bytes(bytes([number] * 8), "big") * 0x9E3779B97F4A7C15 % 2**64
+            careful.claim(posting(str(number), content(value, text=f"page {number}")))
+        last = content(5 * 0x0101010101010101 * 0x9E3779B97F4A7C15 % 2**64, text="page 5")
+        assert careful.look(posting("5", last)).content == 5
+        by_text = replace(last, value=last.value ^ 1)
+        assert careful.look(posting("9", by_text)).original == url("5")
+        moved = replace(last, value=last.value ^ 2**40 - 1)
+        assert careful.look(posting("5", moved)).content == 5, "its own content"
+
     # --- The rest of the protocol.
 
     def test_a_look_stores_nothing(self, store: Store) -> None:
@@ -254,25 +320,6 @@ class StoreContract(ABC):
         assert store.get(b"a") == Page(0, first._replace(is_delivered=False), 0, 0, None)
         assert store.get(b"b") == Page(1, unsettled, 0, 0, url("a"))
         assert store.get(b"c") is None
-
-    def test_the_sketch_of_a_page_is_its_own(self, careful: Store) -> None:
-        first, second, third = content(0), content(0b1, edited=20), content(0b1, edited=30)
-        for what in (first, second, third):
-            careful.claim(posting("a", first))
-            careful.claim(posting("b", what))
-            page = careful.get(b"b")
-            assert page is not None
-            assert page.posting.fingerprint.to_bytes() == what.to_bytes()
-        careful.claim(posting("b", 0b11))
-        page = careful.get(b"b")
-        assert page is not None
-        assert page.posting.fingerprint.sketch == b"", "not that of its content"
-
-    def test_a_revisit_tells_time_and_text_of_the_last_one(self, store: Store) -> None:
-        store.claim(posting("a", 5, text_hash=1, seen=100))
-        assert store.claim(posting("a", 5, text_hash=2, seen=200)).former == Visit(5, 1, 100, 0, False)
-        assert store.claim(posting("a", 5, seen=300)).former == Visit(5, 2, 200, 0, False)
-        assert store.claim(posting("a", 5)).former == Visit(5, None, 300, 0, False)
 
     def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Store) -> None:
         store.claim(posting("a", 0))
@@ -370,14 +417,6 @@ class PersistentContract(StoreContract):
             "numbers are not used again"
         )
 
-    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
-    def test_ranks_and_their_counts_are_still_there(self, careful: Store, in_order: bool) -> None:
-        visits = [posting("a", content(0)), posting("b", content(1, edited=20)), posting("c", content(0))]
-        assert [careful.claim(visit).rank for visit in visits] == [0, 1, 2]
-        careful.remove(b"c")
-        again = self.reopen(careful, in_order)
-        assert [again.claim(visit).rank for visit in (*visits, posting("d", content(0)))] == [0, 1, 3, 4]
-
     @pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
     def test_what_is_settled(self, store: Store, fates: str) -> None:
         for step in fates.split(", "):
@@ -416,3 +455,15 @@ class PersistentContract(StoreContract):
             with pytest.raises(StoreMismatch, match="Nothing was changed"):
                 self.reopen(store, True, wrong)
         assert ask(self.reopen(store, True, right), posting("b", 0)) == copy("a", 0, 0)
+
+    def test_what_is_found_by_its_subject_is_found_so_after_opening_again(
+        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
+        for number in range(5):
+            what = content((1 << number) - 1, text=f"sibling {number}", subject=f"number {number}")
+            careful.claim(posting(str(number), what))
+        asked = posting("9", content(1 << 40, text="sibling 4", subject="number 4"))
+        again = self.reopen(careful, in_order=True)
+        assert again.look(asked).original == url("4")
+        assert again.index_size == 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store import Posting
+from scrapy_simhash.store import Claim, Posting
 from tests.store.cases import content, own_part, posting
 
 FAR = content(0xFFFF_0000_FFFF_0000, text="far")
@@ -34,3 +34,9 @@ OTHERS = (
     page("g", content(FAR.value ^ 1, 5, text="far")),
     page("h", content(0xAAAA, text="other")),
 )
+
+
+def told(claim: Claim) -> tuple[object, ...]:
+    """Return what a page is told, without numbers that new pages have."""
+    former = claim.former and claim.former._replace(content=0)
+    return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)

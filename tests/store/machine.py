@@ -83,13 +83,7 @@ class StoreMachine(RuleBasedStateMachine):
         is_delivered=st.booleans(),
     )
     def visit_with_any_content(
-        self,
-        key: str,
-        scope: str,
-        value: int,
-        has_sketch: bool,
-        text_hash: int | None,
-        is_delivered: bool,
+        self, key: str, scope: str, value: int, has_sketch: bool, text_hash: int | None, is_delivered: bool
     ) -> Fingerprint:
         what = content(value) if has_sketch else Fingerprint(value)
         return self.claim(key, scope, what, text_hash, is_delivered)

@@ -50,13 +50,7 @@ class RedisServer:
         self.folder = folder
         self.is_tls = is_tls
         self._log = folder / "log"
-        self._options = {
-            "bind": "127.0.0.1",
-            "dir": folder,
-            "appendonly": "yes",
-            "save": "''",
-            **options,
-        }
+        self._options = {"bind": "127.0.0.1", "dir": folder, "appendonly": "yes", "save": "''", **options}
         self._listen_at(free_port())
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -315,21 +315,6 @@ class Pool:
 
 
 @contextmanager
-def pool_of(
-    processes: int,
-    reader: PageReader,
-    profile_of: Callable[[str], bytes],
-    answer_here: Callable[[Task], Answer],
-) -> Iterator[Pool]:
-    """Open a pool, and close it at the end."""
-    pool = Pool(processes, reader, profile_of, answer_here)
-    try:
-        yield pool
-    finally:
-        pool.close()
-
-
-@contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Let a process be started that ignores Ctrl-C from its first moment on; only the main thread can see to that."""
     if threading.current_thread() is not threading.main_thread():

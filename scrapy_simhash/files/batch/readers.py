@@ -11,10 +11,9 @@ only if it says something else by now, the page is read a second time, by that::
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Step, answer_of
 from scrapy_simhash.files.batch.pool import (
@@ -25,7 +24,6 @@ from scrapy_simhash.files.batch.pool import (
     RuleTask,
     Task,
     answer,
-    pool_of,
 )
 from scrapy_simhash.fingerprinter import KnownSite, Reading
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
@@ -35,29 +33,17 @@ PAGES_AHEAD = 3 * BATCH_TASKS
 BYTES_AHEAD = 1 << 20
 
 
-class Readers(ABC):
-    """Reads the pages of records, and rules on copies."""
+class Readers:
+    """Reads the pages of records, and rules on copies: in this process."""
 
     #: Pages that were read a second time.
     read_again = 0
-
-    @abstractmethod
-    def read(self, steps: Iterable[Step], sites: BatchSites | None) -> Iterator[Step]:
-        """Yield *steps* in their order, each with its page read by *sites*, None for a batch that has none."""
-
-    @abstractmethod
-    def rule(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """Yield *steps* in their order; whether copies among them are protected is known then."""
-
-
-class ReadersHere(Readers):
-    """Reads in this process."""
 
     def __init__(self, reader: PageReader) -> None:
         self._reader = reader
 
     def read(self, steps: Iterable[Step], sites: BatchSites | None) -> Iterator[Step]:
-        """See `Readers.read`."""
+        """Yield *steps* in their order, each with its page read by *sites*, None for a batch that has none."""
         for step in steps:
             if step.page is not None:
                 site = None if sites is None else sites.of(step.page)
@@ -67,7 +53,7 @@ class ReadersHere(Readers):
             yield step
 
     def rule(self, steps: Iterable[Step]) -> Iterator[Step]:
-        """See `Readers.rule`."""
+        """Yield *steps* in their order; whether copies among them are protected is known then."""
         for step in steps:
             if step.fate is Fate.COPY and step.page is not None and step.verdict is not None:
                 step.take(self._reader.rule_on(step.page, step.verdict))
@@ -85,7 +71,7 @@ class _Flight:
         self.size = 0 if step.page is None else len(step.page.page)
 
 
-class ReadersElsewhere(Readers):
+class PooledReaders(Readers):
     """Reads in the processes of a pool."""
 
     def __init__(self, pool: Pool, processes: int) -> None:
@@ -175,7 +161,7 @@ def readers_of(
 ) -> Iterator[Readers]:
     """Open readers in so many processes; one is this. *sites* are those by which pages are read at the moment."""
     if processes == 1:
-        yield ReadersHere(reader)
+        yield Readers(reader)
         return
 
     def profile_of(url: str) -> bytes:
@@ -186,8 +172,8 @@ def readers_of(
         known = sites()
         return answer(reader, task, lambda page: None if known is None else known.of(page))
 
-    with pool_of(processes, reader, profile_of, answer_here) as pool:
-        yield ReadersElsewhere(pool, processes)
+    with closing(Pool(processes, reader, profile_of, answer_here)) as pool:
+        yield PooledReaders(pool, processes)
 
 
 #: Pages after which profiles go to the disk, if there is a place for them: fewer than there is room for.

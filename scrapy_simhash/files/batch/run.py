@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from scrapy_simhash.files.batch.journal import Entry, Journal, digest_of
 from scrapy_simhash.files.batch.page import Counts, Fate, PageReader, Read, Ruling, Step, fate_of
 from scrapy_simhash.files.batch.readers import BatchSites, Readers, readers_of
 from scrapy_simhash.files.records import Broken, Record
-from scrapy_simhash.judge.clusters import Contest, Preference
+from scrapy_simhash.judge.clusters import Contest, Preference, gathered
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Store
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -67,23 +67,19 @@ class Judge:
             step.fault = read.fault
             step.verdict = _TOO_LARGE if not read.fault else Verdict(Status.UNKNOWN)
             return
-        try:
-            step.verdict, step.content = self._verdict(step, item.url)
-        except RecordDamaged as error:
-            step.fault = str(error)
-            step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
-            return
-        step.fate = fate_of(step.verdict)
-
-    def _verdict(self, step: Step, url: str) -> tuple[Verdict, int | None]:
-        if step.read is None or step.read.reading is None or step.page is None:
-            raise TypeError("the page was not read")
         detector = self._detector
-        posting = detector.posting(step.read.reading, url, self._key_of(url))
+        posting = detector.posting(read.reading, item.url, self._key_of(item.url))
         if posting is None:
-            return NOTHING_SAID, None
-        claim = detector.claim(posting, self._remembers)
-        return detector.verdict(posting, claim), claim.content
+            step.verdict = NOTHING_SAID
+        else:
+            try:
+                claim = detector.claim(posting, self._remembers)
+            except RecordDamaged as error:
+                step.fault = str(error)
+                step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)
+                return
+            step.verdict, step.content = detector.verdict(posting, claim), claim.content
+        step.fate = fate_of(step.verdict)
 
 
 _TOO_LARGE = Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
@@ -191,21 +187,15 @@ class Ledger:
             yield number, verdict, Fate(fate), exemption, fault
 
     def clusters(self) -> Iterator[PageCluster]:
-        """Yield the clusters of two URLs or more, by their number."""
+        """Return the clusters of two URLs or more, by their number."""
         self._write()
         rows = self._connection.execute(
             "SELECT cluster, url, canonical FROM records ORDER BY cluster, number"
         )
-        for cluster, members in groupby(rows, key=itemgetter(0)):
-            contest: Contest | None = None
-            urls: dict[str, None] = {}
-            for _, data, canonical in members:
-                url = _text(data)
-                contest = contest or Contest(self._preference, url)
-                contest.enter(url, None if canonical is None else _text(canonical))
-                urls[url] = None
-            if contest is not None and len(urls) > 1:
-                yield PageCluster(cluster, tuple(urls), contest.winner)
+        pages = (
+            (cluster, _text(url), None if named is None else _text(named)) for cluster, url, named in rows
+        )
+        return starmap(PageCluster, gathered(pages, self._preference))
 
     def exchanges(self, keep: str) -> Iterator[tuple[int, int]]:
         """Yield the number of each record that was kept though another copy is *longest* or *preferred*, and of that.

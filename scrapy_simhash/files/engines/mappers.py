@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from sys import byteorder
 from typing import Any
@@ -39,7 +39,7 @@ from scrapy_simhash.files.engines.sql import (
     rows_of,
 )
 from scrapy_simhash.files.records.feeds import wrong_url
-from scrapy_simhash.judge.clusters import Contest, Preference
+from scrapy_simhash.judge.clusters import Preference, gathered
 from scrapy_simhash.judge.rule import rule_of
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, Fingerprint, OwnPart, is_part, number
 from scrapy_simhash.page.site import SiteProfile
@@ -259,17 +259,10 @@ class GatherClusters:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Return batches of the clusters of two URLs or more."""
         preference = Preference(self._config.prefer)
-        rows = (row for batch in batches for row in rows_of(batch))
+        rows = chain.from_iterable(map(rows_of, batches))
         found = []
-        for cluster, pages in groupby(rows, key=itemgetter(0)):
-            contest: Contest | None = None
-            urls: dict[str, None] = {}
-            for _, url, canonical in pages:
-                contest = contest or Contest(preference, url)
-                contest.enter(url, canonical)
-                urls[url] = None
-            if contest is not None and len(urls) > 1:
-                found.append((cluster, list(urls), contest.winner))
+        for cluster in gathered(rows, preference):
+            found.append(cluster)
             if len(found) >= _PAGES:
                 yield CLUSTERS.batch(found)
                 found = []

@@ -201,7 +201,7 @@ class Row(NamedTuple):
 
 def json_lines(source: Source, fields: Fields) -> Iterator[Record | Broken | PassedOver]:
     """Yield the records of a feed with an object in each line."""
-    for number, line in enumerate(_lines(source.stream), 1):
+    for number, line in enumerate(lines_of(source.stream), 1):
         place = f"{source.name}:{number}"
         if line is None:
             yield Broken(place, TOO_LARGE)
@@ -314,7 +314,7 @@ def _record(
     return fields.record(place, value, Row(value, ".json" if line is None else ".jsonl", line))
 
 
-def _lines(stream: BufferedIOBase) -> Iterator[bytes | None]:
+def lines_of(stream: BufferedIOBase) -> Iterator[bytes | None]:
     """Yield lines; None for one that is too long, whose rest is skipped."""
     line = stream.readline(LIMIT + 1).removeprefix(BYTE_ORDER_MARK)
     while line:
@@ -335,7 +335,7 @@ class _TextLines:
     """The lines of a table, as a reader of CSV takes them."""
 
     def __init__(self, stream: BufferedIOBase) -> None:
-        self._lines = _lines(stream)
+        self._lines = lines_of(stream)
         #: Of the last one.
         self.number = 0
 

@@ -229,7 +229,7 @@ class Records(Iterator["Record | Broken"]):
         name = getattr(stream, "name", None)
         name = name if isinstance(name, str) else "<stream>"
         self._file = cast(BufferedIOBase, stream)
-        yield from self._stream(name, self._file, Origin("file:///stdin", ()), None, is_member=False)
+        yield from self._stream(name, self._file, Origin("file:///stdin", ()), is_member=False)
 
     def _named(self, name: str, origin: Origin, *, is_member: bool) -> _Found:
         """Yield what the file *name* has; *is_member* tells that nobody named it, but a folder that it is in."""
@@ -242,21 +242,19 @@ class Records(Iterator["Record | Broken"]):
             return
         with stream:
             self._file = cast(BufferedIOBase, stream)
-            yield from self._stream(name, self._file, origin, name, is_member)
+            yield from self._stream(name, self._file, origin, is_member)
 
     def _stream(
         self,
         name: str,
         stream: BufferedIOBase,
         origin: Origin,
-        path: str | None,
         is_member: bool,
         is_packed: bool = False,
     ) -> _Found:
         """Yield the records of a stream, and a Broken where it cannot be read on; *is_packed* is for archives."""
         try:
-            bare = source_of(name, stream, origin, path)
-            yield from self._source(decompressed(bare), is_member, is_packed)
+            yield from self._source(decompressed(source_of(name, stream, origin)), is_member, is_packed)
         except BrokenStream as error:
             yield Broken(name, str(error), is_rest=True)
         except FileError:
@@ -282,7 +280,7 @@ class Records(Iterator["Record | Broken"]):
                     yield member
                 else:
                     yield from self._stream(
-                        member.name, member.stream, member.origin, None, is_member=True, is_packed=True
+                        member.name, member.stream, member.origin, is_member=True, is_packed=True
                     )
         else:
             yield from self._unknown(source, kind, is_member)

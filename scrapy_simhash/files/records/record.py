@@ -96,11 +96,9 @@ class Source(NamedTuple):
     head: bytes
     """The first bytes, which *stream* gives again."""
     origin: Origin
-    path: str | None = None
-    """Where it lies on disk, if it is a file and not compressed."""
 
 
-def source_of(name: str, stream: BufferedIOBase, origin: Origin, path: str | None = None) -> Source:
+def source_of(name: str, stream: BufferedIOBase, origin: Origin) -> Source:
     """Return *stream* with its head. Raises OSError or BrokenStream."""
     head = b""
     while len(head) < (HEAD if stream.seekable() else LEAST_HEAD):
@@ -112,7 +110,7 @@ def source_of(name: str, stream: BufferedIOBase, origin: Origin, path: str | Non
         stream.seek(0)
     else:
         stream = _buffered(_Again(head, stream))
-    return Source(name, stream, head, origin, path)
+    return Source(name, stream, head, origin)
 
 
 def guarded(stream: Any, kind: str) -> BufferedIOBase:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import date, datetime, time
+from functools import partial
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path, PurePath
 from typing import IO, Any, cast
@@ -110,13 +111,6 @@ class CsvWriter:
         """Write what waits."""
         self._text.flush()
         self._text.detach()
-
-
-class TsvWriter(CsvWriter):
-    """Writes a table with tabs between its columns."""
-
-    def __init__(self, stream: IO[bytes], marks: Marks | None) -> None:
-        super().__init__(stream, marks, "\t")
 
 
 def _json(value: Any) -> bytes:
@@ -236,7 +230,7 @@ ENDINGS: Mapping[str, Callable[[IO[bytes], Marks | None], Any]] = {
     ".ndjson": JsonLinesWriter,
     ".json": JsonWriter,
     ".csv": CsvWriter,
-    ".tsv": TsvWriter,
+    ".tsv": partial(CsvWriter, delimiter="\t"),
     ".parquet": ParquetWriter,
     ".zip": ZipWriter,
 }

@@ -39,7 +39,7 @@ from itertools import combinations
 from math import inf
 
 from scrapy_simhash.index.plans import Block, ProbingPlan
-from scrapy_simhash.index.pure.tables import Lanes, Table, Tables, address_of
+from scrapy_simhash.index.pure.tables import Lanes, Table, address_of
 from scrapy_simhash.index.values import MAX_VALUE
 
 #: Blocks up to this width may have a list of all cells: half a megabyte, however few are in use.
@@ -148,17 +148,18 @@ def flips(width: int, radius: int) -> list[int]:
     ]
 
 
-class ProbeTables(Tables):
+class ProbeTables:
     """A ``CellTable`` for each block of a *plan* that has a radius: a search joins the cells it probes.
 
     O(probes + candidates): 0.06 microseconds a candidate.
     """
 
-    __slots__ = ("_slots", "_tables")
+    __slots__ = ("_max_distance", "_slots", "_tables", "_values")
 
     def __init__(self, plan: ProbingPlan, values: array[int]) -> None:
-        """Make the empty tables of *plan*."""
-        super().__init__(plan.max_distance, values)
+        """Make the empty tables of *plan* over *values*, see `PlanTables`."""
+        self._max_distance = plan.max_distance
+        self._values = values
         self._tables = [
             CellTable(block, radius)
             for block, radius in zip(plan.blocks, plan.radii, strict=True)
@@ -188,15 +189,11 @@ class ProbeTables(Tables):
         slots = ((self.slot_of(stored), distance) for stored, distance in near.items())
         return {slot: distance for slot, distance in slots if slot is not None}
 
-    def look(self, value: int) -> tuple[dict[int, int], None]:
-        """Return what ``near`` returns; a cell has no places to remember."""
-        return self.near(value), None
-
     def slot_of(self, value: int) -> int | None:
         """Return the slot of exactly *value*, or None."""
         return self._slots.slot_of(value, self._values)
 
-    def enter(self, value: int, slot: int, places: object = None) -> None:
+    def enter(self, value: int, slot: int) -> None:
         """Put a new value into every table."""
         self._slots.insert(address_of(value, MAX_VALUE) | slot)
         for table in self._tables:

@@ -14,7 +14,7 @@ from typing import SupportsIndex
 from scrapy_simhash.index.growth import Step
 from scrapy_simhash.index.plans import Plan
 from scrapy_simhash.index.pure.cells import ProbeTables
-from scrapy_simhash.index.pure.tables import LEAF_SIZE, PlanTables, Tables
+from scrapy_simhash.index.pure.tables import LEAF_SIZE, PlanTables
 from scrapy_simhash.index.values import MAX_KEY, Match, checked_key, checked_value, cut, nearest_first
 
 #: From so many new fingerprints on, tables are told of all at once.
@@ -64,7 +64,7 @@ class Postings:
         self._step = 0
         self._tables = self._tables_of(0)
         self._limit = steps[0].upto
-        self._next: Tables | None = None
+        self._next: PlanTables | ProbeTables | None = None
         #: Values of slots below this are in the next tables too.
         self._moved = 0
 
@@ -109,14 +109,9 @@ class Postings:
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]:
         """See SimhashIndex.find_or_add."""
         value, key = checked_value(value), checked_key(key)
-        places = None
-        if self._tables is None:
-            near = self._scan(value)
-        else:
-            near, places = self._tables.look(value)
-        if near:
+        if near := self._near(value):
             return self._matches(near)
-        self._insert(value, key, places)
+        self._insert(value, key)
         return []
 
     def has(self, value: SupportsIndex, key: SupportsIndex) -> bool:
@@ -221,7 +216,9 @@ class Postings:
         else:
             self._add_key(slot, key)
 
-    def _add_together(self, tables: Tables, values: array[int], keys: Sequence[int]) -> None:
+    def _add_together(
+        self, tables: PlanTables | ProbeTables, values: array[int], keys: Sequence[int]
+    ) -> None:
         held = self.values
         new: dict[int, int] = {}
         for value, key in zip(values, keys, strict=True):
@@ -238,10 +235,10 @@ class Postings:
             tables.enter_many(values_of_new, slots, held)
         self._grow()
 
-    def _insert(self, value: int, key: int, places: object = None) -> None:
+    def _insert(self, value: int, key: int) -> None:
         slot = self._new_slot(value, key)
         if self._tables is not None:
-            self._tables.enter(value, slot, places)
+            self._tables.enter(value, slot)
         if self._next is not None:
             if slot < self._moved:
                 self._next.enter(value, slot)
@@ -293,7 +290,7 @@ class Postings:
 
     # --- From step to step.
 
-    def _tables_of(self, step: int) -> Tables | None:
+    def _tables_of(self, step: int) -> PlanTables | ProbeTables | None:
         plan = self._steps[step].plan
         if plan is None:
             return None

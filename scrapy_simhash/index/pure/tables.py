@@ -52,12 +52,10 @@ The tables of a plan as sorted leaves, one for each key.
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import groupby
-from typing import cast
 
 from scrapy_simhash.index.plans import Plan, key_mask
 
@@ -279,68 +277,19 @@ class Table:
                 last = entry >> SLOT_BITS
 
 
-class Tables(ABC):
-    """The tables of one plan over the *values* of an index, each of which has a slot: its place in them.
-
-    What looks for near values and what enters them next may share work: ``look`` returns places that ``enter``
-    takes, as long as nothing has changed between.
-    """
-
-    __slots__ = ("_max_distance", "_values")
-
-    def __init__(self, max_distance: int, values: array[int]) -> None:
-        """Begin with empty tables. *values* is the index's own row, which grows and changes under our eyes."""
-        self._max_distance = max_distance
-        self._values = values
-
-    @abstractmethod
-    def near(self, value: int) -> dict[int, int]:
-        """Return the distances of all values within the distance, by slot."""
-
-    @abstractmethod
-    def look(self, value: int) -> tuple[dict[int, int], object]:
-        """Return what ``near`` returns, and the places where *value* would enter."""
-
-    @abstractmethod
-    def slot_of(self, value: int) -> int | None:
-        """Return the slot of exactly *value*, or None."""
-
-    @abstractmethod
-    def enter(self, value: int, slot: int, places: object = None) -> None:
-        """Put a new value into every table."""
-
-    @abstractmethod
-    def enter_many(self, values: array[int], slots: array[int], held: int) -> None:
-        """Put new values into every table, which have *held* so far. Both arrays have type ``Q``."""
-
-    @abstractmethod
-    def leave(self, value: int, slot: int) -> None:
-        """Take a value out of every table."""
-
-    @property
-    @abstractmethod
-    def nbytes(self) -> int:
-        """The memory of the tables in bytes."""
-
-    @abstractmethod
-    def _check(self, slots: list[int]) -> None:
-        """Assert that the tables hold the values of *slots*, and nothing else. For tests: O(everything)."""
-
-
-_Places = list[tuple[Table, "array[int]", int, int]]
-
-
-class PlanTables(Tables):
+class PlanTables:
     """A ``Table`` for each key of a *plan*: a search takes the fingerprints that agree in a key.
 
-    O(tables * log n), and 0.2 microseconds a candidate.
+    *Tables* are over the values of an index, each of which has a slot: its place in them. O(tables * log n), and 0.2
+    microseconds a candidate.
     """
 
-    __slots__ = ("_tables",)
+    __slots__ = ("_max_distance", "_tables", "_values")
 
     def __init__(self, plan: Plan, values: array[int], leaf_size: int = LEAF_SIZE) -> None:
-        """Make the empty tables of *plan*, with leaves of *leaf_size*."""
-        super().__init__(plan.max_distance, values)
+        """Make the empty tables of *plan*; *values* is the index's own row, which grows under our eyes."""
+        self._max_distance = plan.max_distance
+        self._values = values
         self._tables = [Table(key_mask(plan.blocks, key), leaf_size) for key in plan.keys]
 
     @property
@@ -350,7 +299,6 @@ class PlanTables(Tables):
 
     def near(self, value: int) -> dict[int, int]:
         """Return the distances of all values within the distance, by slot."""
-        # The loop of look() without the places, which would cost a search that adds nothing a tenth.
         max_distance, values = self._max_distance, self._values
         near: dict[int, int] = {}
         for table in self._tables:
@@ -364,34 +312,12 @@ class PlanTables(Tables):
                 place += 1
         return near
 
-    def look(self, value: int) -> tuple[dict[int, int], _Places]:
-        """Return what ``near`` returns, and the places where *value* would enter."""
-        max_distance, values = self._max_distance, self._values
-        near: dict[int, int] = {}
-        places: _Places = []
-        for table in self._tables:
-            address = (value & table.key_mask) * SCATTER & ADDRESS_MASK
-            leaf = table.directory[address >> table.shift]
-            place = bisect_left(leaf, address)
-            while (slot := leaf[place] ^ address) < SLOT_LIMIT:
-                if (distance := (values[slot] ^ value).bit_count()) <= max_distance:
-                    near[slot] = distance
-                place += 1
-            places.append((table, leaf, place, address))
-        return near, places
-
     def slot_of(self, value: int) -> int | None:
         """Return the slot of exactly *value*, or None. One table knows: equal values have equal addresses in it."""
         return self._tables[0].slot_of(value, self._values)
 
-    def enter(self, value: int, slot: int, places: object = None) -> None:
+    def enter(self, value: int, slot: int) -> None:
         """Put a new value into every table."""
-        if places is not None:
-            for table, leaf, place, address in cast(_Places, places):
-                leaf.insert(place, address | slot)
-                if len(leaf) > table.leaf_size:
-                    table.split(leaf, address)
-            return
         for table in self._tables:
             address = (value & table.key_mask) * SCATTER & ADDRESS_MASK
             leaf = table.directory[address >> table.shift]
@@ -400,7 +326,7 @@ class PlanTables(Tables):
                 table.split(leaf, address)
 
     def enter_many(self, values: array[int], slots: array[int], held: int) -> None:
-        """Put new values into every table, which have *held* so far."""
+        """Put new values into every table, which have *held* so far. Both arrays have type ``Q``."""
         lanes = Lanes(values, slots)
         for table in self._tables:
             table.extend(lanes.entries(table.key_mask), held)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from lxml import etree
@@ -78,6 +78,7 @@ _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 HeadLink: TypeAlias = "tuple[str | None, str, str | None, str | None]"
 #: What a link means, where it leads as it is written, and in which language.
 _Link: TypeAlias = "tuple[frozenset[str], str, str]"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,18 +181,23 @@ def _canonical(base: str, links: Iterable[_Link]) -> str | None:
 
 def _first(links: Iterable[_Link]) -> Iterator[_Link]:
     """Yield *links* up to what is too much."""
-    room = MAX_LINK_CHARACTERS
-    for link in islice(links, MAX_LINKS):
-        room -= len(link[1])
+    return islice(_within(MAX_LINK_CHARACTERS, links, lambda link: len(link[1])), MAX_LINKS)
+
+
+def _within(room: int, things: Iterable[T], size_of: Callable[[T], int]) -> Iterator[T]:
+    """Yield *things* up to the one with which they are larger than *room*."""
+    for thing in things:
+        room -= size_of(thing)
         if room < 0:
             return
-        yield link
+        yield thing
 
 
 def _links_of_page(headers: Iterable[str], url: str) -> Iterator[_Link]:
     """Yield the links in the values of HTTP headers, as far as they are about the page at *url* itself."""
     own = resolved(url, "")
-    for link in _first_links(headers):
+    links = chain.from_iterable(map(links_of, _within(MAX_LINK_CHARACTERS, headers, len)))
+    for link in islice(links, MAX_LINKS):
         meaning = _meaning(link.get("rel"))
         if not meaning or resolved(url, link.get("anchor")) != own:
             continue
@@ -199,21 +205,6 @@ def _links_of_page(headers: Iterable[str], url: str) -> Iterator[_Link]:
             is_page = _is_page(link.get("type"))
             languages = [value for name, value in link.parameters if name == "hreflang" and is_page]
             yield from ((meaning, target, language) for language in languages or [""])
-
-
-def _first_links(headers: Iterable[str]) -> Iterator[HeaderLink]:
-    """Yield the first `MAX_LINKS` links of the first `MAX_LINK_CHARACTERS` in *headers*."""
-    return islice(chain.from_iterable(map(links_of, _first_characters(headers))), MAX_LINKS)
-
-
-def _first_characters(headers: Iterable[str]) -> Iterator[str]:
-    """Yield *headers* up to the one that is too much."""
-    room = MAX_LINK_CHARACTERS
-    for header in headers:
-        room -= len(header)
-        if room < 0:
-            return
-        yield header
 
 
 def steps_in_body(root: etree._Element, base: str) -> Iterator[str]:

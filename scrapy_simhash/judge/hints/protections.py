@@ -89,15 +89,13 @@ def protections(
     """
     if "language" in wanted and "hreflang" in evidence:
         yield "language"
-    if "pagination" in wanted and "address" not in evidence and _is_paged(root, url, original, hints):
-        yield "pagination"
+    if "pagination" in wanted and "address" not in evidence:
+        # The body is read only if URLs and head have not told.
+        steps = chain(hints.steps(), steps_in_body(root, hints.base))
+        if are_pages_of_one_listing(url, original, steps):
+            yield "pagination"
     may_be_variant = "product" in wanted and SAME_PAGE.isdisjoint(evidence)
     if may_be_variant and (is_product(root) or (document is not None and makes_offer(document()))):
         yield "product"
     if "listing" in wanted and is_listing(root):
         yield "listing"
-
-
-def _is_paged(root: etree._Element, url: str, original: str, hints: Hints) -> bool:
-    # The body is read only if URLs and head have not told.
-    return are_pages_of_one_listing(url, original, chain(hints.steps(), steps_in_body(root, hints.base)))

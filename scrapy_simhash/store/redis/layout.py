@@ -213,35 +213,20 @@ def packed_values(fingerprint: Fingerprint, found_by: int) -> bytes:
     return _FOUND_BY.pack(there, *[values[0] if values else 0 for _, values in by_each])
 
 
-def latest_posting(key: bytes, page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:
-    """Return the posting of the last visit of *page*, whose content is *content*."""
+def posting_of(
+    page: PageRecord, content: ContentRecord, is_settled: bool, key: bytes | None = None
+) -> Posting:
+    """Return the posting with which *content* came from *page*, with its URL of today; with *key*, its latest one."""
+    first = Posting(
+        *(content.key, page.url, content.scope, content.fingerprint, content.is_short, content.text_hash),
+        *(content.seen, is_settled),
+    )
+    if key is None:
+        return first
     fingerprint = page.fingerprint
     if fingerprint is None:
         fingerprint = replace(content.fingerprint, value=page.value)
-    return Posting(
-        key,
-        page.url,
-        content.scope,
-        fingerprint,
-        content.is_short,
-        page.text_hash,
-        page.seen,
-        is_settled,
-    )
-
-
-def first_posting(page: PageRecord, content: ContentRecord, is_settled: bool) -> Posting:
-    """Return the posting with which *content* came from *page*, which has its URL of today."""
-    return Posting(
-        content.key,
-        page.url,
-        content.scope,
-        content.fingerprint,
-        content.is_short,
-        content.text_hash,
-        content.seen,
-        is_settled,
-    )
+    return first._replace(key=key, fingerprint=fingerprint, text_hash=page.text_hash, seen=page.seen)
 
 
 def told(url: bytes) -> str:

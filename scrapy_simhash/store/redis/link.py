@@ -348,8 +348,7 @@ class Link:
                 opened = await reopen(replace(self.request, run=0), self._line.ask)
                 self.opened = opened
             logger.warning(
-                "%s has lost stored pages; this crawl continues with those that are left",
-                self.request.place,
+                "%s has lost stored pages; this crawl continues with those that are left", self.request.place
             )
         if not await self.catch_up(replica):
             raise StoreUnavailable(f"{self.request.place} changed while it was read")

@@ -12,8 +12,7 @@ from scrapy_simhash.store.damage import Damage, shown
 from scrapy_simhash.store.redis.layout import (
     ContentRecord,
     PageRecord,
-    first_posting,
-    latest_posting,
+    posting_of,
     read_content,
     read_page,
     read_run,
@@ -50,7 +49,7 @@ class Records:
         if of_original and content.page != page.number:
             original = self._url(content.key, of_original)
         run = self._run(page.run, of_run) if of_run else None
-        posting = latest_posting(key, page, content, run is not None and run.ended is not None)
+        posting = posting_of(page, content, run is not None and run.ended is not None, key)
         return Page(page.number, posting, page.content, content.page, original)
 
     async def content_of(self, key: bytes) -> int | None:
@@ -187,8 +186,8 @@ class Records:
         for number in reversed(own):
             is_latest = number == page.content and page.fingerprint is None
             if not is_latest or page.value != known[number].fingerprint.value:
-                yield first_posting(page, known[number], is_settled)
-        yield latest_posting(key, page, known[page.content], is_settled)
+                yield posting_of(page, known[number], is_settled)
+        yield posting_of(page, known[page.content], is_settled, key)
 
     def _url(self, key: bytes, record: bytes) -> str | None:
         page = self._damage.read(read_page, record, page_name(key))

@@ -76,9 +76,7 @@ class Replica:
 
     def note_crowd(self, scope: str) -> None:
         """Tell the log, once for each *scope*, that a page of a crowd came."""
-        if scope not in self._crowded:
-            self._crowded.add(scope)
-            tell_crowd(scope, self._rule.reach)
+        tell_crowd(scope, self._rule.reach, self._crowded)
 
     def compared(self, contents: Iterable[int]) -> dict[int, bytes]:
         """Return what is compared of those contents that are here, by number."""

@@ -435,28 +435,12 @@ class RedisStore:
         raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
 
     def _claimed(
-        self,
-        reply: bytes,
-        posting: Posting,
-        replica: Replica,
-        first: int,
-        kin: list[tuple[Match, float]],
+        self, reply: bytes, posting: Posting, replica: Replica, first: int, kin: list[tuple[Match, float]]
     ) -> tuple[Claim, bool]:
         """Return the claim that *reply* tells, and whether its content can be found from now on."""
-        (
-            _,
-            self._link.pages,
-            number,
-            content,
-            owner,
-            place,
-            rank,
-            is_same_text,
-            *visit,
-            key_length,
-            length,
-            told,
-        ) = _CLAIMED.unpack_from(reply)
+        fields = _CLAIMED.unpack_from(reply)
+        _, self._link.pages, number, content, owner, place, rank, is_same_text = fields[:8]
+        *visit, key_length, length, told = fields[8:]
         key_end = _CLAIMED.size + key_length
         end = key_end + length
         self._records.tell_of_pages(reply[end : end + told])

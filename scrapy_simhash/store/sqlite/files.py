@@ -21,13 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
 
-from scrapy_simhash.exceptions import (
-    RecordDamaged,
-    StoreDamaged,
-    StoreError,
-    StoreLocked,
-    StoreUnavailable,
-)
+from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreLocked, StoreUnavailable
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
@@ -168,37 +162,34 @@ def beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-class WriterLock:
-    """Who holds it is the one that writes to a store, until it is released or its process ends, however it ends.
+def lock_of(path: Path) -> sqlite3.Connection:
+    """Return the lock of the store at *path*, or raise StoreLocked at once.
 
-    It is SQLite's own lock, which is the same on every system, on an empty database.
+    Who has it is the one that writes to the store, until it is closed or the process ends, however it ends. It is
+    SQLite's own lock, which is the same on every system, on an empty database.
     """
-
-    def __init__(self, path: Path) -> None:
-        """Take the lock of the store at *path*, or raise StoreLocked at once."""
-        lock = beside(path, "-lock")
-        with said_at_opening(lock, "write"):
-            self._connection = connect(lock, "rwc")
-            try:
-                self._connection.execute("PRAGMA busy_timeout = 0")
-                # Nothing is written, and so nothing has to be undone.
-                self._connection.execute("PRAGMA journal_mode = MEMORY")
-                self._connection.execute("BEGIN EXCLUSIVE")
-            except sqlite3.Error as error:
-                self._connection.close()
-                if "locked" not in str(error):
-                    raise
-                raise StoreLocked(
-                    f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_DIR to "
-                    "another folder"
-                ) from error
-
-    def release(self) -> None:
-        """Let others write."""
-        self._connection.close()
+    lock = beside(path, "-lock")
+    with said_at_opening(lock, "write"):
+        connection = connect(lock, "rwc")
+        try:
+            wait(connection, 0)
+            # Nothing is written, and so nothing has to be undone.
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            connection.close()
+            if "locked" not in str(error):
+                raise
+            raise StoreLocked(
+                f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_DIR to another"
+                " folder"
+            ) from error
+    return connection
 
 
-def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[WriterLock, sqlite3.Connection]:
+def open_for_writing(
+    path: Path, header: Header | None, reset: bool
+) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     """Return the lock of the store at *path* and a connection to it.
 
     A file that is not there is made, for *header*; with *reset* it is made anew.
@@ -210,8 +201,8 @@ def open_for_writing(path: Path, header: Header | None, reset: bool) -> tuple[Wr
             raise StoreError(
                 f"{path}: cannot create its folder: {error}. Set SIMHASH_DIR to another one"
             ) from error
-        lock = WriterLock(path)
-        undo.callback(lock.release)
+        lock = lock_of(path)
+        undo.callback(lock.close)
         if reset:
             _remove(path)
         if not path.exists():

@@ -55,7 +55,7 @@ class SqliteStore(LocalStore):
         self.damage = Damage(str(self._path))
         # What else connects to the file reads only.
         self._mode = "ro"
-        self._lock: files.WriterLock | None = None
+        self._lock: sqlite3.Connection | None = None
         self._checkpoints: Checkpoints | None = None
         if read_only:
             self._connection, self._mode = files.open_for_reading(self._path)
@@ -279,7 +279,7 @@ class SqliteStore(LocalStore):
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.close()
         if self._lock is not None:
-            self._lock.release()
+            self._lock.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -21,6 +21,7 @@ from scrapy_simhash.page.fingerprint import (
     WHOLE,
     OwnPart,
     are_different,
+    compared_values,
     is_own_part,
     is_part,
     own_part_length,
@@ -146,3 +147,15 @@ def test_bytes_hold_all_of_a_fingerprint(value: int, features: int, of_page: byt
 def test_bytes_of_another_length_are_refused(length: int) -> None:
     with pytest.raises(ValueError, match="got "):
         Fingerprint.from_bytes(bytes(length))
+
+
+@given(st.integers(0, 2**64 - 1), st.sampled_from([b"", SKETCH]), OWN_PARTS)
+def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: bytes, own: OwnPart) -> None:
+    data = Fingerprint(value, 7, of_page, own.to_bytes()).compared_bytes()
+    found = Fingerprint.from_compared_bytes(data)
+    expected = (of_page, own.to_bytes()) if of_page else (b"", b"")
+    assert (found.value, found.features, found.sketch, found.own) == (value, 0, *expected)
+    is_searched = of_page and own.kind == PART and own.value
+    assert compared_values(data) == ((value, own.value) if is_searched else (value,))
+    with pytest.raises(ValueError, match="no fingerprint has 7 bytes"):
+        Fingerprint.from_compared_bytes(data[:7])

@@ -12,11 +12,10 @@ from functools import partial
 import pytest
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
-from scrapy_simhash.store import Claim
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.cases import url
-from tests.store.damaged import OTHERS, PAGES, page, with_own
+from tests.store.damaged import OTHERS, PAGES, page, told, with_own
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 
@@ -26,12 +25,6 @@ async def fill(url: str, prefix: str) -> None:
     for one in PAGES:
         await store.claim(one)
     await store.close()
-
-
-def told(claim: Claim) -> tuple[object, ...]:
-    """Return what a page is told, without numbers that new pages have."""
-    former = claim.former and claim.former._replace(content=0)
-    return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
 
 
 #: Ways to damage the bytes of a record.

@@ -115,13 +115,7 @@ class SharedMachine(RuleBasedStateMachine):
         is_look=st.sampled_from([False, False, False, True]),
     )
     def visit(
-        self,
-        crawler: int,
-        key: str,
-        value: int,
-        text_hash: int | None,
-        is_delivered: bool,
-        is_look: bool,
+        self, crawler: int, key: str, value: int, text_hash: int | None, is_delivered: bool, is_look: bool
     ) -> None:
         page = posting(key, value, "", False, text_hash, is_delivered=is_delivered)
         self.naive.run = self.runs[crawler]
@@ -263,15 +257,3 @@ async def test_of_many_crawlers_at_once_one_has_the_page_and_the_others_are_told
     pairs = list(zip(claims[::2], claims[1::2], strict=True))
     for pair in pairs:
         assert sorted(claim.former is None or not claim.former.is_live for claim in pair) == [False, True]
-
-
-@waits
-async def test_without_heartbeats_runs_are_kept_as_ever(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as store:
-        await store.claim(PAGE)
-        assert run_record(shared.url, prefix)[2] == -1
-    async with opened(shared.url, prefix, live=LIVE) as store:
-        await store.claim(PAGE)
-        _, began, heartbeat = run_record(shared.url, prefix, 2)
-        assert 0 <= -heartbeat - began < 60
-        assert [run.ended for run in await store.runs()] == [None, None]

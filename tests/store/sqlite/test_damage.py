@@ -14,11 +14,11 @@ import pytest
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
-from scrapy_simhash.store import Claim, Posting
+from scrapy_simhash.store import Posting
 from scrapy_simhash.store.sqlite import SqliteStore, schema
 from tests.examples import examples
 from tests.store.cases import url
-from tests.store.damaged import OTHERS, PAGES, page, with_own
+from tests.store.damaged import OTHERS, PAGES, page, told, with_own
 from tests.store.sqlite.stores import connected
 
 #: The tables that say what a page is, and the column of their numbers.
@@ -73,12 +73,6 @@ def different(count: int) -> list[Posting]:
         page(str(number), Fingerprint(draw.getrandbits(64), sketch=draw.randbytes(SKETCH_BYTES)))
         for number in range(count)
     ]
-
-
-def told(claim: Claim) -> tuple[object, ...]:
-    """Return what a page is told, without numbers that new pages have."""
-    former = claim.former and claim.former._replace(content=0)
-    return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
 
 
 def answers(store: SqliteStore) -> list[tuple[object, ...]]:

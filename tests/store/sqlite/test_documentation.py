@@ -47,13 +47,7 @@ def test_a_question_has_an_answer(block: Block, lived: Path, monkeypatch: pytest
 def test_the_view_of_duplicates_says_what_the_store_says(lived: Path) -> None:
     with connected(lived) as connection:
         assert connection.execute("SELECT * FROM duplicates").fetchall() == [
-            (
-                "https://example.com/b",
-                "https://example.com/a",
-                3,
-                "8000000000000003",
-                "2023-11-14 22:13:21",
-            )
+            ("https://example.com/b", "https://example.com/a", 3, "8000000000000003", "2023-11-14 22:13:21")
         ]
 
 

@@ -15,7 +15,7 @@ from lxml import etree
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from benchmarks.lib.clock import timed
+from benchmarks.lib.processes import timed
 from scrapy_simhash import (
     Config,
     NearDuplicateDetector,

@@ -1,4 +1,4 @@
-"""A site that changes by a script, generation after generation, and the truth about it: what a crawl has to tell.
+"""A site that changes by a script, its server, and the truth about it: what the change feed of a crawl has to tell.
 
 Pages are listed on six lists, each page on one; the start page links to the lists. In each generation pages are
 edited, moved, deleted, brought back and added. Servers fail and lie, too, and the truth says what follows from that.
@@ -6,10 +6,19 @@ edited, moved, deleted, brought back and added. Servers fail and lie, too, and t
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+from zlib import crc32
+
+from benchmarks.lib.serving import in_thread
 
 LISTS = 6
 #: Pages of each list at the beginning.
@@ -26,6 +35,18 @@ class Told(NamedTuple):
     path: str
     change: str
     previous: str | None = None
+
+
+def told(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the feed ``changes.jsonl`` in *folder*."""
+    file = folder / "changes.jsonl"
+    return [json.loads(line) for line in file.read_text("ascii").splitlines()] if file.exists() else []
+
+
+def as_told(line: dict[str, Any]) -> Told:
+    """Return what a line tells, as the script does."""
+    previous = line["previous_url"]
+    return Told(urlsplit(line["url"]).path, line["change"], previous and urlsplit(previous).path)
 
 
 class Reply(NamedTuple):
@@ -237,3 +258,64 @@ def _sentences(text: str) -> Iterator[str]:
         d, e = random.sample(_VERBS, 2)
         n = random.randrange(2, 1_000)
         yield f"The {a} and the {b} had been {d} by {n} of the people, and the {c} was {e} when it was told to them."
+
+
+class ChangingServer(ThreadingHTTPServer):
+    """Serves *changing* on a free port of the loopback interface; *on_request* gets each path before it is served."""
+
+    request_queue_size = 64
+    daemon_threads = True
+
+    def __init__(self, changing: ChangingSite) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.changing = changing
+        self.requests = 0
+        self.on_request: Callable[[str], None] = lambda path: None
+        self.lock = Lock()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a client that was killed."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the start page."""
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+
+def serve_changing(changing: ChangingSite) -> AbstractContextManager[ChangingServer]:
+    """Serve from a thread for as long as the ``with`` block lasts."""
+    return in_thread(ChangingServer(changing))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: ChangingServer
+
+    def do_GET(self) -> None:
+        with self.server.lock:
+            self.server.on_request(self.path)
+            self.server.requests += 1
+            reply = self.server.changing.reply(self.path)
+        body = reply.body.encode()
+        etag = f'"{crc32(body):x}"'
+        is_page = reply.status == 200 and not reply.is_cut
+        if is_page and self.headers.get("If-None-Match") == etag:
+            # Of a page whose server sends an old copy, it is a lie.
+            self.send_response(304)
+            self.end_headers()
+            return
+        self.send_response(reply.status)
+        if is_page:
+            self.send_header("ETag", etag)
+        self.send_header("Content-Type", "text/plain" if self.path == "/robots.txt" else "text/html")
+        # A length that the body never comes to.
+        self.send_header("Content-Length", str(len(body) + 100 * reply.is_cut))
+        if reply.location is not None:
+            self.send_header("Location", reply.location)
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = reply.is_cut
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
