@@ -55,7 +55,11 @@ import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 
-from benchmarks.lib.changing_site import (
+from benchmarks.lib.chaos_stage import REDIS, SQLITE, plan, stage
+from benchmarks.lib.prose_site import prose_site
+from benchmarks.lib.report import arguments_of, progress, show
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.crawls.changing_site import (
     LISTS,
     ChangingServer,
     ChangingSite,
@@ -64,10 +68,6 @@ from benchmarks.lib.changing_site import (
     serve_changing,
     told,
 )
-from benchmarks.lib.chaos_stage import REDIS, SQLITE, plan, stage
-from benchmarks.lib.prose_site import prose_site
-from benchmarks.lib.report import arguments_of, progress, show
-from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.sqlite.stores import assert_sound
 
 PARTS = ("claims", "crawls", "changes")

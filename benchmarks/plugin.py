@@ -1,4 +1,4 @@
-"""Measure what the whole plugin adds to a page of a crawl: Python functions, instructions, time, bytes.
+"""Measure what the whole plugin adds to a page of a crawl: Python functions, instructions, time.
 
     python benchmarks/plugin.py                        # tables; --json for programs
     python benchmarks/plugin.py --only functions --list
@@ -20,11 +20,9 @@ Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` 
 ``time``
     Processor time by rounds of a crawl with and one without the plugin: *added / parse* is (on - off) / parse, *off /
     on* the share of the crawl's speed that is left when the processor is the limit; median and both ends.
-``bytes``
-    What a new page takes in the store in memory: the growth of the process, with URLs of 60 characters.
 
 For instructions and time the pages are a seeded sample of all evaluation packs (see ``lib``), generated ones without
-a pack. Not measured: the network, stores on disk or in Redis, items that are compared.
+a pack. Not measured: the network, memory (``benchmarks/stores.py``), stores on disk or in Redis, items.
 Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 """
 
@@ -63,9 +61,8 @@ from benchmarks.lib.processes import alone
 from benchmarks.lib.report import arguments_of, progress, show
 from benchmarks.lib.sample import Page, origin, sample
 from benchmarks.lib.settings import add_settings, settings_of
-from benchmarks.stores import MEMORY, weigh
 
-PARTS = ("functions", "instructions", "time", "bytes")
+PARTS = ("functions", "instructions", "time")
 #: How a crawl is made: with the plugin, without it, and without it by a spider that does not parse.
 ON, OFF, BARE = "on", "off", "bare"
 PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code objects have it
@@ -342,7 +339,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--rounds", type=int, default=5, help="crawls with and without (default: %(default)s)"
     )
-    parser.add_argument("--store-pages", type=int, default=200_000, help="weighed (default: %(default)s)")
     options = parser.parse_args(given)
     settings = settings_of(options.settings)
     packs = [] if options.generated else Pack.locate_all()
@@ -365,10 +361,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if "time" in options.only:
         result |= times(pages, options.rounds, settings)
-    if "bytes" in options.only:
-        progress("bytes ...")
-        stored = alone(weigh, MEMORY, 0.0, options.store_pages, Path())
-        result["bytes of a page in the store in memory"] = round(stored["resident_bytes"])
     return show(__file__, options, given, result)
 
 

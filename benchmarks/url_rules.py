@@ -16,10 +16,10 @@ was avoided; the pages that were skipped, never fetched, and repeat none that wa
 out what has an effect; the groups of URLs that were stopped; the microseconds of a URL, whether it was sent or
 skipped, looks at pages included; and the bytes of the rules.
 
-With ``--attacks`` instead: each attack of ``lib/attacks.py`` in three sizes, each twice the one before, goes through
-every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the middleware
-for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is quadratic, and what
-takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own work.
+With ``--attacks`` instead: each attack of ``tests/attacks.py`` in three sizes, each twice the one before, goes
+through every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the
+middleware for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is
+quadratic, and what takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 from magazine.site import build_site
 from w3lib.url import safe_url_string
 
-from benchmarks.lib.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
@@ -54,6 +53,7 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.observers.url_rules import EXPLORED, Look, Origin, UrlRules
 from scrapy_simhash.observers.url_rules.cut_url import cut
 from scrapy_simhash.page.text import parse
+from tests.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 
 #: Parameters that the generators put on links, and that have no effect.
 IDLE = frozenset(("sid", "ts", "utm_source", "utm_medium", "sort"))
@@ -366,12 +366,13 @@ def measure_attack(name: str, scale: float) -> dict[str, Any]:
     for chosen in ("native", "pure") if kernel.native is not None else ("pure",):
         with kernel_of(chosen):
             ways = {entry: [seconds(way, case, 2) for case in cases] for entry, way in entries()}
+        factor = max(map(growth, ways.values()))
         slowest = max((way for way in ways if way not in TOGETHER), key=lambda way: ways[way][-1])
         result |= {
             f"{chosen} ms": 1e3 * ways[slowest][-1],
             f"{chosen}, slowest way": slowest,
             f"{chosen}, middleware ms": 1e3 * ways["middleware"][-1] / 2,
-            f"{chosen}, growth": max(map(growth, ways.values())),
+            f"{chosen}, growth": factor if factor > 1 else None,
         }
     return result
 

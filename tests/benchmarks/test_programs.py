@@ -44,7 +44,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
     "stores_redis": ("--sizes 60 --claims 40 --concurrency 4 --scopes 8 --active 4 --pages 2 --shards 4 --rounds 1"
                      " --runs 2", lambda found: found["claims in races"] == 2 * 4 * 200),
-    "plugin": ("--only time bytes --pages 20 --generated --rounds 1 --store-pages 60",
+    "plugin": ("--only time --pages 20 --generated --rounds 1",
                lambda found: found["shares"]["off / on"]["median"]),
 }  # fmt: skip
 #: Those that have tests of their own.

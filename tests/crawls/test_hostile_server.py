@@ -7,8 +7,8 @@ from wsgiref.headers import Headers
 
 import pytest
 
-from benchmarks.lib.attacks import ATTACKS, PROSE
 from scrapy_simhash import names
+from tests.attacks import ATTACKS, PROSE
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Answer, serve
 
