@@ -3,16 +3,14 @@ from __future__ import annotations
 import re
 from array import array
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.cli import hashes
-from scrapy_simhash.cli.hashes import parse, read_hashes
-from scrapy_simhash.cli.progress import Progress
-from scrapy_simhash.cli.streams import Failed, Refused
+from scrapy_simhash.cli.hashes import parse
+from scrapy_simhash.cli.streams import Refused
 
 MOST = 2**64 - 1
 
@@ -84,6 +82,7 @@ BAD: list[tuple[bytes, str]] = [
     (b"9" * 5000, f"1: '{'9' * 40}'... is more than 64 bits hold"),
 ]
 
+
 BAD_HEX: list[tuple[bytes, str]] = [
     (b"ff\nfg\n", "2: 'fg' is not a hexadecimal number"),
     (b"f_f\n", "1: 'f_f' is not a hexadecimal number"),
@@ -99,26 +98,20 @@ BAD_HEX: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "expected"), GOOD)
-def test_a_line_is_a_hash_or_blank(content: bytes, expected: list[int]) -> None:
-    assert parsed(content) == expected
+@pytest.mark.parametrize(
+    ("content", "expected", "is_hex"), [*((*row, False) for row in GOOD), *((*row, True) for row in GOOD_HEX)]
+)
+def test_a_line_is_a_hash_or_blank(content: bytes, expected: list[int], is_hex: bool) -> None:
+    assert parsed(content, is_hex) == expected
 
 
-@pytest.mark.parametrize(("content", "expected"), GOOD_HEX)
-def test_hexadecimal_lines_may_go_without_their_prefix(content: bytes, expected: list[int]) -> None:
-    assert parsed(content, is_hex=True) == expected
-
-
-@pytest.mark.parametrize(("content", "expected"), BAD)
+@pytest.mark.parametrize(
+    ("content", "expected", "is_hex"), [*((*row, False) for row in BAD), *((*row, True) for row in BAD_HEX)]
+)
 def test_the_first_wrong_line_is_named_with_its_number_and_what_is_wrong(
-    content: bytes, expected: str
+    content: bytes, expected: str, is_hex: bool
 ) -> None:
-    assert refusal(content) == f"hashes.txt:{expected}"
-
-
-@pytest.mark.parametrize(("content", "expected"), BAD_HEX)
-def test_the_first_wrong_line_of_hexadecimal_ones_is_named_too(content: bytes, expected: str) -> None:
-    assert refusal(content, is_hex=True) == f"hashes.txt:{expected}"
+    assert refusal(content, is_hex) == f"hashes.txt:{expected}"
 
 
 # --- In chunks.
@@ -191,22 +184,4 @@ def test_a_stream_that_gives_a_few_bytes_at_a_time_loses_none() -> None:
     assert parse(Trickle(b"\xef\xbb\xbf12\r\n345\n6"), "pipe") == array("Q", [12, 345, 6])
 
 
-def test_the_reader_tells_how_many_there_are() -> None:
-    told: list[int] = []
-    parse(BytesIO(b"1\n2\n3\n"), "hashes.txt", told.append)
-    assert told == [3]
-
-
 # --- Files.
-
-
-def test_a_file_that_cannot_be_read_is_a_failure_that_names_it(tmp_path: Path) -> None:
-    missing = tmp_path / "missing.txt"
-    with pytest.raises(Failed, match=r"cannot read .*missing\.txt: No such file or directory"):
-        read_hashes(str(missing), Progress(None))
-
-
-def test_standard_input_that_is_closed_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(Failed, match="cannot read standard input: it is closed"):
-        read_hashes("-", Progress(None))

@@ -9,21 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.main import main
-from tests.cli.conftest import Places
-from tests.cli.test_moving import Capture, exported, facts, refused, run
+from tests.cli.conftest import Cli, Places
+from tests.cli.test_moving import exported
 
 
 @pytest.fixture
-def place(places: Places, tmp_path: Path, capfd: Capture) -> str:
+def place(places: Places, tmp_path: Path, cli: Cli) -> str:
     place = places.new()
-    run(capfd, "import", place, "--input", exported(tmp_path / "export.jsonl"))
+    cli("import", place, "--input", exported(tmp_path / "export.jsonl"))
     return place
 
 
-def test_pages_and_clusters_are_those_of_info(place: str, capfd: Capture) -> None:
-    told = json.loads(run(capfd, "report", place, "--json"))
-    known = facts(capfd, place)
+def test_pages_and_clusters_are_those_of_info(place: str, cli: Cli) -> None:
+    told = json.loads(cli("report", place, "--json"))
+    known = cli.json("info", place)
     assert told["source"] == {"kind": "store", "name": known["place"]}
     assert (told["pages"], told["clusters"]) == (known["pages"], known["clusters"])
     assert told["status"]["near_duplicate"] == known["near_duplicates"]
@@ -35,33 +34,20 @@ def test_pages_and_clusters_are_those_of_info(place: str, capfd: Capture) -> Non
     assert told["savings"]["led_to"] is None
 
 
-def test_a_summary_and_a_page_are_written_of_it(place: str, tmp_path: Path, capfd: Capture) -> None:
-    assert run(capfd, "report", place).startswith("pages             6\nstatus\n")
+def test_a_summary_and_a_page_are_written_of_it(place: str, tmp_path: Path, cli: Cli) -> None:
+    assert cli("report", place).startswith("pages             6\nstatus\n")
     out = tmp_path / "out.html"
-    assert run(capfd, "report", place, "--html", str(out)) == ""
+    assert cli("report", place, "--html", str(out)) == ""
     assert "A store does not keep this." in out.read_text("ascii")
 
 
-def test_a_store_has_no_verdicts_to_explain(place: str, capfd: Capture) -> None:
-    status, said = refused(capfd, "report", place, "--url", "https://example.com/")
-    assert status == 2
-    assert said.endswith(" is a store, which has no verdicts: --url needs a report")
-
-
-def test_one_page_and_all_of_them_are_not_shown_at_once(tmp_path: Path, capfd: Capture) -> None:
-    assert refused(capfd, "report", "r.jsonl", "--url", "a", "--html", "b") == (
-        2,
-        "--html shows all pages, --url explains one: use one of the two",
-    )
-
-
-def test_what_is_no_store_of_this_version_is_refused_in_a_sentence(tmp_path: Path, capfd: Capture) -> None:
+def test_what_is_no_store_of_this_version_is_refused_in_a_sentence(tmp_path: Path, cli: Cli) -> None:
     path, out = tmp_path / "store.sqlite", tmp_path / "out.html"
-    run(capfd, "import", str(path), "--input", exported(tmp_path / "export.jsonl"))
+    cli("import", str(path), "--input", exported(tmp_path / "export.jsonl"))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")
     for arguments in ([], ["--html", str(out)]):
-        status, said = refused(capfd, "report", str(path), *arguments)
+        status, said = cli.fails("report", str(path), *arguments)
         assert (status, said.count("\n")) == (1, 0)
         assert str(path) in said
     assert not out.exists()
@@ -72,14 +58,11 @@ def test_what_is_no_store_of_this_version_is_refused_in_a_sentence(tmp_path: Pat
     cut = tmp_path / "cut.sqlite"
     cut.write_bytes(path.read_bytes()[:5000])
     for broken in (other, cut):
-        status, said = refused(capfd, "report", str(broken))
+        status, said = cli.fails("report", str(broken))
         assert (status, said.count("\n"), broken.name in said) == (1, 0, True)
 
 
-def test_a_page_that_cannot_be_written_is_told_in_a_sentence(
-    place: str, tmp_path: Path, capfd: Capture
-) -> None:
-    status, said = refused(capfd, "report", place, "--html", str(tmp_path / "missing" / "out.html"))
+def test_a_page_that_cannot_be_written_is_told_in_a_sentence(place: str, tmp_path: Path, cli: Cli) -> None:
+    status, said = cli.fails("report", place, "--html", str(tmp_path / "missing" / "out.html"))
     assert (status, said.startswith("cannot write ")) == (1, True)
-    assert main(["report", place, "--html", "-"]) == 0
-    assert capfd.readouterr().out.startswith("<!DOCTYPE html>")
+    assert cli("report", place, "--html", "-").startswith("<!DOCTYPE html>")
