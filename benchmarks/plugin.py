@@ -2,7 +2,7 @@
 
     python benchmarks/plugin.py                        # tables; --json for programs
     python benchmarks/plugin.py --only functions --list
-    python benchmarks/plugin.py --only instructions -s SIMHASH_URL_RULES=True
+    python benchmarks/plugin.py --only instructions -s SIMHASH_URL_RULES=off
 
 A spider requests pages and a download handler answers from memory, so no network is involved. The settings are
 Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` sets others. The callback takes

@@ -175,3 +175,9 @@ def test_what_stands_around_the_main_text_is_among_the_words_and_navigation_is_n
 
     found = {reason: words_number(page(reason, "Kiel")) for reason in ("edge", "chrome", "inset")}
     assert found["chrome"] == found["inset"] == words_number(document(SHARED)) != found["edge"]
+
+
+def test_keys_and_the_number_of_words_are_stored_and_stay_what_they_are() -> None:
+    first, second, *_ = pieces(document(SHARED))
+    assert (first.key, second.key) == (0x58F9F9DA47DF0B77, 0xD9CC6D3264EBCFBC)
+    assert words_number(document(SHARED)) == 0x56B9

@@ -159,3 +159,12 @@ def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: byt
     assert compared_values(data) == ((value, own.value) if is_searched else (value,))
     with pytest.raises(ValueError, match="no fingerprint has 7 bytes"):
         Fingerprint.from_compared_bytes(data[:7])
+
+
+def test_bytes_are_stored_and_stay_what_they_are() -> None:
+    identities = [identity_of(kind, [["nurse", "a"], [], ["kiel"]], "a.example").hex() for kind in KINDS]
+    assert identities == [f"{kind:02x}9ec402b1000023e3" for kind in (1, 2, 3, 4)]
+    part = OwnPart(PART, 700, 5, b"m" * MINHASH_BYTES, b"", 3, 1234, 77).to_bytes()
+    assert part.hex() == f"0202bc730003000000004d0000000000000005{'6d' * MINHASH_BYTES}"
+    doubtful = OwnPart(DOUBTFUL, 70_000, 0, b"", identity_of(JOB, [["a"], [], []]), 3, 17, 2**40 - 1)
+    assert doubtful.to_bytes().hex() == "07ffff110003ffffffffff010000e6c600000000"
