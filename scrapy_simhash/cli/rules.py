@@ -79,7 +79,10 @@ def run_rules(options: Namespace) -> int:
     if options.json:
         text = json.dumps({"kind": KIND, "version": VERSION, "hosts": hosts}, indent=2)
     elif options.settings:
-        text = f"SIMHASH_URL_RULES_PIN = {json.dumps(_pins(hosts), indent=4)}"
+        pins = [
+            f"{host['host']}: {rule['rule']}" for host in hosts for rule in host["rules"] if rule["in_force"]
+        ]
+        text = f"SIMHASH_URL_RULES_PIN = {json.dumps(pins, indent=4)}"
     elif options.discarder:
         text = json.dumps(list(_discarded(hosts)), indent=2)
     else:
@@ -192,10 +195,6 @@ def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for rule in host["rules"]:
             for first, second in rule["against"]:
                 yield f"differs, against {shown(rule['rule'])}: {shown(first)} {shown(second)}"
-
-
-def _pins(hosts: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [f"{host['host']}: {rule['rule']}" for host in hosts for rule in host["rules"] if rule["in_force"]]
 
 
 def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
