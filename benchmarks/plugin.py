@@ -58,7 +58,7 @@ import scrapy_simhash
 from benchmarks import ROOT
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
-from benchmarks.lib.report import arguments_of, progress, show
+from benchmarks.lib.report import arguments_of, progress, show, spread_of
 from benchmarks.lib.sample import Page, origin, sample
 from benchmarks.lib.settings import add_settings, settings_of
 
@@ -283,7 +283,7 @@ def _instructions_of(
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *command]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"(\d+)", done.stderr)
+    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"Counted : (\d+)", done.stderr)
     if done.returncode or found is None:
         raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
     return int(found[1])
@@ -294,7 +294,7 @@ def _child(file: str) -> None:
     number = counter()
     crawl(*pickle.loads(Path(file).read_bytes()))
     if number is not None:
-        sys.stderr.write(str(struct.unpack("<Q", os.read(number, 8))[0]))
+        sys.stderr.write(f"Counted : {struct.unpack('<Q', os.read(number, 8))[0]}")
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -312,14 +312,10 @@ def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> di
             **{mode: a_page * median(one["crawl"] for one in done[mode]) for mode in done},
         },
         "shares": {
-            "added / parse": _spread([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in pairs]),
-            "off / on": _spread([off["crawl"] / on["crawl"] for off, on in pairs]),
+            "added / parse": spread_of([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in pairs]),
+            "off / on": spread_of([off["crawl"] / on["crawl"] for off, on in pairs]),
         },
     }
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

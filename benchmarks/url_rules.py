@@ -69,13 +69,6 @@ class Tree(NamedTuple):
     pages: dict[str, bytes]
 
 
-class Marked(NamedTuple):
-    """A way to put parameters on links."""
-
-    name: str
-    mark: Callable[[str, Random], str]
-
-
 def _plain(url: str, random: Random) -> str:
     return url
 
@@ -109,14 +102,15 @@ def _two_fresh(url: str, random: Random) -> str:
     return _with(url, f"sid={random.getrandbits(64):016x}", f"ts={random.getrandbits(40)}")
 
 
-MARKS = (
-    Marked("as it is", _plain),
-    Marked("session kept by five visitors", _kept_session),
-    Marked("session on every link", _fresh_session),
-    Marked("tracking", _tracking),
-    Marked("session and time on every link", _two_fresh),
-    Marked("session, tracking, order", _everything),
-)
+#: Ways to put parameters on links.
+MARKS: dict[str, Callable[[str, Random], str]] = {
+    "as it is": _plain,
+    "session kept by five visitors": _kept_session,
+    "session on every link": _fresh_session,
+    "tracking": _tracking,
+    "session and time on every link": _two_fresh,
+    "session, tracking, order": _everything,
+}
 
 
 def trees() -> Iterator[Tree]:
@@ -190,7 +184,7 @@ class Server:
         )
 
 
-def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> dict[str, Any]:
+def replay(server: Server, marks: str, *, with_rules: bool, most: int) -> dict[str, Any]:
     """Crawl the tree of *server*, and return what came of it."""
     random = Random(7)
     detector = NearDuplicateDetector(fingerprinter=server.detector.fingerprinter)
@@ -233,7 +227,7 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
                 skipped = [item for item in skipped if rule not in item[0]]
                 queue += again
         for link in links:
-            link = marked.mark(link, random)
+            link = MARKS[marks](link, random)
             if link not in seen:
                 seen.add(link)
                 parents[link] = url
@@ -269,16 +263,16 @@ def is_wrong(rule: str, server: Server, pages: set[str]) -> bool:
     return False
 
 
-def measure(server: Server, marked: Marked, most: int) -> dict[str, Any]:
+def measure(server: Server, marks: str, most: int) -> dict[str, Any]:
     """Return the figures of one site with one kind of marks."""
-    plain = replay(server, marked, with_rules=False, most=most)
-    ruled = replay(server, marked, with_rules=True, most=most)
+    plain = replay(server, marks, with_rules=False, most=most)
+    ruled = replay(server, marks, with_rules=True, most=most)
     unique = plain["pages"] | ruled["pages"]
     copies = plain["requests"] - len(plain["pages"])
     left = ruled["requests"] - len(ruled["pages"])
     return {
         "site": server.tree.name,
-        "marks": marked.name,
+        "marks": marks,
         "pages": len(unique),
         "requests without": plain["requests"],
         "requests": ruled["requests"],
@@ -408,10 +402,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result["sites"] = []
         for tree in trees():
             server = Server(tree)
-            for marked in MARKS:
-                if is_wanted(f"{tree.name} {marked.name}"):
-                    progress(f"{tree.name}, {marked.name} ...")
-                    result["sites"].append(measure(server, marked, options.most))
+            for marks in MARKS:
+                if is_wanted(f"{tree.name} {marks}"):
+                    progress(f"{tree.name}, {marks} ...")
+                    result["sites"].append(measure(server, marks, options.most))
     return show(__file__, options, arguments, result)
 
 

@@ -64,6 +64,7 @@ ERRORS = {
         )
         for search in ("find-all", "find-clusters", f"find --stored {os.devnull}")
     },
+    "find-all --input .": (1, "cannot read .: Is a directory"),
     "info": (2, "no store given: give a file, or a URL like redis://host:6379/0#prefix"),
     "info unix://none.sock#a": (1, "none.sock"),
     "info .": (1, ". is a folder: give the file of a store"),
@@ -74,6 +75,10 @@ ERRORS = {
     "import export.jsonl -i export.jsonl": (2, "export.jsonl is an export or a feed, not a store"),
     "merge export.jsonl news.sqlite": (2, "export.jsonl is an export or a feed, not a store"),
     "merge news.sqlite ./news.sqlite": (2, "news.sqlite cannot be merged into itself"),
+    "import new.sqlite -i headless.jsonl": (
+        2,
+        "no record has the fields 'url' and one of html, text, body and content; headless.jsonl:1 has 'key', 'url', ",
+    ),
     "import . -i export.jsonl": (1, ". is a folder: give the file of a store"),
     "import page.html -i export.jsonl": (1, "page.html is not a store: it is not an SQLite file"),
     "import new.sqlite -i pages.jsonl --html-field body": (
@@ -135,6 +140,7 @@ def test_what_cannot_be_done_is_told_in_a_sentence(typed: str, folder: Path, cli
         "program": b"\x7fELF\x00\x01\x02" * 100,
         "cut.sqlite": Path("news.sqlite").read_bytes()[:5000],
     }
+    files["headless.jsonl"] = Path("export.jsonl").read_bytes().splitlines()[1]
     for name, content in files.items():
         Path(name).write_bytes(content)
     with closing(sqlite3.connect("other.sqlite")) as database:

@@ -62,15 +62,6 @@ def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
     assert done.stdout.endswith(b"]\n")
 
 
-def test_clusters_from_pipe_to_pipe_with_short_options() -> None:
-    done = run("find-clusters", *"-b 4 -d 3 -i - -o -".split(), read=INPUT)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == (
-        b"[5456993838078482868, 5456993838078482869, 5457064206285785525]\n"
-        b"[18446744073709551614, 18446744073709551615]\n"
-    )
-
-
 def test_queries_from_a_pipe_against_a_file(tmp_path: Path) -> None:
     (tmp_path / "stored.txt").write_bytes(INPUT)
     done = run("find", "--stored", tmp_path / "stored.txt", read=b"0xffffffffffffffff\r\n252645135\r\n")
@@ -93,13 +84,6 @@ def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
 # --- What is wrong: status 2, a message, and nothing written.
 
 
-@pytest.mark.parametrize("command", [["find-all"], ["find-clusters"], ["find", "--stored", os.devnull]])
-def test_a_wrong_line_leaves_standard_output_empty(command: list[str]) -> None:
-    done = run(*command, read=INPUT + b"oops\n")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"scrapy-simhash: <stdin>:9: 'oops' is neither a decimal number nor one like 0xff\n"
-
-
 def test_a_wrong_line_leaves_the_old_output_and_no_other_file(tmp_path: Path) -> None:
     hashes, pairs = tmp_path / "hashes.txt", tmp_path / "pairs"
     hashes.write_bytes(b"1\n2\n" + b"9" * 30)
@@ -112,13 +96,6 @@ def test_a_wrong_line_leaves_the_old_output_and_no_other_file(tmp_path: Path) ->
 
 
 # --- What fails: status 1, and one sentence.
-
-
-@posix_only
-def test_a_folder_is_no_input(tmp_path: Path) -> None:
-    done = run("find-all", "--input", tmp_path)
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == f"scrapy-simhash: cannot read {tmp_path}: Is a directory\n"
 
 
 @linux_only

@@ -72,12 +72,6 @@ def test_an_import_counts_what_became_of_each_posting(places: Places, tmp_path: 
     assert again == {"postings": 7, "new": 0, "near_duplicates": 0, "revisits": 7, "short": 0}
 
 
-def test_an_import_is_a_run_of_its_own(filled: str, cli: Cli) -> None:
-    (run,) = cli.json("info", filled)["runs"]
-    assert (run["number"], run["reason"]) == (1, "import")
-    assert run["started"] <= run["ended"]
-
-
 def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
     places: Places, tmp_path: Path, cli: Cli
 ) -> None:
@@ -103,17 +97,6 @@ def test_an_import_of_nothing_makes_no_file(tmp_path: Path, cli: Cli) -> None:
     status, complaint = cli.fails("import", place, "--input", source)
     assert (status, complaint) == (2, f"{source}:2: the line has no 'url'; nothing was stored")
     assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
-
-
-def test_a_wrong_first_line_makes_no_store(tmp_path: Path, cli: Cli) -> None:
-    source = tmp_path / "postings.jsonl"
-    source.write_text(posting_line(POSTINGS[0]), "ascii")
-    status, complaint = cli.fails("import", str(tmp_path / "new.sqlite"), "--input", str(source))
-    assert status == 2
-    assert complaint.startswith(
-        f"no record has the fields 'url' and one of html, text, body and content; {source}:1 has 'key', 'url', "
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["postings.jsonl"]
 
 
 def test_an_export_of_other_settings_is_refused_and_changes_nothing(
@@ -636,3 +619,43 @@ def test_who_only_looks_does_not_wait_for_what_reads_pages(tmp_path: Path, cli: 
     words = [sys.executable, "-c", PROBE, "info", place]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines()[-1] == "0"
+
+
+#: Scopes of the postings of two stores, in several shards.
+SCOPES = [f"{number}.example" for number in range(6)]
+SHARDED = replace(RULE, scope="domain")
+
+
+@pytest.fixture
+def servers(redis: Any) -> str:
+    url = redis.url.rpartition("/")[0]
+    return f"{url}/0 {url}/1"
+
+
+def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, servers: str, cli: Cli) -> None:
+    postings = [
+        posting._replace(key=scope.encode() + posting.key, scope=scope)
+        for scope in SCOPES
+        for posting in POSTINGS
+    ]
+    source = exported(tmp_path / "postings.jsonl", postings, SHARDED)
+    sharded, file = f"{servers}#shards-{tmp_path.name}", str(tmp_path / "pages.sqlite")
+    said = {cli("import", place, "--input", source) for place in (sharded, file)}
+    assert len(said) == 1
+    assert "new: 18" in said.pop()
+    assert sorted(cli("export", sharded).splitlines()) == sorted(cli("export", file).splitlines())
+    told, known = cli.json("info", sharded), cli.json("info", file)
+    alike = ("pages", "index_size", "clusters", "near_duplicates", "settings", "first_seen", "last_seen")
+    assert {name: told[name] for name in alike} == {name: known[name] for name in alike}
+    assert [run["reason"] for run in told["runs"]] == ["import"]
+    assert "damaged records   0" in cli("info", "--check", sharded)
+    merged = f"{servers}#merged-{tmp_path.name}"
+    cli("merge", merged, sharded, file)
+    assert cli.json("info", merged)["pages"] == known["pages"]
+
+
+def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, servers: str, cli: Cli) -> None:
+    source = exported(tmp_path / "postings.jsonl")
+    status, complaint = cli.fails("import", f"{servers}#whole", "--input", source)
+    assert status != 0
+    assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in complaint
