@@ -283,7 +283,7 @@ def _instructions_of(
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *command]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"(\d+)", done.stderr)
+    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"Counted : (\d+)", done.stderr)
     if done.returncode or found is None:
         raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
     return int(found[1])
@@ -294,7 +294,7 @@ def _child(file: str) -> None:
     number = counter()
     crawl(*pickle.loads(Path(file).read_bytes()))
     if number is not None:
-        sys.stderr.write(str(struct.unpack("<Q", os.read(number, 8))[0]))
+        sys.stderr.write(f"Counted : {struct.unpack('<Q', os.read(number, 8))[0]}")
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -293,23 +293,6 @@ LISTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.slow("three crawls of two hundred pages")
-@pytest.mark.parametrize("order", LISTS)
-def test_a_long_list_is_not_stopped_while_it_leads_to_something_new(order: str) -> None:
-    routes: dict[str, Route] = {"/list/last": page("")}
-    for number in range(1, 101):
-        further = f"/list/{number + 1}" if number < 100 else "/list/last"
-        routes[f"/list/{number}"] = page(
-            f"<h1>All our stories</h1><p>{ABOUT_EVENTS}</p>", f"/story/{number}", further
-        )
-        routes[f"/story/{number}"] = page(prose(number))
-    with serve(routes) as site:
-        settings = {**SKIP, **LISTS[order]}
-        ended = crawl_one("floods_spiders.Wanderer", settings, urls=[site.url("/list/1")])
-    assert ended.complaints == []
-    assert set(routes) == set(ended.paths_scraped)
-
-
 def lists(kind: str) -> dict[str, Route]:
     """Return routes of a hundred lists that look alike, each with links to its own page and to the next list."""
     routes: dict[str, Route] = {"/list/100": page("")}
@@ -328,6 +311,7 @@ def lists(kind: str) -> dict[str, Route]:
 
 #: Spiders, and how they ask.
 GOES_ON: dict[str, tuple[str, dict[str, str]]] = {
+    "one by one": ("Wanderer", {}),
     "in parts": ("Wanderer", {}),
     "behind a wall": ("Wanderer", {}),
     "posted": ("Unjudged", {"way": "POST"}),
@@ -335,8 +319,8 @@ GOES_ON: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-@pytest.mark.slow("four crawls of two hundred pages")
-@pytest.mark.parametrize("order", ["latest first", "in order"])
+@pytest.mark.slow("five crawls of two hundred pages")
+@pytest.mark.parametrize("order", LISTS)
 def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
     with ExitStack() as stack:
         sites = [stack.enter_context(serve(lists(kind))) for kind in GOES_ON]

@@ -68,13 +68,6 @@ def test_items_that_repeat_others_are_dropped(site: Site, kind: str) -> None:
     assert len(done.pages) == 4
 
 
-@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
-@pytest.mark.parametrize("store", ["memory", "tests.crawls.stores.Named"])
-def test_any_event_loop_will_do(site: Site, reactor: str, store: str) -> None:
-    done = visit(site, {**DROP, "SIMHASH_STORE": store}, reactor=reactor)
-    assert done.paths_scraped == ["/first", "/other"]
-
-
 def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"})
     near, near_dropped, same, same_dropped = done.notes
@@ -92,11 +85,6 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     said = "\n".join(done.log("INFO", "scrapy_simhash"))
     assert "Comparing items by title (weight 1), body (weight 1), action: drop" in said
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
-
-
-def test_the_level_at_which_drops_are_logged_is_a_setting(site: Site) -> None:
-    done = visit(site, {**DROP, "SIMHASH_ITEM_LOG_LEVEL": "WARNING"})
-    assert len([line for line in done.log("WARNING") if "Dropped: repeats" in line]) == 2
 
 
 @pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs"])
@@ -136,11 +124,6 @@ def test_an_item_that_cannot_hold_the_mark_goes_on_without(site: Site, kind: str
     assert "Item has no such field or is frozen" in warning
 
 
-def test_weights_may_come_from_the_command_line(site: Site) -> None:
-    done = visit(site, {**DROP, "SIMHASH_ITEM_FIELDS": '{"title": 3, "body": 1}'})
-    assert done.paths_scraped == ["/first", "/other"]
-
-
 def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -152,12 +135,6 @@ def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
 
 
 # --- What enables it.
-
-
-def test_without_fields_there_is_no_pipeline(site: Site) -> None:
-    done = visit(site, {**IN_ORDER, "SIMHASH_ITEM_ACTION": "drop"})
-    assert item_stats(done) == {}
-    assert not any("SimhashItemPipeline" in line for line in done.log())
 
 
 @pytest.mark.parametrize(
@@ -279,7 +256,6 @@ def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("SIMHASH_ITEM_FIELDS", {"title": 3, "body": 1}),
         ("SIMHASH_ITEM_FIELDS", ["title"]),
         ("SIMHASH_ITEM_KEY", "path"),
     ],

@@ -295,17 +295,6 @@ def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
     assert "would stop the crawl" not in done.stderr
 
 
-def test_a_store_of_other_fingerprints_stops_the_crawl(server: RedisServer, site: Site) -> None:
-    arguments = {"urls": site.urls("/first")}
-    _, refused = crawl(
-        Plan("Visitor", shared(server), arguments),
-        Plan("Visitor", shared(server, SIMHASH_MIN_SIMILARITY=0.9), arguments),
-    )
-    assert refused.error is not None
-    assert "SIMHASH_MIN_SIMILARITY is 0.8 there, 0.9 here" in refused.error
-    assert refused.pages == []
-
-
 @pytest.mark.parametrize(
     ("settings", "reactor", "message"),
     [

@@ -13,7 +13,7 @@ import pytest
 from scrapy_simhash import names
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.crawl.report import KEYS
-from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -231,19 +231,6 @@ def test_a_disk_that_is_full_is_warned_of_once_and_the_crawl_goes_on(site: Site)
     assert done.stat("report_errors") == 3
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert "Cannot write the report /dev/full" in warning
-    assert done.complaints == []
-
-
-@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
-def test_it_is_the_same_with_any_reactor(
-    reactor: str, site: Site, told: dict[str, Told], tmp_path: Path
-) -> None:
-    path = tmp_path / "report.jsonl"
-    settings = {**IN_ORDER, "SIMHASH_REPORT": str(path), "SIMHASH_DEBUG": True}
-    done = crawl_one("report_spiders.Clusters", settings, reactor=reactor, urls=story_of(site))
-    without_time = [{**line, "time": None} for line in lines_of(path)]
-    assert without_time == [{**line, "time": None} for line in told["clusters"].lines]
-    assert done.notes == told["clusters"].crawl.notes
     assert done.complaints == []
 
 

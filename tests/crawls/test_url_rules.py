@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -208,17 +207,3 @@ def test_text_that_is_no_rule_stops_the_crawl(setting: str) -> None:
     ended = crawl_one(VISITOR, {setting: ["sid"]}, urls=[])
     assert ended.error is not None
     assert f"{setting}: not a URL rule: 'sid'" in ended.error
-
-
-@pytest.mark.slow("two crawls of two hundred pages")
-def test_rules_outlive_the_crawl_in_a_file(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {**SKIP, **IN_ORDER, "SIMHASH_DIR": str(tmp_path)}
-    with stories(60, turn=60) as (site, routes):
-        crawl_one(VISITOR, settings, urls=[site.url("/list/0")])
-        first = len(routes.sent)
-        routes.sent.clear()
-        again = crawl_one(VISITOR, settings, urls=[site.url("/list/0")])
-        # All pages again, and fewer copies.
-        assert set(routes.sent) == routes.names
-        assert len(routes.sent) < first
-    assert again.complaints == []
