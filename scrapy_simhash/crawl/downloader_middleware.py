@@ -11,17 +11,15 @@ from scrapy.exceptions import NotConfigured
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
-from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
 from scrapy_simhash.crawl.recrawling import Recrawling
-from scrapy_simhash.crawl.slow_pages import SlowPages
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.stats import stats_of, summary_of_pages
 from scrapy_simhash.crawl.store_session import StoreSession
-from scrapy_simhash.crawl.summary import summary_of_pages
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
 
 logger = logging.getLogger(__name__)
 
@@ -283,3 +282,41 @@ class SimhashDownloaderMiddleware:
 
 _NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_DIR"
 _WITHOUT_PAGE = frozenset((names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE))
+
+
+#: Seconds that the work on one page may take.
+BUDGET = 0.05
+
+
+class SlowPages:
+    """Counts the pages above `BUDGET`, and remembers the slowest."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = stats_of(crawler)
+        self._longest = BUDGET
+        self._slowest: str | None = None
+
+    def note(self, url: str, seconds: float) -> None:
+        """Take note of a page that took *seconds* of the loop's time; waits and Scrapy's parse are none of it."""
+        if seconds <= BUDGET:
+            return
+        self._stats.inc_value(names.STAT_SLOW_PAGES)
+        if seconds > self._longest:
+            self._longest, self._slowest = seconds, url
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log the slowest page, if any was slow."""
+        if self._slowest is None:
+            return
+        logger.info(
+            "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest took"
+            " %(longest)d ms: %(url)s",
+            {
+                "budget": BUDGET * 1000,
+                "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
+                "stat": names.STAT_SLOW_PAGES,
+                "longest": self._longest * 1000,
+                "url": self._slowest,
+            },
+            extra={"spider": spider},
+        )
