@@ -24,14 +24,10 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from multiprocessing.connection import Connection
+from contextlib import closing
 from pathlib import Path
-from statistics import median
 from time import process_time
 from typing import Any, ClassVar
-from zlib import crc32
 
 # For a run as a file.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -41,9 +37,8 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 
 from benchmarks.lib.processes import alone
-from benchmarks.lib.prose_site import text
-from benchmarks.lib.report import arguments_of, progress, show
-from benchmarks.lib.serving import in_process
+from benchmarks.lib.prose_site import etag_of, served, text
+from benchmarks.lib.report import arguments_of, progress, show, spread_of
 
 #: What both kinds of crawls have in common.
 SETTINGS = {"LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False, "DOWNLOAD_DELAY": 0}
@@ -57,50 +52,8 @@ def links_of(number: int, pages: int, links: int) -> list[int]:
 
 def page(number: int, pages: int, links: int) -> bytes:
     """Return page *number*."""
-    anchors = "".join(
-        f'<a href="/stories/{other}">Story {other}</a> ' for other in links_of(number, pages, links)
-    )
+    anchors = "".join(f'<a href="/{other}">Story {other}</a> ' for other in links_of(number, pages, links))
     return f"<!doctype html><title>Story {number}</title><nav>{anchors}</nav><main>{text(number)}</main>".encode()
-
-
-def etag_of(body: bytes) -> str:
-    """Return an ETag as servers make them, of 16 digits."""
-    return f'"{crc32(body):08x}{len(body):08x}"'
-
-
-def serve_stories(pages: int, links: int, ready: Connection) -> None:
-    """Serve ``/stories/<number>`` until the process ends; send the URL of the site to *ready*."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            body = page(int(self.path.rpartition("/")[2]), pages, links)
-            is_known = self.headers.get("If-None-Match") == etag_of(body)
-            self.send_response(304 if is_known else 200)
-            self.send_header("ETag", etag_of(body))
-            if not is_known:
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if not is_known:
-                self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size = 64
-
-    server = Server(("127.0.0.1", 0), Handler)
-    ready.send(f"http://127.0.0.1:{server.server_address[1]}/stories/")
-    server.serve_forever()
-
-
-def stories(pages: int, links: int) -> AbstractContextManager[str]:
-    """Serve the site from a process of its own for as long as the ``with`` block lasts; return its URL."""
-    return in_process(serve_stories, pages, links)
 
 
 class Stories(Spider):
@@ -197,7 +150,7 @@ def bytes_of_store(folder: Path) -> dict[str, float]:
 def measure(pages: int, links: int, rounds: int) -> dict[str, Any]:
     """Return all figures."""
     found: dict[str, list[dict[str, Any]]] = {"bare": [], "again": []}
-    with stories(pages, links) as site, tempfile.TemporaryDirectory() as folder:
+    with served(page, pages, links) as site, tempfile.TemporaryDirectory() as folder:
         progress("first crawl ...")
         first = alone(crawled, "first", site, pages, links, folder)
         store = bytes_of_store(Path(folder))
@@ -208,15 +161,11 @@ def measure(pages: int, links: int, rounds: int) -> dict[str, Any]:
     times = {kind: [1_000 * crawl["seconds"] / pages for crawl in crawls] for kind, crawls in found.items()}
     quotients = [again / bare for bare, again in zip(times["bare"], times["again"], strict=True)]
     return {
-        "milliseconds a page": {kind: _spread(each) for kind, each in times.items()},
-        "quotient": {"again / bare": _spread(quotients)},
+        "milliseconds a page": {kind: spread_of(each) for kind, each in times.items()},
+        "quotient": {"again / bare": spread_of(quotients)},
         "what came of it": {"first": first, **{kind: crawls[-1] for kind, crawls in found.items()}},
         "bytes a page more in the store": store,
     }
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -92,12 +92,7 @@ def records_of(pack: Pack | None, number: int) -> list[Record]:
 
 def seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:
     """Return the processor time of *work*, the median of the rounds."""
-    times = []
-    for _ in range(rounds):
-        since = process_time()
-        work()
-        times.append(process_time() - since)
-    return median(times)
+    return median(timed(work)[1] for _ in range(rounds)) / 1e9
 
 
 def speed(pack: Pack | None, number: int) -> dict[str, float]:

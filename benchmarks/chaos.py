@@ -55,7 +55,11 @@ import scrapy
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 
-from benchmarks.lib.changing_site import (
+from benchmarks.lib.chaos_stage import REDIS, SQLITE, plan, stage
+from benchmarks.lib.prose_site import page, served
+from benchmarks.lib.report import arguments_of, progress, show
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.crawls.changing_site import (
     LISTS,
     ChangingServer,
     ChangingSite,
@@ -64,10 +68,6 @@ from benchmarks.lib.changing_site import (
     serve_changing,
     told,
 )
-from benchmarks.lib.chaos_stage import REDIS, SQLITE, plan, stage
-from benchmarks.lib.prose_site import prose_site
-from benchmarks.lib.report import arguments_of, progress, show
-from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.sqlite.stores import assert_sound
 
 PARTS = ("claims", "crawls", "changes")
@@ -214,7 +214,7 @@ def crawls(folder: Path, kills: int, pages: int) -> dict[str, Any]:
     latest_of: dict[str, dict[str, Any]] = {}
     faults: list[str] = []
     lines = empty = 0
-    with prose_site(clusters) as site:
+    with served(page, clusters) as site:
         for number in range(kills):
             progress(f"kill {number + 1} of {kills}, {lines:,} answers so far, {len(faults)} faults ...")
             latest = witnessed(site, pages, folder, number, LIFE)

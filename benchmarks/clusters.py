@@ -165,6 +165,7 @@ def measure_pack(pack: Pack, config: Config, orders: int = ORDERS, show_first: i
         **{
             what: [f"{docs[a].source} {a} {b} {docs[a].url} {docs[b].url}" for a, b in wrong[:show_first]]
             for what, wrong in named.items()
+            if show_first
         },
     }
 

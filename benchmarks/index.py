@@ -7,9 +7,8 @@
 
 Designs, ``--only`` some of them: ``auto`` (the plan that ``SimhashIndex`` chooses), ``lean`` (4 blocks, 4 tables),
 ``classic`` (6 blocks, 20 tables) and ``pure`` (the lean plan without the C extension) for distances up to 5;
-``probing``, a ``ProbingIndex``, for any; ``4 dicts``, the plain way in Python, four dicts from 16 bits each to a list
-of (value, key), exact up to 3; ``scan``; ``N blocks`` for each of ``--blocks``. Of each, in a process of its own, one
-size after another, by processor time in microseconds:
+``probing``, a ``ProbingIndex``, for any; with ``--blocks`` a ``SimhashIndex`` of so many blocks each. Of each, in a
+process of its own, one size after another, by processor time in microseconds:
 
 * many: ``find_or_add_many``, 2,000 fresh fingerprints at a time into an index of the size, median of the calls;
 * single: ``find_or_add`` one by one, without the time of the loop, median of lists of 2,000;
@@ -46,7 +45,7 @@ from benchmarks.lib import index_peers
 from benchmarks.lib.processes import alone, resident_bytes, timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import kernel
-from scrapy_simhash.index import LinearScan, Match, ProbingIndex, SimhashIndex
+from scrapy_simhash.index import ProbingIndex, SimhashIndex
 from scrapy_simhash.index.index import representatives
 from scrapy_simhash.index.pairs import connected, pairs
 from scrapy_simhash.index.plans import plans_for
@@ -59,9 +58,8 @@ FRESH, CHUNK, FILLING = 20_000, 2_000, 65_536
 #: Fingerprints that are also looked up by a linear scan; rounds of ``pairs``.
 SCANS, ROUNDS = 20, 3
 PLANS: dict[str, int | str] = {"auto": "auto", "lean": 4, "classic": 6, "pure": 4}
-OTHERS = ("probing", "4 dicts", "scan")
 #: The largest size of a design: beyond it takes long, or more memory than a machine has.
-LARGEST = {"pure": 1_000_000, "pairs": 10_000_000, "recall": 10_000_000, "4 dicts": 1_000_000, "scan": 10_000}
+LARGEST = {"pure": 1_000_000, "pairs": 10_000_000, "recall": 10_000_000}
 
 
 class Drawn(NamedTuple):
@@ -116,42 +114,8 @@ def draw(size: int, fresh: int, distance: int = 3) -> Drawn:
     return Drawn(values, originals, added, planted)
 
 
-class FourDicts:
-    """The plain way: dicts from 16 bits to a list of (value, key), the design of most pure-Python packages."""
-
-    def __init__(self, max_distance: int) -> None:
-        self.max_distance = max_distance
-        self.buckets: list[dict[int, list[tuple[int, int]]]] = [{}, {}, {}, {}]
-
-    def add(self, value: int, key: int) -> None:
-        """Store a posting in four lists."""
-        for number, buckets in enumerate(self.buckets):
-            buckets.setdefault(value >> 16 * number & 0xFFFF, []).append((value, key))
-
-    def find(self, value: int) -> list[Match]:
-        """Return the matches, from four lists."""
-        found = {}
-        for number, buckets in enumerate(self.buckets):
-            for stored, key in buckets.get(value >> 16 * number & 0xFFFF, ()):
-                distance = (stored ^ value).bit_count()
-                if distance <= self.max_distance:
-                    found[key] = Match(key, stored, distance)
-        return sorted(found.values(), key=lambda match: (match.distance, match.key))
-
-    def find_or_add(self, value: int, key: int) -> list[Match]:
-        """Return the matches; if there is none, store the posting."""
-        matches = self.find(value)
-        if not matches:
-            self.add(value, key)
-        return matches
-
-
 def make(design: str, distance: int, blocks: int = 4) -> Any:
     """Return an empty index of a *design*; *blocks* are those of ``probing``."""
-    if design == "scan":
-        return LinearScan(distance)
-    if design == "4 dicts":
-        return FourDicts(distance)
     if design == "probing":
         return ProbingIndex(distance, blocks)
     number: Any = PLANS.get(design) or int(design.split()[0])
@@ -163,53 +127,48 @@ def measure_calls(design: str, size: int, distance: int, blocks: int) -> dict[st
     drawn = draw(size, 2 * FRESH, distance)
     resident = resident_bytes()
     index = make(design, distance, blocks)
-    add_many = getattr(index, "find_or_add_many", None)
-    filling = 0
+    filling, stored = 0, bytearray()
     for first in range(0, size, FILLING):
         chunk = memoryview(drawn.values)[first : first + FILLING]
-        fill = partial(add_many, chunk) if add_many else partial(_one_by_one, index.find_or_add, chunk, first)
-        filling += timed(fill)[1]
+        answers, took = timed(partial(index.find_or_add_many, chunk))
+        filling += took
+        stored.extend(key < 0 for key in answers)
         progress(f"{design}: {first:,} of {size:,} ...")
     resident = resident_bytes() - resident
-    stored = getattr(index, "__len__", lambda: size)()
     found: dict[str, Any] = {
         "growing": filling / size / 1e3,
-        "resident": resident / stored,
-        "nbytes": index.nbytes / stored if hasattr(index, "nbytes") else None,
+        "resident": resident / len(index),
+        "nbytes": index.nbytes / len(index),
     }
     many, single, find = [], [], []
-    hits: set[int] = set()
+    hits, planted = 0, 0
     for first in range(0, FRESH, CHUNK):
         values = drawn.fresh[first : first + CHUNK]
         find.append(_without_loop(lambda value, key: index.find(value), values, 0))
         for number in range(0, len(values), FRESH_PLANTED_EVERY):
-            matches = index.find(values[number])
-            if drawn.planted[first + number] in {match.key for match in matches}:
-                hits.add(first + number)
-        if add_many:
-            many.append(timed(lambda: add_many(values))[1] / CHUNK)  # noqa: B023
+            original = drawn.planted[first + number]
+            # By chance another one was near it, and it was not stored: at wide distances.
+            if stored[original]:
+                planted += 1
+                hits += original in {match.key for match in index.find(values[number])}
+        many.append(timed(partial(index.find_or_add_many, values))[1] / CHUNK)
     for first in range(FRESH, 2 * FRESH, CHUNK):
         values = drawn.fresh[first : first + CHUNK]
         single.append(_without_loop(index.find_or_add, values, size + first))
-    planted = sum(number < FRESH for number in drawn.planted)
     return {
         **found,
-        "many": median(many) / 1e3 if many else None,
+        "many": median(many) / 1e3,
         "single": median(single) / 1e3,
         "find": median(find) / 1e3,
-        "recall": len(hits) / planted,
+        "recall": hits / planted,
     }
-
-
-def _one_by_one(call: Callable[[int, int], object], values: Iterable[int], first: int) -> None:
-    for key, value in enumerate(values, first):
-        call(value, key)
 
 
 def _without_loop(call: Callable[[int, int], object], values: Sequence[int], first: int) -> float:
     """Return the nanoseconds of a call, without the loop around it."""
     start = process_time_ns()
-    _one_by_one(call, values, first)
+    for key, value in enumerate(values, first):
+        call(value, key)
     called = process_time_ns()
     for _key, _value in enumerate(values, first):
         pass
@@ -314,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--blocks", type=int, nargs="*", default=[], help="designs by blocks; of probing the first"
     )
-    names = [*PLANS, *OTHERS, "pairs", "recall", *index_peers.PEERS]
+    names = [*PLANS, "probing", "pairs", "recall", *index_peers.PEERS]
     parser.add_argument(
         "--only", nargs="+", choices=names, metavar="NAME", help=f"some of: {', '.join(names)}"
     )
@@ -323,9 +282,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if min(options.sizes) < PLANTED_EVERY:
         parser.error(f"a size must be at least {PLANTED_EVERY}, got {min(options.sizes)}")
     wide = options.distance > 5
-    designs = options.only or (["probing"] if wide else [*PLANS, "4 dicts", "pairs", "recall"])
-    if options.blocks and "probing" not in designs:
-        designs = [*designs, *(f"{number} blocks" for number in options.blocks)]
+    by_blocks = [f"{number} blocks" for number in options.blocks]
+    designs = options.only or (["probing"] if wide else by_blocks or [*PLANS, "pairs", "recall"])
     designs += [*index_peers.PEERS] if options.peers else []
     result: dict[str, Any] = {}
     others: dict[str, Callable[[int, int], Any]] = {"pairs": measure_pairs, "recall": measure_recall}

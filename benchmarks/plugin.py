@@ -1,8 +1,8 @@
-"""Measure what the whole plugin adds to a page of a crawl: Python functions, instructions, time, bytes.
+"""Measure what the whole plugin adds to a page of a crawl: Python functions, instructions, time.
 
     python benchmarks/plugin.py                        # tables; --json for programs
     python benchmarks/plugin.py --only functions --list
-    python benchmarks/plugin.py --only instructions -s SIMHASH_URL_RULES=True
+    python benchmarks/plugin.py --only instructions -s SIMHASH_URL_RULES=off
 
 A spider requests pages and a download handler answers from memory, so no network is involved. The settings are
 Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` sets others. The callback takes
@@ -20,11 +20,9 @@ Scrapy's defaults, those of the plugin its own with the action ``mark``; ``-s`` 
 ``time``
     Processor time by rounds of a crawl with and one without the plugin: *added / parse* is (on - off) / parse, *off /
     on* the share of the crawl's speed that is left when the processor is the limit; median and both ends.
-``bytes``
-    What a new page takes in the store in memory: the growth of the process, with URLs of 60 characters.
 
 For instructions and time the pages are a seeded sample of all evaluation packs (see ``lib``), generated ones without
-a pack. Not measured: the network, stores on disk or in Redis, items that are compared.
+a pack. Not measured: the network, memory (``benchmarks/stores.py``), stores on disk or in Redis, items.
 Needs Scrapy 2.14 or later, whose download handlers are coroutines.
 """
 
@@ -60,12 +58,11 @@ import scrapy_simhash
 from benchmarks import ROOT
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import alone
-from benchmarks.lib.report import arguments_of, progress, show
+from benchmarks.lib.report import arguments_of, progress, show, spread_of
 from benchmarks.lib.sample import Page, origin, sample
 from benchmarks.lib.settings import add_settings, settings_of
-from benchmarks.stores import MEMORY, weigh
 
-PARTS = ("functions", "instructions", "time", "bytes")
+PARTS = ("functions", "instructions", "time")
 #: How a crawl is made: with the plugin, without it, and without it by a spider that does not parse.
 ON, OFF, BARE = "on", "off", "bare"
 PACKAGE = os.path.dirname(scrapy_simhash.__file__)  # noqa: PTH120 - as code objects have it
@@ -286,7 +283,7 @@ def _instructions_of(
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *command]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"(\d+)", done.stderr)
+    found = re.search(r"Collected : (\d+)" if way == "callgrind" else r"Counted : (\d+)", done.stderr)
     if done.returncode or found is None:
         raise RuntimeError(f"no instructions were counted: {done.stderr[-2000:]}")
     return int(found[1])
@@ -297,7 +294,7 @@ def _child(file: str) -> None:
     number = counter()
     crawl(*pickle.loads(Path(file).read_bytes()))
     if number is not None:
-        sys.stderr.write(str(struct.unpack("<Q", os.read(number, 8))[0]))
+        sys.stderr.write(f"Counted : {struct.unpack('<Q', os.read(number, 8))[0]}")
 
 
 def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,14 +312,10 @@ def times(pages: Sequence[Page], rounds: int, settings: Mapping[str, Any]) -> di
             **{mode: a_page * median(one["crawl"] for one in done[mode]) for mode in done},
         },
         "shares": {
-            "added / parse": _spread([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in pairs]),
-            "off / on": _spread([off["crawl"] / on["crawl"] for off, on in pairs]),
+            "added / parse": spread_of([(on["crawl"] - off["crawl"]) / off["parse"] for off, on in pairs]),
+            "off / on": spread_of([off["crawl"] / on["crawl"] for off, on in pairs]),
         },
     }
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -342,7 +335,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--rounds", type=int, default=5, help="crawls with and without (default: %(default)s)"
     )
-    parser.add_argument("--store-pages", type=int, default=200_000, help="weighed (default: %(default)s)")
     options = parser.parse_args(given)
     settings = settings_of(options.settings)
     packs = [] if options.generated else Pack.locate_all()
@@ -365,10 +357,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if "time" in options.only:
         result |= times(pages, options.rounds, settings)
-    if "bytes" in options.only:
-        progress("bytes ...")
-        stored = alone(weigh, MEMORY, 0.0, options.store_pages, Path())
-        result["bytes of a page in the store in memory"] = round(stored["resident_bytes"])
     return show(__file__, options, given, result)
 
 

@@ -16,10 +16,10 @@ was avoided; the pages that were skipped, never fetched, and repeat none that wa
 out what has an effect; the groups of URLs that were stopped; the microseconds of a URL, whether it was sent or
 skipped, looks at pages included; and the bytes of the rules.
 
-With ``--attacks`` instead: each attack of ``lib/attacks.py`` in three sizes, each twice the one before, goes through
-every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the middleware
-for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is quadratic, and what
-takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own work.
+With ``--attacks`` instead: each attack of ``tests/attacks.py`` in three sizes, each twice the one before, goes
+through every way into the plugin. By kernel the milliseconds of the slowest way for the largest size, those of the
+middleware for one page, and the largest factor of all ways from one size to the next: 2 is linear work, 4 is
+quadratic, and what takes less than 20 ms has none. Processor time, the least of two runs. ``parse`` is Scrapy's own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "example_project"))
 from magazine.site import build_site
 from w3lib.url import safe_url_string
 
-from benchmarks.lib.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
@@ -54,6 +53,7 @@ from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.observers.url_rules import EXPLORED, Look, Origin, UrlRules
 from scrapy_simhash.observers.url_rules.cut_url import cut
 from scrapy_simhash.page.text import parse
+from tests.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 
 #: Parameters that the generators put on links, and that have no effect.
 IDLE = frozenset(("sid", "ts", "utm_source", "utm_medium", "sort"))
@@ -67,13 +67,6 @@ class Tree(NamedTuple):
     origin: str
     seeds: list[str]
     pages: dict[str, bytes]
-
-
-class Marked(NamedTuple):
-    """A way to put parameters on links."""
-
-    name: str
-    mark: Callable[[str, Random], str]
 
 
 def _plain(url: str, random: Random) -> str:
@@ -109,14 +102,15 @@ def _two_fresh(url: str, random: Random) -> str:
     return _with(url, f"sid={random.getrandbits(64):016x}", f"ts={random.getrandbits(40)}")
 
 
-MARKS = (
-    Marked("as it is", _plain),
-    Marked("session kept by five visitors", _kept_session),
-    Marked("session on every link", _fresh_session),
-    Marked("tracking", _tracking),
-    Marked("session and time on every link", _two_fresh),
-    Marked("session, tracking, order", _everything),
-)
+#: Ways to put parameters on links.
+MARKS: dict[str, Callable[[str, Random], str]] = {
+    "as it is": _plain,
+    "session kept by five visitors": _kept_session,
+    "session on every link": _fresh_session,
+    "tracking": _tracking,
+    "session and time on every link": _two_fresh,
+    "session, tracking, order": _everything,
+}
 
 
 def trees() -> Iterator[Tree]:
@@ -190,7 +184,7 @@ class Server:
         )
 
 
-def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> dict[str, Any]:
+def replay(server: Server, marks: str, *, with_rules: bool, most: int) -> dict[str, Any]:
     """Crawl the tree of *server*, and return what came of it."""
     random = Random(7)
     detector = NearDuplicateDetector(fingerprinter=server.detector.fingerprinter)
@@ -233,7 +227,7 @@ def replay(server: Server, marked: Marked, *, with_rules: bool, most: int) -> di
                 skipped = [item for item in skipped if rule not in item[0]]
                 queue += again
         for link in links:
-            link = marked.mark(link, random)
+            link = MARKS[marks](link, random)
             if link not in seen:
                 seen.add(link)
                 parents[link] = url
@@ -269,16 +263,16 @@ def is_wrong(rule: str, server: Server, pages: set[str]) -> bool:
     return False
 
 
-def measure(server: Server, marked: Marked, most: int) -> dict[str, Any]:
+def measure(server: Server, marks: str, most: int) -> dict[str, Any]:
     """Return the figures of one site with one kind of marks."""
-    plain = replay(server, marked, with_rules=False, most=most)
-    ruled = replay(server, marked, with_rules=True, most=most)
+    plain = replay(server, marks, with_rules=False, most=most)
+    ruled = replay(server, marks, with_rules=True, most=most)
     unique = plain["pages"] | ruled["pages"]
     copies = plain["requests"] - len(plain["pages"])
     left = ruled["requests"] - len(ruled["pages"])
     return {
         "site": server.tree.name,
-        "marks": marked.name,
+        "marks": marks,
         "pages": len(unique),
         "requests without": plain["requests"],
         "requests": ruled["requests"],
@@ -366,12 +360,13 @@ def measure_attack(name: str, scale: float) -> dict[str, Any]:
     for chosen in ("native", "pure") if kernel.native is not None else ("pure",):
         with kernel_of(chosen):
             ways = {entry: [seconds(way, case, 2) for case in cases] for entry, way in entries()}
+        factor = max(map(growth, ways.values()))
         slowest = max((way for way in ways if way not in TOGETHER), key=lambda way: ways[way][-1])
         result |= {
             f"{chosen} ms": 1e3 * ways[slowest][-1],
             f"{chosen}, slowest way": slowest,
             f"{chosen}, middleware ms": 1e3 * ways["middleware"][-1] / 2,
-            f"{chosen}, growth": max(map(growth, ways.values())),
+            f"{chosen}, growth": factor if factor > 1 else None,
         }
     return result
 
@@ -407,10 +402,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result["sites"] = []
         for tree in trees():
             server = Server(tree)
-            for marked in MARKS:
-                if is_wanted(f"{tree.name} {marked.name}"):
-                    progress(f"{tree.name}, {marked.name} ...")
-                    result["sites"].append(measure(server, marked, options.most))
+            for marks in MARKS:
+                if is_wanted(f"{tree.name} {marks}"):
+                    progress(f"{tree.name}, {marks} ...")
+                    result["sites"].append(measure(server, marks, options.most))
     return show(__file__, options, arguments, result)
 
 

@@ -189,6 +189,9 @@ def run(copy: Path, tests: list[str], patience: float, is_c: bool) -> bool:
     there = [name for name in tests if (copy / name).exists()]
     command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-m", "not slow"]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(copy)}
+    if is_c:
+        # Without it a kernel that differs is left aside, and nothing is compared.
+        environment["SCRAPY_SIMHASH_KERNEL"] = "native"
     try:
         done = subprocess.run(
             [*command, "--hypothesis-profile", "quick", *there],

@@ -330,13 +330,6 @@ def test_a_page_that_was_short_meanwhile_or_long_is_not_unchanged(make: Callable
     ]
 
 
-def test_short_pages_are_compared_within_their_scope() -> None:
-    detector = NearDuplicateDetector(Config(scope="host"))
-    detector.check(LOFT, A)
-    assert detector.check(LOFT, "https://other.example/").status is Status.SKIPPED
-    assert detector.check(LOFT, B).status is Status.NEAR_DUPLICATE
-
-
 def test_the_store_given_is_the_store_used_an_empty_one_too() -> None:
     store = MemoryStore()
     detector = NearDuplicateDetector(store=store)
@@ -501,12 +494,6 @@ def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:
     assert detector.check(GERMAN, there).elsewhere is None
     # What says next to nothing is skipped, here as everywhere.
     assert detector.check(CAPTION, here).elsewhere is detector.check(CAPTION, there).elsewhere is None
-
-
-def test_only_who_asks_learns_of_other_scopes() -> None:
-    detector = NearDuplicateDetector(Config(scope="host"))
-    detector.check(ENGLISH, "https://one.example/a")
-    assert detector.check(ENGLISH, "https://two.example/b").elsewhere is None
 
 
 def test_of_pages_of_other_scopes_only_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

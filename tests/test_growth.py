@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.lib.attacks import (
+from scrapy_simhash import kernel
+from tests.attacks import (
     ATTACKS,
     MOST_GROWTH,
     SIZES,
@@ -18,7 +19,6 @@ from benchmarks.lib.attacks import (
     kernel_of,
     seconds,
 )
-from scrapy_simhash import kernel
 
 #: One of each family, and those that have been quadratic.
 QUICK = (

@@ -115,14 +115,6 @@ def test_the_oldest_versions_that_are_tried_are_those_that_are_allowed() -> None
         assert re.search(rf"^    {name}=={re.escape(least)}(\.0)?$", tox, re.MULTILINE), name
 
 
-def test_every_python_that_is_named_is_tried() -> None:
-    named = re.findall(r"Programming Language :: Python :: 3\.(\d+)", PYPROJECT)
-    tests = (GITHUB / "workflows" / "tests.yml").read_text("utf-8")
-    assert named[0] == "10"
-    for minor in named:
-        assert f'python: "3.{minor}", tox: py3{minor} }}' in tests
-
-
 def test_everything_it_needs_may_be_used_by_everybody() -> None:
     """The licences of the direct dependencies, as their packages name them."""
     free = ("BSD", "MIT", "APACHE", "MPL")
@@ -139,10 +131,6 @@ def test_everything_it_needs_may_be_used_by_everybody() -> None:
 # --- Workflows.
 
 
-def test_there_are_workflows() -> None:
-    assert [path.stem for path in WORKFLOWS] == ["publish", "tests", "wheels"]
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_actions_are_pinned_by_the_hash_of_a_commit_with_the_version_beside(path: Path) -> None:
     for used in re.findall(r"uses: (.+)", path.read_text("utf-8")):
@@ -150,11 +138,6 @@ def test_actions_are_pinned_by_the_hash_of_a_commit_with_the_version_beside(path
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used)
         else:
             assert (ROOT / used.split()[0]).is_file()
-
-
-def test_one_action_has_one_version() -> None:
-    used = {line for path in WORKFLOWS for line in re.findall(r"uses: (\w.+)", path.read_text("utf-8"))}
-    assert len({line.partition("@")[0] for line in used}) == len(used)
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
@@ -184,26 +167,6 @@ def test_workflows_call_targets_and_environments_that_exist() -> None:
     assert set(named) <= set(listed[1].split(", "))
     for file in re.findall(r"python (\w+/\S+\.py)", text):
         assert (ROOT / file).is_file()
-
-
-def test_tox_names_tests_that_exist() -> None:
-    tox = (ROOT / "tox.ini").read_text("utf-8")
-    named = re.findall(r"tests/[\w/.]+", tox)
-    assert named
-    for name in named:
-        assert (ROOT / name).exists()
-
-
-def test_contributors_are_told_of_commands_and_pages_that_exist() -> None:
-    text = (GITHUB / "CONTRIBUTING.md").read_text("utf-8")
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    for line in re.findall(r"^    make ([a-z -]+)", text, re.MULTILINE):
-        for target in line.split():
-            assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-    paths = re.findall(r"\]\(([^)]+)\)", text) + [f"../{name}" for name in re.findall(r"tests/\S+\.py", text)]
-    assert len(paths) > 3
-    for path in paths:
-        assert (GITHUB / path).exists(), path
 
 
 def test_no_address_of_the_project_is_invented() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from random import Random
+from zlib import crc32
 
 from benchmarks.lib.serving import in_process
 
@@ -28,28 +30,37 @@ def text(cluster: int) -> str:
     )
 
 
-def page(number: int, clusters: int) -> str:
+def page(number: int, clusters: int) -> bytes:
     """Return page *number*; it says what every page says whose number has the same rest by *clusters*."""
     return (
         f"<!doctype html><title>Story {number % clusters}</title><nav><a href=/>Page {number}</a></nav>"
         f"<main><h1>Story {number % clusters}</h1>{text(number % clusters)}</main>"
-    )
+    ).encode()
 
 
-def serve_prose(clusters: int, ready: Connection) -> None:
-    """Serve ``/<number>`` until the process ends; send the URL of the site to *ready*."""
+def etag_of(body: bytes) -> str:
+    """Return an ETag as servers make them, of 16 digits."""
+    return f'"{crc32(body):08x}{len(body):08x}"'
+
+
+def serve(page_of: Callable[..., bytes], arguments: tuple[int, ...], ready: Connection) -> None:
+    """Serve what *page_of* returns for each number until the process ends; send the URL of the site to *ready*."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
-            body = page(int(self.path[1:]), clusters).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
+            body = page_of(int(self.path[1:]), *arguments)
+            is_known = self.headers.get("If-None-Match") == etag_of(body)
+            self.send_response(304 if is_known else 200)
+            self.send_header("ETag", etag_of(body))
+            if not is_known:
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if not is_known:
+                self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
@@ -65,6 +76,9 @@ def serve_prose(clusters: int, ready: Connection) -> None:
     server.serve_forever()
 
 
-def prose_site(clusters: int) -> AbstractContextManager[str]:
-    """Serve the site from a process of its own for as long as the ``with`` block lasts; return its URL."""
-    return in_process(serve_prose, clusters)
+def served(page_of: Callable[..., bytes], *arguments: int) -> AbstractContextManager[str]:
+    """Serve the pages of ``page_of(number, *arguments)`` from a process of its own; yield the URL of the site.
+
+    They have ETags, and are at ``/<number>``.
+    """
+    return in_process(serve, page_of, arguments)

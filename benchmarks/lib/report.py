@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeVar
 
 import scrapy_simhash
@@ -100,6 +101,11 @@ def cell(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return str(value) if not isinstance(value, Mapping | list) else "0"
+
+
+def spread_of(values: Sequence[float]) -> dict[str, float]:
+    """Return the median of *values* and their two ends."""
+    return {"median": median(values), "least": min(values), "greatest": max(values)}
 
 
 def progress(text: str) -> None:

@@ -35,7 +35,6 @@ from scrapy_simhash.cli.streams import (
 )
 from scrapy_simhash.config import Config
 from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.exceptions import KindError
 from scrapy_simhash.files.batch import (
     KEEP,
     Journal,
@@ -166,8 +165,6 @@ def reading(options: Namespace, *places: str) -> Iterator[tuple[Inputs, BrokenRe
         except NothingRead as error:
             # What is broken is written all the same, to the file of --broken.
             nothing = error
-        except KindError as error:
-            raise Refused(str(error)) from error
         except JournalMismatch as error:
             raise Refused(f"{error}; to begin anew, use --restart") from error
         except (RecordsChanged, WorkerDied) as error:

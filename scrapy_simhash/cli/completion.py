@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from importlib import import_module
 
 from scrapy_simhash.cli.commands import COMMANDS, PROGRAM, add_commands, finish
-from scrapy_simhash.cli.streams import Failed
+from scrapy_simhash.cli.streams import Failed, failing
 
 SHELLS = ("bash", "zsh", "fish")
 #: What stands for a value that is a file, or may be one.
@@ -34,5 +34,6 @@ def run_completion(options: Namespace) -> int:
         for action in command._actions:
             if action.metavar in _FILES:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks
-    print(shtab.complete(parser, options.shell))
+    with failing("write standard output"):
+        print(shtab.complete(parser, options.shell))
     return 0

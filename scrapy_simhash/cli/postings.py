@@ -240,22 +240,22 @@ def _field(line: Mapping[str, Any], name: str, parse: Callable[[Any], _T], defau
         raise ValueError(f"has a wrong value in {name!r}: it {error}") from None
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("is not a string")
-    return value
+def _checked(kind: type[_T], problem: str) -> Callable[[Any], _T]:
+    """Return a function that returns a value of just this *kind* as it is, and raises ValueError for any other."""
+
+    def parse(value: Any) -> _T:
+        # True is an int, too.
+        if type(value) is not kind:
+            raise ValueError(problem)
+        return value
+
+    return parse
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("is not an object")
-    return value
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("is neither true nor false")
-    return value
+_text = _checked(str, "is not a string")
+_mapping: Callable[[Any], Mapping[str, Any]] = _checked(dict, "is not an object")
+_truth = _checked(bool, "is neither true nor false")
+_number = _checked(int, "is not a whole number")
 
 
 def _key(value: Any) -> bytes:
@@ -279,12 +279,6 @@ def _value(value: Any) -> int:
     if not isinstance(value, str) or not _VALUE.fullmatch(value):
         raise ValueError("is not 16 hexadecimal digits")
     return int(value, 16)
-
-
-def _number(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError("is not a whole number")
-    return value
 
 
 def _sketch(value: Any) -> bytes:

@@ -53,7 +53,10 @@ def run_profile(options: Namespace) -> int:
     if (is_change or options.export is not None) and host is None:
         raise Refused("--export, --import, --pin and --unpin need a HOST")
     if options.export is not None:
-        export_profile(place, host, options.export)
+        with place.reading() as store:
+            profile, scheme = load(keeper(store, place), host, place), store.header.scheme
+        with open_output(options.export) as file:
+            file.write(file_lines(host, profile, scheme))
         return 0
     if is_change:
         change_profile(place, host, options)
@@ -70,7 +73,10 @@ def run_profile(options: Namespace) -> int:
             facts: dict[str, Any] = {"hosts": hosts}
             lines = _table(hosts)
         else:
-            facts = _one_host(host, load(sites, host, place))
+            profile = load(sites, host, place)
+            known = sorted(profile.known(), key=lambda piece: (-piece[1], piece[0]))
+            pieces = [{"key": f"{key:016x}", "subjects": count} for key, count in known]
+            facts = {**_host(host, profile), "known_pieces": pieces}
             lines = _lines(facts)
     show(facts, lines, options.json)
     return 0
@@ -95,12 +101,6 @@ def _table(hosts: Sequence[dict[str, Any]]) -> Iterator[str]:
         known = "pinned" if host["is_pinned"] else "yes" if host["is_known"] else "no"
         name = f"{shown(host['host']):<{width}}"
         yield f"{name}  {host['pages']:>7,}  {host['subjects']:>8}  {host['pieces']:>6,}  {known}"
-
-
-def _one_host(host: str, profile: SiteProfile) -> dict[str, Any]:
-    known = sorted(profile.known(), key=lambda piece: (-piece[1], piece[0]))
-    pieces = [{"key": f"{key:016x}", "subjects": count} for key, count in known]
-    return {**_host(host, profile), "known_pieces": pieces}
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -138,14 +138,6 @@ def load(store: KeepsSites, host: str, place: Place) -> SiteProfile:
     if data is None:
         raise Failed(f"{place.shown} has no profile of {shown(host)}; without HOST, profile lists all hosts")
     return profile_of(host, data, place)
-
-
-def export_profile(place: Place, host: str, path: str) -> None:
-    """Write the profile of *host* to the file at *path*."""
-    with place.reading() as store:
-        profile, scheme = load(keeper(store, place), host, place), store.header.scheme
-    with open_output(path) as file:
-        file.write(file_lines(host, profile, scheme))
 
 
 def change_profile(place: Place, host: str, options: Namespace) -> None:

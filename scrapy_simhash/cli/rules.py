@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -79,7 +79,10 @@ def run_rules(options: Namespace) -> int:
     if options.json:
         text = json.dumps({"kind": KIND, "version": VERSION, "hosts": hosts}, indent=2)
     elif options.settings:
-        text = f"SIMHASH_URL_RULES_PIN = {json.dumps(_pins(hosts), indent=4)}"
+        pins = [
+            f"{host['host']}: {rule['rule']}" for host in hosts for rule in host["rules"] if rule["in_force"]
+        ]
+        text = f"SIMHASH_URL_RULES_PIN = {json.dumps(pins, indent=4)}"
     elif options.discarder:
         text = json.dumps(list(_discarded(hosts)), indent=2)
     else:
@@ -90,8 +93,14 @@ def run_rules(options: Namespace) -> int:
 
 def rules_in(store: KeepsSites, site: str | None, place: Place) -> Iterator[dict[str, Any]]:
     """Yield what is known of the rules of *site*, or of all sites, as JSON has it. Raises Failed if it is damaged."""
-    for name, data in _kept(store, site):
-        yield _facts(name, data, place)
+    kept: Iterable[tuple[str | None, bytes | None]]
+    if site is None:
+        kept = ((site_at(name), data) for name, data in store.sites())
+    else:
+        kept = [(site, store.load_site(place_of_site(site)))]
+    for name, found in kept:
+        if name is not None and found is not None:
+            yield _facts(name, found, place)
 
 
 def nearly_proven(hosts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -104,20 +113,16 @@ def nearly_proven(hosts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _kept(store: KeepsSites, site: str | None) -> Iterator[tuple[str, bytes]]:
-    if site is not None:
-        data = store.load_site(place_of_site(site))
-        if data is not None:
-            yield site, data
-        return
-    for name, data in store.sites():
-        if (found := site_at(name)) is not None:
-            yield found, data
-
-
 def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
-    """Return what is known of the rules of *site*; of rules without any equal pair nothing is told."""
-    kept = _joined(site, data, place)
+    """Return what is known of the rules of *site*; of rules without any equal pair nothing is told.
+
+    Raises Failed if they are damaged.
+    """
+    kept = KeptRules(HostRules())
+    try:
+        kept.join(data, 0)
+    except ValueError as error:
+        raise Failed(f"{place.shown}: the URL rules of {shown(site)} are damaged: {error}") from error
     host = kept.host
     evidence = sorted(host.evidence.items(), key=lambda item: (-item[1].stage, -item[1].same, item[0]))
     return {
@@ -159,16 +164,6 @@ def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
     }
 
 
-def _joined(site: str, data: bytes | None, place: Place) -> KeptRules:
-    """Return what the store has of *site*. Raises Failed if it is damaged."""
-    kept = KeptRules(HostRules())
-    try:
-        kept.join(data, 0)
-    except ValueError as error:
-        raise Failed(f"{place.shown}: the URL rules of {shown(site)} are damaged: {error}") from error
-    return kept
-
-
 def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
         (
@@ -192,10 +187,6 @@ def _table(hosts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for rule in host["rules"]:
             for first, second in rule["against"]:
                 yield f"differs, against {shown(rule['rule'])}: {shown(first)} {shown(second)}"
-
-
-def _pins(hosts: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [f"{host['host']}: {rule['rule']}" for host in hosts for rule in host["rules"] if rule["in_force"]]
 
 
 def _discarded(hosts: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -70,20 +70,6 @@ class Pairs(NamedTuple):
     """How many were taken, and of how many; None for all."""
 
 
-def add_source(parser: ArgumentParser) -> None:
-    """Add the source, and what is read of a feed."""
-    parser.add_argument(
-        "source",
-        metavar="SOURCE",
-        help="a report written with SIMHASH_REPORT (-: standard input); a store: an SQLite file, a URL like"
-        " redis://host:6379/0#prefix, or in a Scrapy project the name of a spider; or pages: a folder or a file of"
-        " HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not",
-    )
-    pages = parser.add_argument_group("reading pages")
-    add_fields(pages)
-    add_settings(pages, "the default settings; in a Scrapy project, its settings")
-
-
 def source_words(options: Namespace) -> list[str]:
     """Return the source as it was given on the command line, to be given again."""
     given = [(f"--{name.replace('_', '-')}", getattr(options, name)) for name in _FIELDS]
@@ -98,7 +84,9 @@ def pairs_from(options: Namespace, progress: Progress) -> Pairs:
     elif options.source != STDIN and is_store(options.source, options):
         found = _of_store(place_of(options.source, options), progress)
     else:
-        found = _of_report(options.source, progress)
+        with open_input(options.source) as given:
+            lines = Lines(given, progress.counting("reading", given.share))
+            found = _sampled(lines.name, pairs_of(lines), None)
     if not found.pairs:
         raise Failed(
             f"{found.name} has no pair with a threshold: no two pages were compared, or it was made with"
@@ -126,12 +114,6 @@ def _has_pages(options: Namespace) -> bool:
     except (ValueError, RecursionError):
         return bool(first.strip()) and path.suffix.lower() not in _LINES
     return isinstance(line, dict) and "status" not in line
-
-
-def _of_report(path: str, progress: Progress) -> Pairs:
-    with open_input(path) as given:
-        lines = Lines(given, progress.counting("reading", given.share))
-        return _sampled(lines.name, pairs_of(lines), None)
 
 
 def _sampled(name: str, pairs: Iterator[Pair], min_similarity: float | None) -> Pairs:
@@ -240,7 +222,16 @@ _KEYS = "s = same page, d = different pages, k = skip, o = open both in the brow
 
 def add_tune(parser: ArgumentParser) -> None:
     """Add which pages and which labels, and what is wanted."""
-    add_source(parser)
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="a report written with SIMHASH_REPORT (-: standard input); a store: an SQLite file, a URL like"
+        " redis://host:6379/0#prefix, or in a Scrapy project the name of a spider; or pages: a folder or a file of"
+        " HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not",
+    )
+    pages = parser.add_argument_group("reading pages")
+    add_fields(pages)
+    add_settings(pages, "the default settings; in a Scrapy project, its settings")
     parser.add_argument(
         "--labels",
         metavar="CSV",

@@ -1,7 +1,7 @@
 # cython: language_level=3
 """What the C files of the index offer to its door: see postings.h for what each of it means."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "postings.h" nogil:
     uint64_t FURTHER
@@ -39,10 +39,26 @@ cdef extern from "postings.h" nogil:
     const char *postings_check(const postings *self)
 
 cdef extern from "scan.h" nogil:
+    ctypedef struct scans:
+        size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits) noexcept nogil
+        size_t (*tags)(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest, unsigned k,
+                       uint32_t *hits) noexcept nogil
+    ctypedef struct pair_search:
+        pass
+    ctypedef struct value_pair:
+        uint64_t small, large
+
+    scans scan
+    unsigned ones(uint64_t x)
     int scan_use(int level)
     int scan_level()
     const char *scan_name()
     void scan_init()
+    pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k)
+    void pairs_free(pair_search *search)
+    uint64_t *pairs_values(pair_search *search)
+    size_t pairs_step(pair_search *search, value_pair *pairs, size_t room)
+    double pairs_done(const pair_search *search)
 
 cdef extern from "second_look.h" nogil:
     ctypedef struct measured:

@@ -2,8 +2,10 @@
 """The door to the index in C: Python's values in, Python's values out, and nothing decided here."""
 
 from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
 
 cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLong(object number) except? 0xffffffffffffffff
@@ -11,23 +13,6 @@ cdef extern from "Python.h":
 
 
 # All pairs within a distance; pairs.c says how they are found.
-
-from libc.string cimport memcpy
-
-cdef extern from "scan.h" nogil:
-    ctypedef struct pair_search:
-        pass
-    ctypedef struct value_pair:
-        uint64_t small, large
-
-    pair_search *pairs_new(size_t n, const uint64_t *masks, size_t tables, unsigned k)
-    void pairs_free(pair_search *search)
-    uint64_t *pairs_values(pair_search *search)
-    size_t pairs_step(pair_search *search, value_pair *pairs, size_t room)
-    double pairs_done(const pair_search *search)
-
-cdef extern from "scan.h" nogil:
-    unsigned ones(uint64_t x)
 
 # The pairs of a step: some 100 microseconds to make them Python's.
 cdef enum:
@@ -94,17 +79,19 @@ cdef class PairSearch:
     def done(self):
         """The share of the work that is done, 0.0 to 1.0."""
         return pairs_done(self.c)
+
+
 # The scans of candidates as they are, for their tests.
 
-from libc.stdint cimport uint16_t
+def use_scan(int level):
+    """Take the scan of a *level*, 0 to 3, or the best below it that this processor has; return its level."""
+    return scan_use(level)
 
-cdef extern from "scan.h" nogil:
-    ctypedef struct scans:
-        size_t (*values)(const uint64_t *at, size_t n, uint64_t query, unsigned k, uint32_t *hits) noexcept nogil
-        size_t (*tags)(const uint32_t *tags, const uint16_t *rests, size_t n, uint32_t tag, uint16_t rest, unsigned k,
-                       uint32_t *hits) noexcept nogil
 
-    scans scan
+def scan_in_use():
+    """Return the level and the name of the scan in use."""
+    scan_init()
+    return scan_level(), (<bytes>scan_name()).decode()
 
 
 def scan_values(bytes values not None, uint64_t query, unsigned max_distance):
@@ -121,9 +108,9 @@ def scan_tags(bytes tags not None, bytes rests not None, uint32_t tag, uint16_t 
     hits = PyBytes_FromStringAndSize(NULL, n * 4)
     return hits[: 4 * scan.tags(<const uint32_t *><const char *>tags, <const uint16_t *><const char *>rests, n, tag,
                                 rest, max_distance, <uint32_t *>PyBytes_AsString(hits))]
-# The second look at all candidates of a page in one call.
 
-from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+
+# The second look at all candidates of a page in one call.
 
 ctypedef void (*decision)(measured *pair) noexcept nogil
 ctypedef double (*measure)(measured *pair) noexcept nogil
@@ -534,14 +521,3 @@ cdef class Postings:
         held = self.c.n + sum(map(len, self.further.values()))
         if held != self.length or not all(self.further.values()):
             raise AssertionError("the number of postings is wrong")
-
-
-def use_scan(int level):
-    """Take the scan of a *level*, 0 to 3, or the best below it that this processor has; return its level."""
-    return scan_use(level)
-
-
-def scan_in_use():
-    """Return the level and the name of the scan in use."""
-    scan_init()
-    return scan_level(), (<bytes>scan_name()).decode()

@@ -101,10 +101,7 @@ class Overview:
         """Take *line*, with the keys of a report, of which only ``url`` and ``status`` must be there. Some 20 us."""
         self.pages += 1
         url, status = kept_url(line["url"]), line["status"]
-        first, preferred = (
-            None if named is None else kept_url(named)
-            for named in (line.get("duplicate_of"), line.get("preferred"))
-        )
+        first, preferred = _kept(line.get("duplicate_of")), _kept(line.get("preferred"))
         for key, counter in self._counts.items():
             value = line.get(key)
             if value is not None:
@@ -172,6 +169,10 @@ class Overview:
                 "pages": self._clusters.is_full or self._savings.is_full,
             },
         }
+
+
+def _kept(url: str | None) -> str | None:
+    return None if url is None else kept_url(url)
 
 
 def _as_dicts(examples: list[Example]) -> list[dict[str, str | None]]:

@@ -378,7 +378,9 @@ class Parameters:
         pairs = sorted({parameter for parameter in query.split("&") if parameter})
         if len(pairs) > MOST_IN_URL:
             return
-        self._met.setdefault(hash((path, tuple(pairs))), ("", cluster, url))
+        whole = hash((path, tuple(pairs)))
+        if whole not in self._met:
+            self._met[whole] = ("", cluster, url)
         names = [parameter.partition("=")[0] for parameter in pairs]
         for place, name in enumerate(names):
             # Of a parameter with several values it is not clear which would be the other one.
@@ -387,7 +389,8 @@ class Parameters:
             others = tuple(pairs[:place] + pairs[place + 1 :])
             key = hash((path, others, name))
             met = self._met.get(key) or self._met.get(hash((path, others)))
-            self._met.setdefault(key, (pairs[place], cluster, url))
+            if key not in self._met:
+                self._met[key] = (pairs[place], cluster, url)
             if met is not None and met[0] != pairs[place]:
                 self._count(host, name, met[1] == cluster, Example(url, met[2]))
 

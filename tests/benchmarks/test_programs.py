@@ -15,11 +15,11 @@ import pytest
 from scrapy import version_info
 
 from benchmarks import ROOT, index
-from benchmarks.index import FourDicts
 from benchmarks.lib import kernel_peers
 from benchmarks.lib.sample import Page
 from benchmarks.lib.texts import CHARACTERS, WORDS, cut
 from benchmarks.plugin import addressed
+from scrapy_simhash.index import SimhashIndex
 
 Run = Callable[..., dict[str, Any]]
 PROGRAMS = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))
@@ -44,7 +44,7 @@ SLOW: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "engines": ("--only duckdb --pages 1000", lambda found: found["duckdb"]["recall"] > 0.9),
     "stores_redis": ("--sizes 60 --claims 40 --concurrency 4 --scopes 8 --active 4 --pages 2 --shards 4 --rounds 1"
                      " --runs 2", lambda found: found["claims in races"] == 2 * 4 * 200),
-    "plugin": ("--only time bytes --pages 20 --generated --rounds 1 --store-pages 60",
+    "plugin": ("--only time --pages 20 --generated --rounds 1",
                lambda found: found["shares"]["off / on"]["median"]),
 }  # fmt: skip
 #: Those that have tests of their own.
@@ -111,14 +111,10 @@ def test_pages_without_a_web_address_or_with_one_that_is_taken_get_one() -> None
     assert pages[1].url == "https://example.com/a"
 
 
-class Forgetful(FourDicts):
+class Forgetful(SimhashIndex):
     """An index that does not find what it was not asked for exactly."""
 
-    def add_many(self, values: Sequence[int]) -> None:
-        for key, value in enumerate(values):
-            self.add(value, key)
-
-    def find(self, value: int) -> list[Any]:
+    def find(self, value: Any) -> Any:
         return [match for match in super().find(value) if match.distance == 0]
 
 

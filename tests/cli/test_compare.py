@@ -9,7 +9,6 @@ from itertools import combinations
 from pathlib import Path
 from random import Random
 from threading import Thread
-from typing import Any
 
 import pytest
 from lxml.html import document_fromstring
@@ -18,15 +17,13 @@ from scrapy.utils.request import fingerprint
 
 from benchmarks.lib.shared_text.titles import TitlePlan, make_title_site
 from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter, Status
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.store.sqlite import SqliteStore
 from scrapy_simhash.view.comparison import aligned
 from scrapy_simhash.view.side_by_side import LEFT_OUT, PLAIN, RED
+from tests.cli.conftest import Cli
 from tests.cli.example_files import FERRY, PILOT, html
-
-Capture = pytest.CaptureFixture[str]
 
 FIRST = f"{FERRY} it go."
 #: Three of its words are others.
@@ -46,30 +43,18 @@ def pair(tmp_path: Path) -> tuple[str, str]:
     return page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
 
 
-def run(capsys: Capture, *arguments: str) -> str:
-    assert main(["compare", *arguments]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    return said.out
-
-
-def facts(capsys: Capture, *arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(capsys, *arguments, "--json"))
-    return found
-
-
 # --- The verdict.
 
 
 @pytest.mark.parametrize("text", [FIRST, EDITED, f"{FIRST} Fog.", f"{PILOT} lost one of them.", "Too short."])
 @pytest.mark.parametrize("rule", ["similarity", "classic"])
 def test_the_verdict_and_its_figures_are_those_of_the_library(
-    text: str, rule: str, tmp_path: Path, capsys: Capture
+    text: str, rule: str, tmp_path: Path, cli: Cli
 ) -> None:
     a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
     fingerprinter = PageFingerprinter(Config(rule=rule))
     one, other = (fingerprinter.from_html(Path(path).read_text("utf-8")) for path in (a, b))
-    found = facts(capsys, a, b, "-s", f"SIMHASH_RULE={rule}")
+    found = cli.json("compare", a, b, "-s", f"SIMHASH_RULE={rule}")
     assert found["is_near_duplicate"] is fingerprinter.is_near_duplicate(one, other)
     assert [page["fingerprint"] for page in found["pages"]] == [one and one.hex, other and other.hex]
     assert found["distance"] == (
@@ -77,16 +62,16 @@ def test_the_verdict_and_its_figures_are_those_of_the_library(
     )
     assert len(found["differing_bits"]) == (found["distance"] or 0)
     assert (found["similarity"] is None) == (rule == "classic" or other is None)
-    said = run(capsys, a, b, "-s", f"SIMHASH_RULE={rule}")
+    said = cli("compare", a, b, "-s", f"SIMHASH_RULE={rule}")
     assert said.startswith("near-duplicates: " if found["is_near_duplicate"] else "not near-duplicates: ")
 
 
 @pytest.mark.parametrize(("scheme", "digits"), [("moz", 16), ("tests.page.schemes.own.LONG", 32)])
 def test_a_differing_bit_is_told_by_the_votes_of_the_scheme(
-    scheme: str, digits: int, tmp_path: Path, capsys: Capture
+    scheme: str, digits: int, tmp_path: Path, cli: Cli
 ) -> None:
     a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", f"{FIRST} Fog came in.")
-    found = facts(capsys, a, b, "-s", f"SIMHASH_SCHEME={scheme}")
+    found = cli.json("compare", a, b, "-s", f"SIMHASH_SCHEME={scheme}")
     assert [len(page["fingerprint"]) for page in found["pages"]] == [digits, digits]
     values = [int(page["fingerprint"], 16) for page in found["pages"]]
     assert found["distance"] == len(found["differing_bits"]) == (values[0] ^ values[1]).bit_count()
@@ -104,42 +89,40 @@ def test_a_differing_bit_is_told_by_the_votes_of_the_scheme(
 @pytest.mark.parametrize("rule", ["similarity", "classic"])
 @pytest.mark.parametrize("text", [f"{FIRST} Fog came in.", EDITED])
 def test_the_setting_that_would_change_the_verdict_does_and_none_nearer_does(
-    rule: str, text: str, tmp_path: Path, capsys: Capture
+    rule: str, text: str, tmp_path: Path, cli: Cli
 ) -> None:
     pages = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", text)
     options = [*pages, "-s", f"SIMHASH_RULE={rule}"]
-    found = facts(capsys, *options)
+    found = cli.json("compare", *options)
     assert found["changed_by"]
     for change in found["changed_by"]:
         name, value, present = change["setting"], change["value"], change["present"]
         assert (
-            facts(capsys, *options, "-s", f"{name}={value}")["is_near_duplicate"]
+            cli.json("compare", *options, "-s", f"{name}={value}")["is_near_duplicate"]
             is not found["is_near_duplicate"]
         )
         step = 0.001 if name == "SIMHASH_MIN_SIMILARITY" else 1
         nearer = round(value + (step if value < present else -step), 3)
-        same = facts(capsys, *options, "-s", f"{name}={nearer}")
+        same = cli.json("compare", *options, "-s", f"{name}={nearer}")
         assert same["is_near_duplicate"] is found["is_near_duplicate"]
-        assert f"{name} = {value}" in run(capsys, *options)
+        assert f"{name} = {value}" in cli("compare", *options)
 
 
-def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_two_short_pages_with_one_text_are_near_duplicates_as_in_a_crawl(tmp_path: Path, cli: Cli) -> None:
     a, b = page(tmp_path, "a.html", "Please log in."), page(tmp_path, "b.html", "Please  log<br>in.")
-    assert run(capsys, a, b).startswith("near-duplicates: title and main text are identical\n")
+    assert cli("compare", a, b).startswith("near-duplicates: title and main text are identical\n")
     c = page(tmp_path, "c.html", "Please log out.")
-    assert run(capsys, a, c).startswith("not near-duplicates: too little text for a fingerprint (")
+    assert cli("compare", a, c).startswith("not near-duplicates: too little text for a fingerprint (")
 
 
-def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, capsys: Capture) -> None:
+def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, cli: Cli) -> None:
     a, b = page(tmp_path, "a.html", "one two three four"), page(tmp_path, "b.html", "one two three five")
     # one two, two three; three four, three five.
-    assert facts(capsys, a, b, "-s", "SIMHASH_MIN_SHINGLES=1")["common_share"] == 0.5
+    assert cli.json("compare", a, b, "-s", "SIMHASH_MIN_SHINGLES=1")["common_share"] == 0.5
 
 
-def test_shingles_are_told_heaviest_first_on_their_side(pair: tuple[str, str], capsys: Capture) -> None:
-    found = facts(capsys, *pair)["shingles"]
+def test_shingles_are_told_heaviest_first_on_their_side(pair: tuple[str, str], cli: Cli) -> None:
+    found = cli.json("compare", *pair)["shingles"]
     assert "ten" in dict(found["only_in_b"]["heaviest"])
     assert "noon" in dict(found["only_in_a"]["heaviest"])
     assert found["common"]["heaviest"][0][0] == "the"
@@ -151,10 +134,8 @@ def test_shingles_are_told_heaviest_first_on_their_side(pair: tuple[str, str], c
 # --- The texts.
 
 
-def test_words_that_differ_are_marked_side_by_side_within_80_columns(
-    pair: tuple[str, str], capsys: Capture
-) -> None:
-    lines = run(capsys, *pair).splitlines()
+def test_words_that_differ_are_marked_side_by_side_within_80_columns(pair: tuple[str, str], cli: Cli) -> None:
+    lines = cli("compare", *pair).splitlines()
     assert max(map(len, lines)) <= 80
     columns = [line.split(" | ") for line in lines if " | " in line]
     left, right = (" ".join(column[side].strip() for column in columns) for side in (0, 1))
@@ -163,15 +144,15 @@ def test_words_that_differ_are_marked_side_by_side_within_80_columns(
 
 
 def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
-    pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
-    plain = run(capsys, *pair)
+    plain = cli("compare", *pair)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert run(capsys, *pair) == plain
+    assert cli("compare", *pair) == plain
     monkeypatch.delenv("NO_COLOR")
-    coloured = run(capsys, *pair)
+    coloured = cli("compare", *pair)
     assert f"{RED}noon,{PLAIN}" in coloured
     # The columns stay where they are.
     without = coloured.replace(RED, "").replace(PLAIN, "")
@@ -193,9 +174,9 @@ def test_every_reason_for_which_a_block_is_left_out_is_explained() -> None:
     assert set(LEFT_OUT) == set(REASONS) - {None}
 
 
-def test_wide_signs_take_two_columns(tmp_path: Path, capsys: Capture) -> None:
+def test_wide_signs_take_two_columns(tmp_path: Path, cli: Cli) -> None:
     a, b = page(tmp_path, "a.html", "船が港に帰った。" * 20), page(tmp_path, "b.html", "船は海に出た。" * 20)
-    rows = [line for line in run(capsys, a, b).splitlines() if " | " in line]
+    rows = [line for line in cli("compare", a, b).splitlines() if " | " in line]
     assert len(rows) > 6
     for line in rows:
         left = line.split(" | ")[0]
@@ -205,19 +186,17 @@ def test_wide_signs_take_two_columns(tmp_path: Path, capsys: Capture) -> None:
 # --- Hostile pages, and browsers.
 
 
-def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, capsys: Capture) -> None:
+def test_nothing_of_a_page_moves_the_cursor(tmp_path: Path, cli: Cli) -> None:
     a = page(tmp_path, "a.html", FIRST)
     b = page(tmp_path, "b.html", HOSTILE.replace("<", "&lt;").replace("\x9b", "&#155;") + EDITED)
-    assert all(sign.isprintable() or sign == "\n" for sign in run(capsys, a, b))
+    assert all(sign.isprintable() or sign == "\n" for sign in cli("compare", a, b))
 
 
-def test_the_page_of_html_runs_and_loads_nothing_and_shows_what_stood_there(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_the_page_of_html_runs_and_loads_nothing_and_shows_what_stood_there(tmp_path: Path, cli: Cli) -> None:
     hostile = HOSTILE.replace("<", "&lt;")
     a = page(tmp_path, "a.html", f"{hostile} {FIRST}</p></main><title>\x1b]0;x\x07 {hostile}</title><p>")
     b, out = page(tmp_path, "b.html", EDITED), tmp_path / "out.html"
-    assert run(capsys, a, b, "--html", str(out)) == ""
+    assert cli("compare", a, b, "--html", str(out)) == ""
     text = out.read_text("ascii")
     assert all(sign.isprintable() or sign == "\n" for sign in text)
     root = document_fromstring(text)
@@ -257,57 +236,44 @@ def site() -> Iterator[str]:
         thread.join()
 
 
-def test_a_url_is_fetched_and_decoded_by_its_header(site: str, tmp_path: Path, capsys: Capture) -> None:
-    found = facts(capsys, f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
+def test_a_url_is_fetched_and_decoded_by_its_header(site: str, tmp_path: Path, cli: Cli) -> None:
+    found = cli.json("compare", f"{site}/ferry", page(tmp_path, "a.html", f"{FIRST} Fähre."))
     assert (found["is_same_text"], found["pages"][0]["page"]) == (True, f"{site}/ferry")
 
 
-def test_a_url_that_answers_with_an_error_is_a_failure(site: str, capsys: Capture) -> None:
-    assert main(["compare", f"{site}/none", f"{site}/none"]) == 1
-    assert capsys.readouterr().err == f"scrapy-simhash: cannot fetch {site}/none: HTTP Error 404: Not Found\n"
+def test_a_url_that_answers_with_an_error_is_a_failure(site: str, cli: Cli) -> None:
+    assert cli.fails("compare", f"{site}/none", f"{site}/none") == (
+        1,
+        f"cannot fetch {site}/none: HTTP Error 404: Not Found",
+    )
 
 
-def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, capsys: Capture) -> None:
+def test_a_page_of_a_store_is_compared_by_its_fingerprint(tmp_path: Path, cli: Cli) -> None:
     pages = {"https://a.example/1": FIRST, "https://a.example/2": EDITED}
     records = [{"url": url, "html": html(text)} for url, text in pages.items()]
     (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
     store, feed = str(tmp_path / "a.sqlite"), str(tmp_path / "pages.jsonl")
     options = ["-s", "SIMHASH_MIN_SIMILARITY=0.7"]
-    assert main(["import", store, "--input", feed, "--html-field", "html", *options]) == 0
-    capsys.readouterr()
+    cli("import", store, "--input", feed, "--html-field", "html", *options)
     a, b = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
-    expected = facts(capsys, a, b, *options)
+    expected = cli.json("compare", a, b, *options)
     for pair in (list(pages), [a, "https://a.example/2"]):
-        found = facts(capsys, *pair, "--store", store)
-        for figure in (
-            "rule",
-            "is_near_duplicate",
-            "distance",
-            "similarity",
-            "titles",
-            "changed_by",
-        ):
+        found = cli.json("compare", *pair, "--store", store)
+        for figure in ("rule", "is_near_duplicate", "distance", "similarity", "titles", "changed_by"):
             assert found[figure] == expected[figure], figure
         assert found["pages"][1]["is_stored"]
         assert found["common_share"] is None
-        assert "stored, without its text" in run(capsys, *pair, "--store", store)
-        run(capsys, *pair, "--store", store, "--html", str(tmp_path / "out.html"))
+        assert "stored, without its text" in cli("compare", *pair, "--store", store)
+        cli("compare", *pair, "--store", store, "--html", str(tmp_path / "out.html"))
         assert "stored, without its text" in (tmp_path / "out.html").read_text("ascii")
-    assert main(["compare", a, "https://a.example/3", "--store", store]) == 1
-    assert capsys.readouterr().err == f"scrapy-simhash: {store} has no page 'https://a.example/3'\n"
-
-
-def test_only_one_page_can_be_standard_input(capsys: Capture) -> None:
-    assert main(["compare", "-", "-"]) == 2
-    assert capsys.readouterr().err == "scrapy-simhash: only one of the pages can be standard input\n"
+    complaint = cli.fails("compare", a, "https://a.example/3", "--store", store)
+    assert complaint == (1, f"{store} has no page 'https://a.example/3'")
 
 
 # --- One account of a decision: what a crawl has said of two pages, the command says too.
 
 
-def test_of_all_pairs_of_a_crawl_the_command_says_what_the_crawl_has_said(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_of_all_pairs_of_a_crawl_the_command_says_what_the_crawl_has_said(tmp_path: Path, cli: Cli) -> None:
     site = make_title_site(TitlePlan("jobs", 120, 20, tag="(m/f/d)"))
     pages = Random(0).sample(site.pages, 70)
     file = tmp_path / "pages.sqlite"
@@ -326,7 +292,7 @@ def test_of_all_pairs_of_a_crawl_the_command_says_what_the_crawl_has_said(
     pairs = [(url, str(verdict.duplicate_of)) for url, verdict in copies.items()]
     pairs += Random(1).sample(list(combinations(new, 2)), 60)
     for a, b in pairs:
-        found = facts(capsys, a, b, "--store", str(file))
+        found = cli.json("compare", a, b, "--store", str(file))
         assert found["is_near_duplicate"] is (a in copies), (a, b)
         if a in copies:
             assert (found["decided_by"], found["required"]) == (

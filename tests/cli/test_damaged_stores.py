@@ -9,23 +9,15 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Places
+from tests.cli.conftest import Cli, Places
 from tests.cli.test_main import posix_only
 from tests.cli.test_moving import POSTINGS, RULE, exported
 from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import connected
 
-Capture = pytest.CaptureFixture[str]
 #: What is damaged is page 0, which another one repeats.
 LOST = {"sqlite": "page 0 (https://example.com/ferry)", "redis": "page with key 6665727279"}
-
-
-def run(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    said = capfd.readouterr()
-    return status, said.out, said.err
 
 
 def damage(place: str) -> None:
@@ -39,65 +31,65 @@ def damage(place: str) -> None:
 
 
 @pytest.fixture
-def place(places: Places, tmp_path: Path, capfd: Capture) -> str:
+def place(places: Places, tmp_path: Path, cli: Cli) -> str:
     name = places.new()
-    assert run(capfd, "import", name, "--input", exported(tmp_path / "in.jsonl"))[0] == 0
+    assert cli.ended("import", name, "--input", exported(tmp_path / "in.jsonl"))[0] == 0
     return name
 
 
-def test_a_sound_store_has_no_damaged_records(place: str, capfd: Capture) -> None:
-    status, said, warned = run(capfd, "info", place, "--check")
+def test_a_sound_store_has_no_damaged_records(place: str, cli: Cli) -> None:
+    status, said, warned = cli.ended("info", place, "--check")
     assert (status, said.splitlines()[1:], warned) == (0, ["pages             6", "damaged records   0"], "")
 
 
-def test_a_check_names_what_is_damaged(place: str, places: Places, capfd: Capture) -> None:
+def test_a_check_names_what_is_damaged(place: str, places: Places, cli: Cli) -> None:
     damage(place)
-    status, said, _ = run(capfd, "info", place, "--check")
+    status, said, _ = cli.ended("info", place, "--check")
     assert status == 1
     assert said.splitlines()[1:] == ["pages             6", "damaged records   1", f"  {LOST[places.kind]}"]
-    status, said, _ = run(capfd, "info", place, "--check", "--json")
+    status, said, _ = cli.ended("info", place, "--check", "--json")
     facts: dict[str, Any] = json.loads(said)
     assert (status, facts["pages"], facts["damaged"]) == (1, 6, [LOST[places.kind]])
 
 
 def test_an_export_saves_the_rest_and_says_what_it_left_out(
-    place: str, places: Places, tmp_path: Path, capfd: Capture
+    place: str, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     damage(place)
     rest, new = str(tmp_path / "rest.jsonl"), places.new()
-    status, _, warned = run(capfd, "export", place, "--output", rest)
+    status, _, warned = cli.ended("export", place, "--output", rest)
     assert status == 1
     assert f"damaged records were left out: 1 ({LOST[places.kind]}); scrapy-simhash info --check" in warned
-    status, said, _ = run(capfd, "import", new, "--input", rest, "--json")
+    status, said, _ = cli.ended("import", new, "--input", rest, "--json")
     assert (status, json.loads(said)["postings"]) == (0, 6)
-    status, said, _ = run(capfd, "info", new, "--check")
+    status, said, _ = cli.ended("info", new, "--check")
     assert (status, said.splitlines()[1:]) == (0, ["pages             5", "damaged records   0"])
 
 
 def test_an_import_into_a_damaged_store_passes_over_its_damaged_page(
-    place: str, tmp_path: Path, capfd: Capture
+    place: str, tmp_path: Path, cli: Cli
 ) -> None:
     damage(place)
-    status, said, warned = run(capfd, "import", place, "--input", str(tmp_path / "in.jsonl"), "--json")
+    status, said, warned = cli.ended("import", place, "--input", str(tmp_path / "in.jsonl"), "--json")
     assert (status, json.loads(said)["postings"]) == (1, len(POSTINGS) - 1)
     assert "warning: https://example.com/ferry was not stored: " in warned
 
 
-def test_a_merge_takes_the_rest_of_a_damaged_store(place: str, places: Places, capfd: Capture) -> None:
+def test_a_merge_takes_the_rest_of_a_damaged_store(place: str, places: Places, cli: Cli) -> None:
     damage(place)
-    status, said, warned = run(capfd, "merge", places.new(), place, "--json")
+    status, said, warned = cli.ended("merge", places.new(), place, "--json")
     assert (status, json.loads(said)["postings"]) == (1, 6)
     assert "damaged records were left out: 1" in warned
 
 
 @posix_only
 def test_a_report_shows_the_rest_of_a_damaged_store(
-    place: str, places: Places, tmp_path: Path, capfd: Capture
+    place: str, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     damage(place)
     out = tmp_path / "out.html"
     for arguments in (["--json"], ["--html", str(out)]):
-        status, said, warned = run(capfd, "report", place, *arguments)
+        status, said, warned = cli.ended("report", place, *arguments)
         assert status == 1
         assert (
             f"damaged records were left out: 1 ({LOST[places.kind]}); scrapy-simhash info --check" in warned
@@ -107,19 +99,19 @@ def test_a_report_shows_the_rest_of_a_damaged_store(
     assert "<h1>What the store knows</h1>" in out.read_text("ascii")
 
 
-def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, capfd: Capture) -> None:
+def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, cli: Cli) -> None:
     link = tmp_path / "link.sqlite"
     link.symlink_to(link)
     feed = tmp_path / "pages.jsonl"
     feed.write_text('{"url": "https://example.com/", "text": "The ferry left its berth at noon."}\n', "utf-8")
     for command in (["info", str(link)], ["import", str(link), "--input", str(feed)]):
-        status, said, warned = run(capfd, *command)
+        status, said, warned = cli.ended(*command)
         assert (status, said) in ((1, ""), (2, ""))
         assert warned.startswith("scrapy-simhash: ")
         assert "Traceback" not in warned
 
 
-def test_each_kind_of_damage_in_a_file_is_named(tmp_path: Path, capfd: Capture) -> None:
+def test_each_kind_of_damage_in_a_file_is_named(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "shop.sqlite"
     with closing(SqliteStore(path, RULE)) as store:
         for posting in POSTINGS:
@@ -134,7 +126,7 @@ def test_each_kind_of_damage_in_a_file_is_named(tmp_path: Path, capfd: Capture) 
     ):
         with connected(path) as connection:
             connection.execute(change)
-    status, said, _ = run(capfd, "info", str(path), "--check", "--json")
+    status, said, _ = cli.ended("info", str(path), "--check", "--json")
     named = json.loads(said)["damaged"]
     assert status == 1
     for what in (

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES, GROUPS
+from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES
 from scrapy_simhash.cli.main import main
 from tests.cli.example_files import write_example_files
-from tests.docs.reader import DOCS, ROOT, sections
+from tests.docs.reader import ROOT
 
 #: A page shows it in full, where a terminal has 80 columns.
 WIDEST = 100
@@ -69,27 +69,3 @@ def test_the_example_at_the_end_of_a_help_gives_what_it_shows(
     assert done.stderr == ""
     shape = re.escape("\n".join(expected)).replace(r"\.\.\.", ".*" if expected else "")
     assert re.fullmatch(shape, done.stdout.rstrip("\n"), re.DOTALL), done.stdout
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_reference_takes_each_example_from_its_command(name: str) -> None:
-    assert (
-        ".. literalinclude:: ../../scrapy_simhash/cli/commands.py\n"
-        "    :language: console\n"
-        f'    :start-after: "{name}": """\n'
-        '    :end-before: """\n'
-    ) in sections(DOCS / "reference" / "command-line.rst")[name]
-
-
-def test_the_help_groups_all_commands_by_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = shown_by(capsys, "--help").splitlines()
-    assert max(map(len, lines)) <= 80
-    shown: dict[str, list[str]] = {}
-    for line in lines:
-        if heading := re.fullmatch(r"([a-z ]+):", line):
-            commands = shown.setdefault(heading[1], [])
-        elif entry := re.match(r"  ([a-z-]+)  ", line):
-            commands.append(entry[1])
-    assert {name: commands for name, commands in shown.items() if name in GROUPS} == {
-        name: list(commands) for name, commands in GROUPS.items()
-    }

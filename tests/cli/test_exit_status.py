@@ -7,42 +7,23 @@ import subprocess
 import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from scrapy_simhash.cli.commands import COMMANDS, GROUPS
 from scrapy_simhash.cli.main import main
-from tests.cli.example_files import READING, write_example_files
+from tests.cli.conftest import Cli
+from tests.cli.example_files import READING
 from tests.cli.test_main import started
 from tests.docs.reader import ROOT
 from tests.store.sqlite.stores import connected
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a thing of POSIX")
-Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    write_example_files(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def names(folder: Path) -> list[str]:
     """Return the files of *folder*, without those that SQLite has beside a store that is open, or was."""
     return sorted(path.name for path in folder.iterdir() if not path.name.endswith(("-shm", "-wal")))
-
-
-def ended(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
-    """Return the exit status of a command and what it writes, to standard output and error."""
-    try:
-        status = main(arguments)
-    except SystemExit as end:
-        # argparse ends so.
-        status = cast("int", end.code)
-    said = capfd.readouterr()
-    return status, said.out, said.err
 
 
 # --- 0: nothing was found, and that is no error.
@@ -62,7 +43,7 @@ NOTHING = {
 
 
 @pytest.mark.parametrize("name", NOTHING)
-def test_it_is_0_if_there_is_nothing_to_find(name: str, folder: Path, capfd: Capture) -> None:
+def test_it_is_0_if_there_is_nothing_to_find(name: str, folder: Path, cli: Cli) -> None:
     (folder / "empty.jsonl").touch()
     assert main(["export", "news.sqlite", "--output", "all.jsonl"]) == 0
     # A store is made by its first page.
@@ -70,8 +51,7 @@ def test_it_is_0_if_there_is_nothing_to_find(name: str, folder: Path, capfd: Cap
     with connected(folder / "empty.sqlite") as connection:
         for table in ("pages", "contents", "sketches", "sites"):
             connection.execute(f"DELETE FROM {table}")
-    capfd.readouterr()
-    status, _, complaint = ended(capfd, name, *NOTHING[name])
+    status, _, complaint = cli.ended(name, *NOTHING[name])
     assert (status, complaint) == (0, "")
 
 
@@ -87,10 +67,10 @@ MISSING = [
 
 
 @pytest.mark.parametrize(("name", "file"), MISSING)
-def test_it_is_1_if_a_file_is_missing(name: str, file: str, folder: Path, capfd: Capture) -> None:
+def test_it_is_1_if_a_file_is_missing(name: str, file: str, folder: Path, cli: Cli) -> None:
     words = ["missing" if word == file else word for word in READING[name]]
     before = names(folder)
-    status, said, complaint = ended(capfd, *words)
+    status, said, complaint = cli.ended(*words)
     assert (status, said) == (1, "")
     assert complaint in (
         "scrapy-simhash: cannot read missing: No such file or directory\n",
@@ -99,75 +79,39 @@ def test_it_is_1_if_a_file_is_missing(name: str, file: str, folder: Path, capfd:
     assert names(folder) == before
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["report", "report.jsonl", "--url", "http://b.example/"], ["profile", "news.sqlite", "b.example"]],
-)
-def test_it_is_1_for_a_page_or_a_host_that_is_not_there(
-    arguments: list[str], folder: Path, capfd: Capture
-) -> None:
-    status, said, complaint = ended(capfd, *arguments)
-    assert (status, said) == (1, "")
-    assert "b.example" in complaint
-
-
 @pytest.mark.parametrize("name", GROUPS["stores"])
-def test_it_is_1_for_a_store_that_is_none(name: str, folder: Path, capfd: Capture) -> None:
+def test_it_is_1_for_a_store_that_is_none(name: str, folder: Path, cli: Cli) -> None:
     words = list(READING[name])
     words[-1 if name == "merge" else 1] = "hashes.txt"
-    status, said, complaint = ended(capfd, *words)
+    status, said, complaint = cli.ended(*words)
     assert (status, said) == (1, "")
     assert complaint == "scrapy-simhash: hashes.txt is not a store: it is not an SQLite file\n"
-
-
-DAMAGED = {
-    "info": ["news.sqlite"],
-    "info --check": ["news.sqlite", "--check"],
-    "export": ["news.sqlite"],
-    "import": ["news.sqlite", "--input", "all.jsonl"],
-    "merge": ["both.sqlite", "news.sqlite", "monday.sqlite"],
-}
-
-
-@pytest.mark.parametrize("name", DAMAGED)
-def test_it_is_1_if_a_record_was_left_out(name: str, folder: Path, capfd: Capture) -> None:
-    assert main(["export", "news.sqlite", "--output", "all.jsonl"]) == 0
-    with connected(folder / "news.sqlite") as connection:
-        connection.execute("UPDATE pages SET value = 'many' WHERE number = 0")
-    status, said, complaint = ended(capfd, name.split()[0], *DAMAGED[name])
-    # All others are not.
-    assert (status, said.strip() != "") == (1, True)
-    (told,) = (said if name == "info --check" else complaint).splitlines()[-1:]
-    assert "page 0" in told
-    assert all(line.startswith("warning: ") for line in complaint.splitlines())
 
 
 # --- 2: wrong usage, wrong input.
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_is_2_for_an_unknown_option(name: str, capfd: Capture) -> None:
+def test_it_is_2_for_an_unknown_option(name: str, cli: Cli) -> None:
     words = READING.get(name, [name, "bash"])
-    status, said, complaint = ended(capfd, *words, "--fast")
+    status, said, complaint = cli.ended(*words, "--fast")
     assert (status, said) == (2, "")
     assert complaint.startswith(f"usage: scrapy-simhash {name} ")
     assert complaint.endswith("unrecognized arguments: --fast\n")
 
 
-def test_it_is_2_without_a_command_and_the_help_is_shown(capfd: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    shown = capfd.readouterr().out
-    assert ended(capfd) == (2, "", shown)
+def test_it_is_2_without_a_command_and_the_help_is_shown(cli: Cli) -> None:
+    _, shown, _ = cli.ended("--help")
+    assert cli.ended() == (2, "", shown)
 
 
 WRONG = [(name, file) for name, file in MISSING if file.endswith((".txt", ".jsonl"))]
 
 
 @pytest.mark.parametrize(("name", "file"), WRONG)
-def test_it_is_2_for_a_wrong_line(name: str, file: str, folder: Path, capfd: Capture) -> None:
+def test_it_is_2_for_a_wrong_line(name: str, file: str, folder: Path, cli: Cli) -> None:
     (folder / file).write_text("no such thing\n", "utf-8")
-    status, said, complaint = ended(capfd, *READING[name])
+    status, said, complaint = cli.ended(*READING[name])
     assert (status, said) == (2, "")
     # What reads pages takes any kind of file, and has no lines before it knows the kind.
     takes_any = name in ("import", "dedup", "cluster", "against", "fingerprint")
@@ -185,13 +129,13 @@ CONTROLS = "\x1b]0;x\x07\x9b2J"
 @pytest.mark.parametrize(("name", "file"), MISSING)
 @pytest.mark.parametrize("is_there", [False, True])
 def test_the_name_of_a_file_moves_no_cursor(
-    name: str, file: str, is_there: bool, folder: Path, capfd: Capture
+    name: str, file: str, is_there: bool, folder: Path, cli: Cli
 ) -> None:
     called = CONTROLS + file
     if is_there:
         (folder / file).rename(called)
     words = [called if word == file else word for word in READING[name]]
-    _, said, complaint = ended(capfd, *words)
+    _, said, complaint = cli.ended(*words)
     assert all(sign.isprintable() or sign == "\n" for sign in said + complaint)
     assert "?]0;x??2J" in complaint or is_there
 
@@ -199,11 +143,11 @@ def test_the_name_of_a_file_moves_no_cursor(
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("word", [f"--{CONTROLS}", f"--js{CONTROLS}=1", CONTROLS])
 def test_what_was_typed_moves_no_cursor(
-    name: str, word: str, folder: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+    name: str, word: str, folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO()))
     for words in ([name, word], [*READING.get(name, [name, "bash"]), word], [word]):
-        _, said, complaint = ended(capfd, *words)
+        _, said, complaint = cli.ended(*words)
         assert all(sign.isprintable() or sign == "\n" for sign in said + complaint)
 
 
@@ -230,12 +174,12 @@ OVER = {
     [(name, word) for name, words in OVER.items() for word in words if Path(word).suffix and "/" not in word],
 )
 def test_an_output_that_is_an_input_is_refused_by_whatever_name(
-    name: str, file: str, folder: Path, capfd: Capture
+    name: str, file: str, folder: Path, cli: Cli
 ) -> None:
     before = (folder / file).read_bytes()
     (folder / "link").symlink_to(file)
     for called in (file, f"./{file}", str(folder / file), "link"):
-        status, said, complaint = ended(capfd, name.split()[0], *(word.format(called) for word in OVER[name]))
+        status, said, complaint = cli.ended(name.split()[0], *(word.format(called) for word in OVER[name]))
         assert (status, said) == (2, "")
         assert complaint.endswith(f"{called} is an input, and would replace it: give another name\n")
         assert (folder / file).read_bytes() == before

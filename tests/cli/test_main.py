@@ -8,12 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli import find
 from scrapy_simhash.cli.main import main
 from tests.docs.reader import PACKAGE, ROOT
 
@@ -64,15 +62,6 @@ def test_pairs_from_pipe_to_pipe_as_simhash_cpp_is_called() -> None:
     assert done.stdout.endswith(b"]\n")
 
 
-def test_clusters_from_pipe_to_pipe_with_short_options() -> None:
-    done = run("find-clusters", *"-b 4 -d 3 -i - -o -".split(), read=INPUT)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == (
-        b"[5456993838078482868, 5456993838078482869, 5457064206285785525]\n"
-        b"[18446744073709551614, 18446744073709551615]\n"
-    )
-
-
 def test_queries_from_a_pipe_against_a_file(tmp_path: Path) -> None:
     (tmp_path / "stored.txt").write_bytes(INPUT)
     done = run("find", "--stored", tmp_path / "stored.txt", read=b"0xffffffffffffffff\r\n252645135\r\n")
@@ -95,13 +84,6 @@ def test_a_file_may_be_replaced_by_what_is_found_in_it(tmp_path: Path) -> None:
 # --- What is wrong: status 2, a message, and nothing written.
 
 
-@pytest.mark.parametrize("command", [["find-all"], ["find-clusters"], ["find", "--stored", os.devnull]])
-def test_a_wrong_line_leaves_standard_output_empty(command: list[str]) -> None:
-    done = run(*command, read=INPUT + b"oops\n")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"scrapy-simhash: <stdin>:9: 'oops' is neither a decimal number nor one like 0xff\n"
-
-
 def test_a_wrong_line_leaves_the_old_output_and_no_other_file(tmp_path: Path) -> None:
     hashes, pairs = tmp_path / "hashes.txt", tmp_path / "pairs"
     hashes.write_bytes(b"1\n2\n" + b"9" * 30)
@@ -113,56 +95,7 @@ def test_a_wrong_line_leaves_the_old_output_and_no_other_file(tmp_path: Path) ->
     assert (names(tmp_path), pairs.read_bytes()) == (["hashes.txt", "pairs"], b"old")
 
 
-WRONG_USAGE = [
-    (["find-some"], "invalid choice: 'find-some'"),
-    (["find-all", "--fast"], "unrecognized arguments: --fast"),
-    (["find-all", "hashes.txt"], "unrecognized arguments: hashes.txt"),
-    (["find-all", "--distance", "65"], "-d/--distance: must be a number of bits from 0 to 64, got '65'"),
-    (["find-all", "--distance"], "-d/--distance: expected one argument"),
-    (["find"], "the following arguments are required: --stored"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), WRONG_USAGE)
-def test_wrong_usage_is_status_2_with_a_word_on_what_is_right(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("usage: scrapy-simhash")
-    assert message in said.err
-
-
-@pytest.mark.parametrize("command", [["find-all"], ["find-clusters"], ["find", "--stored", os.devnull]])
-def test_blocks_that_make_no_plan_are_refused_before_anything_is_read(
-    command: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*command, "--blocks", "3", "--input", "/not/there"]) == 2
-    assert capsys.readouterr().err == (
-        "scrapy-simhash: --blocks must be greater than --distance (3) and at most 64, got 3\n"
-    )
-
-
 # --- What fails: status 1, and one sentence.
-
-
-def test_an_input_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    done = run("find-all", "--input", tmp_path / "missing.txt", "--output", tmp_path / "pairs")
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert re.fullmatch(
-        rb"scrapy-simhash: cannot read .*missing\.txt: No such file or directory\r?\n", done.stderr
-    )
-    assert names(tmp_path) == []
-
-
-@posix_only
-def test_a_folder_is_no_input(tmp_path: Path) -> None:
-    done = run("find-all", "--input", tmp_path)
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == f"scrapy-simhash: cannot read {tmp_path}: Is a directory\n"
 
 
 @linux_only
@@ -199,35 +132,7 @@ def test_a_closed_standard_stream_is_not_taken_for_a_file(tmp_path: Path, closed
     assert (tmp_path / "hashes.txt").read_bytes() == INPUT
 
 
-def test_too_little_memory_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert failing_search(MemoryError, monkeypatch, tmp_path / "pairs") == 1
-    assert names(tmp_path) == []
-    assert capsys.readouterr().err == "scrapy-simhash: not enough memory\n"
-
-
 # --- Interrupts, and readers that go.
-
-
-def failing_search(fault: type[BaseException], monkeypatch: pytest.MonkeyPatch, output: Path) -> int:
-    """Return the status of a search that raises *fault* after its first pair."""
-
-    def pairs(*_: object) -> Iterator[tuple[int, int, int]]:
-        yield 1, 3, 1
-        raise fault
-
-    monkeypatch.setattr(find, "pairs", pairs)
-    return main(["find-all", "--input", os.devnull, "--output", str(output)])
-
-
-def test_an_interrupt_of_the_search_leaves_the_old_output_and_no_other_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "pairs").write_bytes(b"old")
-    assert failing_search(KeyboardInterrupt, monkeypatch, tmp_path / "pairs") == 130
-    assert capsys.readouterr().err == ""
-    assert (names(tmp_path), (tmp_path / "pairs").read_bytes()) == (["pairs"], b"old")
 
 
 #: Starts a program with the signals of a terminal, whatever this process ignores.
@@ -391,10 +296,3 @@ def test_scrapy_s_other_commands_import_three_small_modules_only() -> None:
         "scrapy_simhash.cli",
         "scrapy_simhash.cli.scrapy_command",
     }
-
-
-def test_a_file_without_its_option_is_told_where_it_goes() -> None:
-    done = run("find-all", "hashes.txt")
-    assert done.returncode == 2
-    assert b"usage: scrapy-simhash find-all" in done.stderr
-    assert b"unrecognized arguments: hashes.txt (a file to read follows --input)" in done.stderr

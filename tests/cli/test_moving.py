@@ -20,7 +20,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash.cli.info import SHOWN_CLUSTERS
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.places import FilePlace
 from scrapy_simhash.cli.postings import header_line, posting_line
 from scrapy_simhash.cli.stores import walk
@@ -28,13 +27,11 @@ from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Places
+from tests.cli.conftest import Cli, Places
 from tests.cli.test_main import posix_only, started
 from tests.examples import examples
 from tests.store.cases import SECOND_LOOK, content, header, own_part, posting, url
 from tests.store.sqlite.stores import Shelf
-
-Capture = pytest.CaptureFixture[str]
 
 #: Two pages that repeat each other, one that changed, a short one twice.
 POSTINGS = [
@@ -55,140 +52,73 @@ def exported(path: Path, postings: Iterable[Posting] = POSTINGS, of: Header = RU
     return str(path)
 
 
-def run(capfd: Capture, *arguments: str) -> str:
-    """Run a command that works, and return what it writes."""
-    status = main(arguments)
-    said = capfd.readouterr()
-    assert (status, said.err) == (0, "")
-    return said.out
-
-
-def refused(capfd: Capture, *arguments: str) -> tuple[int, str]:
-    """Run a command that does not, and return its status and what it complains."""
-    status = main(arguments)
-    said = capfd.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("scrapy-simhash: ")
-    assert said.err.endswith("\n")
-    return status, said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
-
-
-def facts(capfd: Capture, place: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(capfd, "info", place, "--json"))
-    return found
-
-
 @pytest.fixture
-def filled(places: Places, tmp_path: Path, capfd: Capture) -> str:
+def filled(places: Places, tmp_path: Path, cli: Cli) -> str:
     """A place with all of POSTINGS."""
     place = places.new()
-    run(capfd, "import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
     return place
 
 
 # --- import.
 
 
-def test_an_import_counts_what_became_of_each_posting(places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_an_import_counts_what_became_of_each_posting(places: Places, tmp_path: Path, cli: Cli) -> None:
     place, source = places.new(), exported(tmp_path / "postings.jsonl")
-    assert run(capfd, "import", place, "--input", source) == (
+    assert cli("import", place, "--input", source) == (
         "postings: 7, new: 3, near-duplicates: 2, revisits: 1, short: 1\n"
     )
-    again = json.loads(run(capfd, "import", place, "--input", source, "--json"))
+    again = json.loads(cli("import", place, "--input", source, "--json"))
     assert again == {"postings": 7, "new": 0, "near_duplicates": 0, "revisits": 7, "short": 0}
 
 
-def test_an_import_is_a_run_of_its_own(filled: str, capfd: Capture) -> None:
-    (run,) = facts(capfd, filled)["runs"]
-    assert (run["number"], run["reason"]) == (1, "import")
-    assert run["started"] <= run["ended"]
-
-
-def test_an_import_that_is_repeated_changes_nothing(filled: str, tmp_path: Path, capfd: Capture) -> None:
-    before = run(capfd, "export", filled)
-    run(capfd, "import", filled, "--input", str(tmp_path / "postings.jsonl"))
-    assert run(capfd, "export", filled) == before
-
-
 def test_a_wrong_line_ends_the_import_and_what_came_before_it_stays(
-    places: Places, tmp_path: Path, capfd: Capture
+    places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     place, source = places.new(), exported(tmp_path / "postings.jsonl")
     with Path(source).open("a", encoding="ascii") as file:
         file.write('{"key": "00"}\n' + posting_line(posting("late", 0)))
-    status, complaint = refused(capfd, "import", place, "--input", source)
+    status, complaint = cli.fails("import", place, "--input", source)
     assert (status, complaint) == (
         2,
         f"{source}:9: the line has no 'url'; the 7 pages before it were stored; the command can be repeated",
     )
-    assert facts(capfd, place)["pages"] == 6
-    assert facts(capfd, place)["runs"][0]["reason"] == "import stopped"
+    assert cli.json("info", place)["pages"] == 6
+    assert cli.json("info", place)["runs"][0]["reason"] == "import stopped"
 
 
-def test_an_import_of_nothing_makes_no_file(tmp_path: Path, capfd: Capture) -> None:
+def test_an_import_of_nothing_makes_no_file(tmp_path: Path, cli: Cli) -> None:
     place, source = str(tmp_path / "new.sqlite"), exported(tmp_path / "none.jsonl", [])
     nothing = "postings: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0\n"
-    assert run(capfd, "import", place, "--input", source) == nothing
-    assert run(capfd, "merge", place, source) == nothing
+    assert cli("import", place, "--input", source) == nothing
+    assert cli("merge", place, source) == nothing
     with Path(source).open("a", encoding="ascii") as file:
         file.write('{"key": "00"}\n')
-    status, complaint = refused(capfd, "import", place, "--input", source)
+    status, complaint = cli.fails("import", place, "--input", source)
     assert (status, complaint) == (2, f"{source}:2: the line has no 'url'; nothing was stored")
     assert [path.name for path in tmp_path.iterdir()] == ["none.jsonl"]
 
 
-def test_an_import_of_nothing_leaves_a_store_that_is_there(
-    filled: str, tmp_path: Path, capfd: Capture
-) -> None:
-    before = run(capfd, "export", filled)
-    run(capfd, "import", filled, "--input", exported(tmp_path / "none.jsonl", []))
-    assert run(capfd, "export", filled) == before
-    other = exported(tmp_path / "other.jsonl", [], Header("web-2", shingle_size=3))
-    assert "cannot be compared" in refused(capfd, "import", filled, "--input", other)[1]
-
-
-def test_what_can_be_no_store_is_told_though_there_is_nothing_to_import(
-    tmp_path: Path, capfd: Capture
-) -> None:
-    source = exported(tmp_path / "none.jsonl", [])
-    assert refused(capfd, "import", str(tmp_path), "--input", source)[0] == 1
-    picture = tmp_path / "picture.sqlite"
-    picture.write_bytes(b"\x89PNG" * 50)
-    assert refused(capfd, "import", str(picture), "--input", source)[0] == 1
-    assert picture.read_bytes() == b"\x89PNG" * 50
-
-
-def test_a_wrong_first_line_makes_no_store(tmp_path: Path, capfd: Capture) -> None:
-    source = tmp_path / "postings.jsonl"
-    source.write_text(posting_line(POSTINGS[0]), "ascii")
-    status, complaint = refused(capfd, "import", str(tmp_path / "new.sqlite"), "--input", str(source))
-    assert status == 2
-    assert complaint.startswith(
-        f"no record has the fields 'url' and one of html, text, body and content; {source}:1 has 'key', 'url', "
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["postings.jsonl"]
-
-
 def test_an_export_of_other_settings_is_refused_and_changes_nothing(
-    filled: str, tmp_path: Path, capfd: Capture
+    filled: str, tmp_path: Path, cli: Cli
 ) -> None:
-    before = run(capfd, "export", filled)
+    before = cli("export", filled)
     source = exported(tmp_path / "other.jsonl", of=Header("web-2", shingle_size=3))
-    status, complaint = refused(capfd, "import", filled, "--input", source)
+    status, complaint = cli.fails("import", filled, "--input", source)
     assert status == 2
     assert "SIMHASH_SHINGLE_SIZE is 2 there, 3 here. Nothing was changed" in complaint
-    assert run(capfd, "export", filled) == before
-    assert len(facts(capfd, filled)["runs"]) == 1
+    assert cli("export", filled) == before
+    assert len(cli.json("info", filled)["runs"]) == 1
 
 
 def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes_them_in(
-    tmp_path: Path, capfd: Capture
+    tmp_path: Path, cli: Cli
 ) -> None:
     path = tmp_path / "strict.sqlite"
     strict = Header("web-2", SimilarityRule(min_similarity=0.99), scope="host")
     SqliteStore(path, strict).close()
     source = exported(tmp_path / "postings.jsonl", of=Header("web-2", SimilarityRule(candidate_distance=12)))
-    run(capfd, "import", str(path), "--input", source)
+    cli("import", str(path), "--input", source)
     with closing(SqliteStore(path, read_only=True)) as store:
         assert store.header == strict
         ferry, copy, pilot = (store.get(key) for key in (b"ferry", b"ferry?print", b"pilot"))
@@ -200,17 +130,17 @@ def test_postings_are_compared_by_the_rule_and_the_scope_of_the_store_that_takes
 
 
 @pytest.mark.parametrize("max_distance", [0, 5, 6, 12])
-def test_any_rule_can_be_moved(max_distance: int, places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_any_rule_can_be_moved(max_distance: int, places: Places, tmp_path: Path, cli: Cli) -> None:
     wide = Header("web-2", ClassicRule(max_distance))
     source = exported(tmp_path / "wide.jsonl", of=wide)
     place = places.new()
-    run(capfd, "import", place, "--input", source)
-    assert facts(capfd, place)["settings"]["SIMHASH_MAX_DISTANCE"] == max_distance
-    assert len(run(capfd, "export", place).splitlines()) > 6
+    cli("import", place, "--input", source)
+    assert cli.json("info", place)["settings"]["SIMHASH_MAX_DISTANCE"] == max_distance
+    assert len(cli("export", place).splitlines()) > 6
 
 
 def test_a_store_that_stops_working_ends_the_import_with_what_it_says(
-    tmp_path: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claims = SqliteStore.claim
 
@@ -221,32 +151,21 @@ def test_a_store_that_stops_working_ends_the_import_with_what_it_says(
 
     monkeypatch.setattr(SqliteStore, "claim", claim)
     place = str(tmp_path / "pages.sqlite")
-    status, complaint = refused(capfd, "import", place, "-i", exported(tmp_path / "postings.jsonl"))
+    status, complaint = cli.fails("import", place, "-i", exported(tmp_path / "postings.jsonl"))
     assert (status, complaint) == (
         1,
         "the disk is full; the 2 pages before it were stored; the command can be repeated",
     )
-    assert facts(capfd, place)["pages"] == 2
+    assert cli.json("info", place)["pages"] == 2
 
 
 # --- export.
 
 
-def test_what_was_exported_makes_a_store_that_exports_the_same(
-    filled: str, places: Places, tmp_path: Path, capfd: Capture
-) -> None:
-    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    assert run(capfd, "export", filled, "--output", str(first)) == ""
-    again = places.new()
-    run(capfd, "import", again, "--input", str(first))
-    run(capfd, "export", again, "--output", str(second))
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_an_export_has_the_header_and_a_line_for_every_posting_with_what_it_repeats(
-    filled: str, capfd: Capture
+    filled: str, cli: Cli
 ) -> None:
-    first, *lines = map(json.loads, run(capfd, "export", filled).splitlines())
+    first, *lines = map(json.loads, cli("export", filled).splitlines())
     assert first["format"] == "scrapy-simhash postings"
     assert [(line["url"], line.get("duplicate_of")) for line in lines] == [
         (url("ferry"), None),
@@ -261,17 +180,17 @@ def test_an_export_has_the_header_and_a_line_for_every_posting_with_what_it_repe
     assert [line.get("delivered", True) for line in lines].count(False) == 1
 
 
-def test_stores_of_any_kind_export_the_same(tmp_path: Path, redis: Any, capfd: Capture) -> None:
+def test_stores_of_any_kind_export_the_same(tmp_path: Path, redis: Any, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
     found = set()
     for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}#kinds"):
-        run(capfd, "import", place, "--input", source)
-        found.add(run(capfd, "export", place))
+        cli("import", place, "--input", source)
+        found.add(cli("export", place))
     assert len(found) == 1
 
 
 def test_own_parts_are_exported_imported_and_merged_with_their_pages(
-    places: Places, tmp_path: Path, capfd: Capture
+    places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     first = replace(content(0), own=own_part(0b1111))
     # Under another template, which only its own part tells.
@@ -279,13 +198,13 @@ def test_own_parts_are_exported_imported_and_merged_with_their_pages(
     postings = [posting("job", first), posting("posted again", copy), posting("other", content(9, text="x"))]
     place, merged = places.new(), places.new()
     source = exported(tmp_path / "postings.jsonl", postings)
-    assert "near-duplicates: 1" in run(capfd, "import", place, "--input", source)
-    lines = [json.loads(line) for line in run(capfd, "export", place).splitlines()[1:]]
+    assert "near-duplicates: 1" in cli("import", place, "--input", source)
+    lines = [json.loads(line) for line in cli("export", place).splitlines()[1:]]
     owns = [b64decode(line["own"]) if "own" in line else b"" for line in lines]
     assert owns == [one.fingerprint.own for one in postings]
     assert lines[1]["duplicate_of"] == url("job")
-    run(capfd, "merge", merged, place)
-    assert run(capfd, "export", merged) == run(capfd, "export", place)
+    cli("merge", merged, place)
+    assert cli("export", merged) == cli("export", place)
 
 
 MANY = st.lists(
@@ -307,17 +226,17 @@ MANY = st.lists(
     max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(MANY)
-def test_a_round_trip_is_exact(tmp_path: Path, capfd: Capture, postings: list[Posting]) -> None:
+def test_a_round_trip_is_exact(tmp_path: Path, cli: Cli, postings: list[Posting]) -> None:
     for path in tmp_path.iterdir():
         path.unlink()
     places = [str(tmp_path / f"{number}.sqlite") for number in range(3)]
-    run(capfd, "import", places[0], "--input", exported(tmp_path / "postings.jsonl", postings))
+    cli("import", places[0], "--input", exported(tmp_path / "postings.jsonl", postings))
     texts = []
     for source, target in itertools.pairwise(places):
-        texts.append(run(capfd, "export", source))
+        texts.append(cli("export", source))
         (tmp_path / "exported.jsonl").write_text(texts[-1], "ascii")
-        run(capfd, "import", target, "--input", str(tmp_path / "exported.jsonl"))
-    texts.append(run(capfd, "export", places[-1]))
+        cli("import", target, "--input", str(tmp_path / "exported.jsonl"))
+    texts.append(cli("export", places[-1]))
     # The first store was lived in, the others were taken in.
     assert texts[1] == texts[2]
     assert sorted(map(without_origin, texts[0].splitlines())) == sorted(
@@ -329,32 +248,24 @@ def without_origin(line: str) -> str:
     return json.dumps({name: value for name, value in json.loads(line).items() if name != "duplicate_of"})
 
 
-def test_an_export_does_not_take_the_place_of_its_store(tmp_path: Path, capfd: Capture) -> None:
-    place = tmp_path / "pages.sqlite"
-    run(capfd, "import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
-    status, said = refused(capfd, "export", str(place), "-o", f"{tmp_path}/../{tmp_path.name}/pages.sqlite")
-    assert (status, "is an input, and would replace it" in said) == (2, True)
-    assert facts(capfd, str(place))["pages"] == 6
-
-
 # --- merge.
 
 
-def test_two_crawls_are_joined_and_stay_as_they_are(places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_two_crawls_are_joined_and_stay_as_they_are(places: Places, tmp_path: Path, cli: Cli) -> None:
     monday, tuesday, both = places.new(), places.new(), places.new()
     later = [posting("ferry", content(0), seen=900), posting("ferry?m", content(2, 30), seen=900)]
-    run(capfd, "import", monday, "--input", exported(tmp_path / "monday.jsonl"))
-    run(capfd, "import", tuesday, "--input", exported(tmp_path / "tuesday.jsonl", later))
-    before = [run(capfd, "export", place) for place in (monday, tuesday)]
-    assert run(capfd, "merge", both, monday, tuesday) == (
+    cli("import", monday, "--input", exported(tmp_path / "monday.jsonl"))
+    cli("import", tuesday, "--input", exported(tmp_path / "tuesday.jsonl", later))
+    before = [cli("export", place) for place in (monday, tuesday)]
+    assert cli("merge", both, monday, tuesday) == (
         "postings: 9, new: 3, near-duplicates: 3, revisits: 2, short: 1\n"
     )
-    assert [run(capfd, "export", place) for place in (monday, tuesday)] == before
-    lines = map(json.loads, run(capfd, "export", both).splitlines()[1:])
+    assert [cli("export", place) for place in (monday, tuesday)] == before
+    lines = map(json.loads, cli("export", both).splitlines()[1:])
     origins = {line["url"]: (line.get("duplicate_of"), line["seen"]) for line in lines}
     assert origins[url("ferry")] == (None, "1970-01-01T00:15:00Z")
     assert origins[url("ferry?m")] == (url("ferry"), "1970-01-01T00:15:00Z")
-    assert facts(capfd, both)["runs"][0]["reason"] == "merge"
+    assert cli.json("info", both)["runs"][0]["reason"] == "merge"
 
 
 @settings(
@@ -362,7 +273,7 @@ def test_two_crawls_are_joined_and_stay_as_they_are(places: Places, tmp_path: Pa
 )
 @given(st.lists(MANY, min_size=1, max_size=3))
 def test_a_merge_is_the_postings_claimed_one_after_another(
-    tmp_path: Path, capfd: Capture, crawls: list[list[Posting]]
+    tmp_path: Path, cli: Cli, crawls: list[list[Posting]]
 ) -> None:
     for path in tmp_path.iterdir():
         path.unlink()
@@ -377,7 +288,7 @@ def test_a_merge_is_the_postings_claimed_one_after_another(
         with closing(SqliteStore(sources[-1], RULE)) as store:
             for one in postings:
                 store.claim(one)
-    run(capfd, "merge", str(tmp_path / "all.sqlite"), *sources)
+    cli("merge", str(tmp_path / "all.sqlite"), *sources)
     with closing(SqliteStore(tmp_path / "all.sqlite", read_only=True)) as merged:
         assert [known(step) for step in walk(merged)] == [known(step) for step in walk(expected)]
 
@@ -391,19 +302,19 @@ def known(step: Any) -> tuple[Any, ...]:
     )
 
 
-def test_exports_and_stores_of_any_kind_can_be_merged(tmp_path: Path, redis: Any, capfd: Capture) -> None:
+def test_exports_and_stores_of_any_kind_can_be_merged(tmp_path: Path, redis: Any, cli: Cli) -> None:
     pages = exported(tmp_path / "pages.jsonl")
     more = exported(tmp_path / "more.jsonl", [posting("more", content(0xF0F0, text="more"))])
     file, shared = str(tmp_path / "pages.sqlite"), f"{redis.url}#{tmp_path.name}"
-    run(capfd, "import", shared, "--input", more)
-    run(capfd, "merge", file, pages, shared)
-    assert facts(capfd, file)["pages"] == 7
-    run(capfd, "merge", shared, file)
-    assert facts(capfd, shared)["pages"] == 7
+    cli("import", shared, "--input", more)
+    cli("merge", file, pages, shared)
+    assert cli.json("info", file)["pages"] == 7
+    cli("merge", shared, file)
+    assert cli.json("info", shared)["pages"] == 7
 
 
 @posix_only
-def test_a_pipe_is_a_source(places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_a_pipe_is_a_source(places: Places, tmp_path: Path, cli: Cli) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(
@@ -415,54 +326,46 @@ def test_a_pipe_is_a_source(places: Places, tmp_path: Path, capfd: Capture) -> N
             str(pipe),
         ]
     ):
-        assert run(capfd, "merge", places.new(), str(pipe)).startswith("postings: 7, ")
-    assert refused(capfd, "info", str(pipe))[0] == 2
+        assert cli("merge", places.new(), str(pipe)).startswith("postings: 7, ")
+    assert cli.fails("info", str(pipe))[0] == 2
 
 
 def test_sources_must_agree_with_each_other_and_with_the_target(
-    filled: str, places: Places, tmp_path: Path, capfd: Capture
+    filled: str, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     other = exported(tmp_path / "other.jsonl", of=Header("web-0", mask_digits=True))
     new = places.new()
-    status, complaint = refused(capfd, "merge", new, filled, other)
+    status, complaint = cli.fails("merge", new, filled, other)
     assert status == 2
     assert complaint.endswith(
         f" and {other} hold fingerprints that cannot be compared with each other: scheme is 'web-2' there, 'web-0'"
         " here; SIMHASH_MASK_DIGITS is False there, True here. Nothing was changed"
     )
-    assert refused(capfd, "info", new)[0] == 1
-    status, complaint = refused(capfd, "merge", filled, other)
+    assert cli.fails("info", new)[0] == 1
+    status, complaint = cli.fails("merge", filled, other)
     assert (status, "scheme is 'web-2' there, 'web-0' here" in complaint) == (2, True)
 
 
-def test_a_store_is_not_merged_into_itself(filled: str, tmp_path: Path, capfd: Capture) -> None:
-    status, complaint = refused(capfd, "merge", filled, str(tmp_path / "postings.jsonl"), filled)
+def test_a_store_is_not_merged_into_itself(filled: str, tmp_path: Path, cli: Cli) -> None:
+    status, complaint = cli.fails("merge", filled, str(tmp_path / "postings.jsonl"), filled)
     assert status == 2
     assert complaint.endswith("cannot be merged into itself")
-    assert len(facts(capfd, filled)["runs"]) == 1
+    assert len(cli.json("info", filled)["runs"]) == 1
 
 
-def test_a_file_is_the_same_by_whatever_path(tmp_path: Path, capfd: Capture) -> None:
-    place = tmp_path / "pages.sqlite"
-    run(capfd, "import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
-    other = tmp_path / ".." / tmp_path.name / "pages.sqlite"
-    status, complaint = refused(capfd, "merge", str(place), str(other))
-    assert (status, complaint) == (2, f"{other} cannot be merged into itself")
-
-
-def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path, capfd: Capture) -> None:
+def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path, cli: Cli) -> None:
     place = f"{redis.url}#whatever"
-    run(capfd, "import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
     for other in (f"redis://localhost:{redis.port}", f"redis://127.0.0.1:{redis.port}?db=0"):
-        status, complaint = refused(capfd, "merge", place, f"{other}#whatever")
+        status, complaint = cli.fails("merge", place, f"{other}#whatever")
         assert (status, "cannot be merged into itself" in complaint) == (2, True)
 
 
 # --- info.
 
 
-def test_a_store_is_told_in_a_few_lines(filled: str, places: Places, capfd: Capture) -> None:
-    first, *lines = run(capfd, "info", filled).splitlines()
+def test_a_store_is_told_in_a_few_lines(filled: str, places: Places, cli: Cli) -> None:
+    first, *lines = cli("info", filled).splitlines()
     assert first.startswith(f"{filled} ({places.kind}")
     assert lines[:6] == [
         "pages             6",
@@ -483,8 +386,8 @@ def test_a_store_is_told_in_a_few_lines(filled: str, places: Places, capfd: Capt
     assert lines[-1].endswith(": import")
 
 
-def test_the_same_as_json(filled: str, places: Places, capfd: Capture) -> None:
-    found = facts(capfd, filled)
+def test_the_same_as_json(filled: str, places: Places, cli: Cli) -> None:
+    found = cli.json("info", filled)
     size = found.pop("bytes")
     assert size is None if places.kind == "redis" else size > 4096
     assert len(found.pop("runs")) == 1
@@ -515,7 +418,7 @@ def test_the_same_as_json(filled: str, places: Places, capfd: Capture) -> None:
 
 
 def test_of_many_clusters_the_largest_are_shown_the_oldest_of_equal_ones_first(
-    tmp_path: Path, capfd: Capture
+    tmp_path: Path, cli: Cli
 ) -> None:
     sizes = [2, 3, 2, 4, 2, 2, 2]
     postings = [
@@ -524,8 +427,8 @@ def test_of_many_clusters_the_largest_are_shown_the_oldest_of_equal_ones_first(
         for copy in range(size)
     ]
     place = str(tmp_path / "pages.sqlite")
-    run(capfd, "import", place, "--input", exported(tmp_path / "postings.jsonl", postings))
-    shown = facts(capfd, place)["largest_clusters"]
+    cli("import", place, "--input", exported(tmp_path / "postings.jsonl", postings))
+    shown = cli.json("info", place)["largest_clusters"]
     assert [(cluster["url"], cluster["pages"]) for cluster in shown] == [
         (url("3-0"), 4),
         (url("1-0"), 3),
@@ -536,17 +439,17 @@ def test_of_many_clusters_the_largest_are_shown_the_oldest_of_equal_ones_first(
     assert len(shown) == SHOWN_CLUSTERS
 
 
-def test_a_url_is_shown_without_what_moves_a_cursor(places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_a_url_is_shown_without_what_moves_a_cursor(places: Places, tmp_path: Path, cli: Cli) -> None:
     place, hostile = places.new(), "https://example.com/\x1b[2J\r\ud800é"
     postings = [posting(key, content(5))._replace(url=hostile) for key in ("a", "b")]
-    run(capfd, "import", place, "--input", exported(tmp_path / "hostile.jsonl", postings))
-    assert "  2 pages like https://example.com/\\x1b[2J\\r\\ud800\\xe9\n" in run(capfd, "info", place)
-    assert facts(capfd, place)["largest_clusters"] == [{"url": hostile, "pages": 2}]
+    cli("import", place, "--input", exported(tmp_path / "hostile.jsonl", postings))
+    assert "  2 pages like https://example.com/\\x1b[2J\\r\\ud800\\xe9\n" in cli("info", place)
+    assert cli.json("info", place)["largest_clusters"] == [{"url": hostile, "pages": 2}]
 
 
-def test_a_name_that_a_terminal_cannot_show_is_written_otherwise(tmp_path: Path, capfd: Capture) -> None:
+def test_a_name_that_a_terminal_cannot_show_is_written_otherwise(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "p\xe4ges.sqlite"
-    run(capfd, "import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
     done = subprocess.run(
         [sys.executable, "-m", "scrapy_simhash", "info", place],
         capture_output=True,
@@ -556,35 +459,35 @@ def test_a_name_that_a_terminal_cannot_show_is_written_otherwise(tmp_path: Path,
     assert done.stdout.startswith(f"{tmp_path}/p\\xe4ges.sqlite (sqlite".encode())
 
 
-def test_an_empty_store_has_been_seen_at_no_time(places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_an_empty_store_has_been_seen_at_no_time(places: Places, tmp_path: Path, cli: Cli) -> None:
     place = places.new()
     if places.kind == "sqlite":
         SqliteStore(place, RULE).close()  # an import of nothing makes no file
     else:
-        run(capfd, "import", place, "--input", exported(tmp_path / "none.jsonl", []))
-    found = facts(capfd, place)
+        cli("import", place, "--input", exported(tmp_path / "none.jsonl", []))
+    found = cli.json("info", place)
     assert (found["pages"], found["first_seen"], found["last_seen"]) == (0, None, None)
-    assert not [line for line in run(capfd, "info", place).splitlines() if line.startswith("seen")]
+    assert not [line for line in cli("info", place).splitlines() if line.startswith("seen")]
 
 
-def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: Path, capfd: Capture) -> None:
+def test_a_look_works_beside_a_crawl_and_tells_that_it_has_not_ended(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
     with closing(SqliteStore(place, RULE)) as crawl:
         crawl.claim(POSTINGS[0])
-        assert facts(capfd, str(place))["pages"] == 1
-        assert run(capfd, "info", str(place)).endswith(" has not ended: it goes on, or was killed\n")
+        assert cli.json("info", str(place))["pages"] == 1
+        assert cli("info", str(place)).endswith(" has not ended: it goes on, or was killed\n")
         crawl.claim(POSTINGS[1])
-        assert len(run(capfd, "export", str(place)).splitlines()) == 3
-        status, complaint = refused(capfd, "import", str(place), "-i", exported(tmp_path / "p.jsonl"))
+        assert len(cli("export", str(place)).splitlines()) == 3
+        status, complaint = cli.fails("import", str(place), "-i", exported(tmp_path / "p.jsonl"))
         assert status == 1
         assert str(place) in complaint
 
 
-def test_a_run_that_another_one_followed_was_killed(tmp_path: Path, capfd: Capture) -> None:
+def test_a_run_that_another_one_followed_was_killed(tmp_path: Path, cli: Cli) -> None:
     shelf = Shelf(tmp_path)
     store = shelf.reopen(shelf.new(RULE), in_order=True)
     store = shelf.reopen(store, in_order=False)
-    ends = [line.partition("Z ")[2] for line in run(capfd, "info", str(store)).splitlines()[-3:]]
+    ends = [line.partition("Z ")[2] for line in cli("info", str(store)).splitlines()[-3:]]
     shelf.close()
     assert (ends[0][-10:], *ends[1:]) == (
         ": finished",
@@ -593,12 +496,12 @@ def test_a_run_that_another_one_followed_was_killed(tmp_path: Path, capfd: Captu
     )
 
 
-def test_a_look_leaves_the_file_as_it_is(tmp_path: Path, capfd: Capture) -> None:
+def test_a_look_leaves_the_file_as_it_is(tmp_path: Path, cli: Cli) -> None:
     place = tmp_path / "pages.sqlite"
-    run(capfd, "import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
+    cli("import", str(place), "--input", exported(tmp_path / "postings.jsonl"))
     before = place.read_bytes(), place.stat().st_mtime_ns
-    run(capfd, "info", str(place))
-    run(capfd, "export", str(place))
+    cli("info", str(place))
+    cli("export", str(place))
     assert (place.read_bytes(), place.stat().st_mtime_ns) == before
 
 
@@ -607,33 +510,14 @@ def test_a_look_leaves_the_file_as_it_is(tmp_path: Path, capfd: Capture) -> None
 
 @pytest.mark.parametrize("command", ["info", "export"])
 def test_a_store_that_is_not_there_is_told_and_not_made(
-    command: str, tmp_path: Path, redis: Any, capfd: Capture
+    command: str, tmp_path: Path, redis: Any, cli: Cli
 ) -> None:
     missing = tmp_path / "missing.sqlite"
-    assert refused(capfd, command, str(missing)) == (1, f"no such store: {missing}")
+    assert cli.fails(command, str(missing)) == (1, f"no such store: {missing}")
     assert not missing.exists()
-    status, complaint = refused(capfd, command, f"{redis.url}#missing")
+    status, complaint = cli.fails(command, f"{redis.url}#missing")
     assert (status, complaint) == (1, f"no such store: 'missing' at {redis.url}")
-    assert refused(capfd, command, str(tmp_path)) == (1, f"{tmp_path} is a folder: give the file of a store")
-
-
-def test_a_store_must_be_named(capfd: Capture) -> None:
-    assert refused(capfd, "info") == (
-        2,
-        "no store given: give a file, or a URL like redis://host:6379/0#prefix",
-    )
-
-
-def test_an_export_is_no_store(tmp_path: Path, capfd: Capture) -> None:
-    source = exported(tmp_path / "postings.jsonl")
-    before = Path(source).read_bytes()
-    for arguments in (["info", source], ["import", source, "-i", source], ["merge", source, source + "2"]):
-        exported(tmp_path / "postings.jsonl2")
-        assert refused(capfd, *arguments) == (
-            2,
-            f"{source} is an export or a feed, not a store: import it into a store first",
-        )
-    assert Path(source).read_bytes() == before
+    assert cli.fails(command, str(tmp_path)) == (1, f"{tmp_path} is a folder: give the file of a store")
 
 
 @posix_only
@@ -678,36 +562,22 @@ def test_to_know_what_a_store_is_for_its_pages_are_not_read(
     assert FilePlace(tmp_path / "notes.txt").header() is None
 
 
-def test_another_kind_of_file_is_refused(tmp_path: Path, capfd: Capture) -> None:
-    other = tmp_path / "notes.txt"
-    other.write_text("Dear diary", "utf-8")
-    for arguments in (["info", str(other)], ["import", str(other), "-i", exported(tmp_path / "p.jsonl")]):
-        status, complaint = refused(capfd, *arguments)
-        assert (status, str(other) in complaint) == (1, True)
-    assert other.read_text("utf-8") == "Dear diary"
-
-
-def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, capfd: Capture) -> None:
+def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    run(capfd, "import", f"{redis.url}#in:url", "--input", source)
-    assert facts(capfd, f"{redis.url}#in:url")["pages"] == 6
-    assert facts(capfd, f"{redis.url}#in%3Aurl")["place"] == f"{redis.url}#in:url"
-    assert refused(capfd, "info", redis.url) == (
+    cli("import", f"{redis.url}#in:url", "--input", source)
+    assert cli.json("info", f"{redis.url}#in:url")["pages"] == 6
+    assert cli.json("info", f"{redis.url}#in%3Aurl")["place"] == f"{redis.url}#in:url"
+    assert cli.fails("info", redis.url) == (
         2,
         f"a store in Redis needs a prefix: append #PREFIX to {redis.url}",
     )
 
 
-def test_a_password_is_not_shown(redis: Any, capfd: Capture) -> None:
+def test_a_password_is_not_shown(redis: Any, cli: Cli) -> None:
     secret = redis.url.replace("//", "//somebody:secret@")
     for arguments in (["info", secret], ["info", f"{secret}#a"]):
-        _, complaint = refused(capfd, *arguments)
+        _, complaint = cli.fails(*arguments)
         assert "secret" not in complaint
-
-
-def test_a_server_that_is_away_is_told(tmp_path: Path, capfd: Capture) -> None:
-    status, complaint = refused(capfd, "info", f"unix://{tmp_path}/none.sock#a")
-    assert (status, "none.sock" in complaint) == (1, True)
 
 
 # --- Interrupts, and what a look costs.
@@ -716,7 +586,7 @@ def test_a_server_that_is_away_is_told(tmp_path: Path, capfd: Capture) -> None:
 @posix_only
 @pytest.mark.parametrize(("number", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_ends_an_import_in_order(
-    number: str, status: int, places: Places, tmp_path: Path, capfd: Capture
+    number: str, status: int, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     place = places.new()
     lines = [posting_line(posting(str(number), number << 32)) for number in range(2000)]
@@ -728,11 +598,11 @@ def test_a_signal_ends_an_import_in_order(
         process.send_signal(getattr(signal, number))
         said, complained = process.communicate(timeout=60)
     assert (process.returncode, said, complained) == (status, b"", b"")
-    found = facts(capfd, place)
+    found = cli.json("info", place)
     assert 0 < found["pages"] <= 2000
     assert found["runs"][0]["reason"] == "import stopped"
     # It can be repeated from the beginning.
-    run(capfd, "import", place, "--input", exported(tmp_path / "all.jsonl"))
+    cli("import", place, "--input", exported(tmp_path / "all.jsonl"))
 
 
 PROBE = """
@@ -743,10 +613,49 @@ print(status, *sorted({"scrapy", "redis", "scrapy_simhash.detector"} & set(sys.m
 """
 
 
-def test_who_only_looks_does_not_wait_for_what_reads_pages(tmp_path: Path, capfd: Capture) -> None:
+def test_who_only_looks_does_not_wait_for_what_reads_pages(tmp_path: Path, cli: Cli) -> None:
     place = str(tmp_path / "pages.sqlite")
-    run(capfd, "import", place, "--input", exported(tmp_path / "postings.jsonl"))
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, "info", place], capture_output=True, encoding="utf-8", check=True
-    )
+    cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
+    words = [sys.executable, "-c", PROBE, "info", place]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.splitlines()[-1] == "0"
+
+
+#: Scopes of the postings of two stores, in several shards.
+SCOPES = [f"{number}.example" for number in range(6)]
+SHARDED = replace(RULE, scope="domain")
+
+
+@pytest.fixture
+def servers(redis: Any) -> str:
+    url = redis.url.rpartition("/")[0]
+    return f"{url}/0 {url}/1"
+
+
+def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, servers: str, cli: Cli) -> None:
+    postings = [
+        posting._replace(key=scope.encode() + posting.key, scope=scope)
+        for scope in SCOPES
+        for posting in POSTINGS
+    ]
+    source = exported(tmp_path / "postings.jsonl", postings, SHARDED)
+    sharded, file = f"{servers}#shards-{tmp_path.name}", str(tmp_path / "pages.sqlite")
+    said = {cli("import", place, "--input", source) for place in (sharded, file)}
+    assert len(said) == 1
+    assert "new: 18" in said.pop()
+    assert sorted(cli("export", sharded).splitlines()) == sorted(cli("export", file).splitlines())
+    told, known = cli.json("info", sharded), cli.json("info", file)
+    alike = ("pages", "index_size", "clusters", "near_duplicates", "settings", "first_seen", "last_seen")
+    assert {name: told[name] for name in alike} == {name: known[name] for name in alike}
+    assert [run["reason"] for run in told["runs"]] == ["import"]
+    assert "damaged records   0" in cli("info", "--check", sharded)
+    merged = f"{servers}#merged-{tmp_path.name}"
+    cli("merge", merged, sharded, file)
+    assert cli.json("info", merged)["pages"] == known["pages"]
+
+
+def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, servers: str, cli: Cli) -> None:
+    source = exported(tmp_path / "postings.jsonl")
+    status, complaint = cli.fails("import", f"{servers}#whole", "--input", source)
+    assert status != 0
+    assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in complaint

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.places import place_of
 from scrapy_simhash.cli.postings import Site, parsed_site, site_line
 from scrapy_simhash.cli.stores import blocking, change_kept
@@ -19,12 +18,10 @@ from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
-from tests.cli.conftest import Places
+from tests.cli.conftest import Cli, Places
 from tests.cli.test_moving import POSTINGS, RULE
 from tests.store.redis.stores import admin
 from tests.store.server import RedisServer
-
-Capture = pytest.CaptureFixture[str]
 
 
 def profile(*subjects: int, piece: int = 5, pages: int = 10, is_pinned: bool = False) -> SiteProfile:
@@ -44,13 +41,6 @@ def store_of(path: Path, **profiles: SiteProfile) -> str:
     return str(path)
 
 
-def run(capfd: Capture, *arguments: str) -> dict[str, Any]:
-    status = main([*arguments, "--json"] if arguments[0] != "export" else arguments)
-    said = capfd.readouterr()
-    assert (status, said.err) == (0, "")
-    return {} if arguments[0] == "export" else json.loads(said.out)
-
-
 def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool]]:
     """Return pages, subjects, pieces, and whether it is pinned, of each host that the store at *place* knows."""
     with place_of(place, Namespace(project=None, prefix=None)).reading() as store:
@@ -64,7 +54,7 @@ def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool
 
 @pytest.mark.parametrize("through_export", [True, False])
 def test_profiles_are_carried_over_and_joined(
-    through_export: bool, places: Places, tmp_path: Path, capfd: Capture
+    through_export: bool, places: Places, tmp_path: Path, cli: Cli
 ) -> None:
     monday = store_of(tmp_path / "monday.sqlite", jobs=profile(1, 2), news=profile(7, piece=9))
     tuesday = store_of(
@@ -75,11 +65,11 @@ def test_profiles_are_carried_over_and_joined(
     if through_export:
         sources = [f"{source}.jsonl" for source in sources]
         for store, file in zip([monday, tuesday], sources, strict=True):
-            run(capfd, "export", store, "--output", file)
+            cli("export", store, "--output", file)
         for file in sources:
-            facts = run(capfd, "import", both, "--input", file)
+            facts = cli.json("import", both, "--input", file)
     else:
-        facts = run(capfd, "merge", both, *sources)
+        facts = cli.json("merge", both, *sources)
     assert facts["profiles"] == (2 if through_export else 4)
     expected = {
         "flats.example": (10, 1 << 8, [(5, 1 << 8)], True),
@@ -87,14 +77,14 @@ def test_profiles_are_carried_over_and_joined(
         "news.example": (10, 1 << 7, [(9, 1 << 7)], False),
     }
     assert learned(both) == expected
-    run(capfd, "merge", both, *sources)
+    cli.json("merge", both, *sources)
     assert learned(both) == expected, "the same again adds nothing"
 
 
-def test_a_pinned_profile_stays_as_it_is(places: Places, tmp_path: Path, capfd: Capture) -> None:
+def test_a_pinned_profile_stays_as_it_is(places: Places, tmp_path: Path, cli: Cli) -> None:
     both = places.new()
-    run(capfd, "merge", both, store_of(tmp_path / "pinned.sqlite", jobs=profile(1, is_pinned=True)))
-    run(capfd, "merge", both, store_of(tmp_path / "other.sqlite", jobs=profile(2, 3)))
+    cli.json("merge", both, store_of(tmp_path / "pinned.sqlite", jobs=profile(1, is_pinned=True)))
+    cli.json("merge", both, store_of(tmp_path / "other.sqlite", jobs=profile(2, 3)))
     assert learned(both) == {"jobs.example": (10, 0b10, [(5, 0b10)], True)}
 
 
@@ -104,13 +94,13 @@ def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
     assert data == profile(1, is_pinned=True).to_bytes()
 
 
-def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, capfd: Capture) -> None:
+def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> None:
     damaged, sound = tmp_path / "damaged.sqlite", store_of(tmp_path / "sound.sqlite", jobs=profile(1))
     with closing(SqliteStore(damaged, RULE)) as store:
         store.keep_sites([("jobs.example", b"?")])
-    run(capfd, "export", str(damaged), "--output", str(tmp_path / "out.jsonl"))
+    cli("export", str(damaged), "--output", str(tmp_path / "out.jsonl"))
     assert len((tmp_path / "out.jsonl").read_text("ascii").splitlines()) == 1
-    run(capfd, "merge", str(damaged), sound)
+    cli.json("merge", str(damaged), sound)
     assert learned(str(damaged)) == learned(sound)
 
 

@@ -137,6 +137,30 @@ def changed(line: dict[str, Any], name: str, value: object) -> str:
     return json.dumps(line)
 
 
+#: By the name of a field: wrong values of it, and what is said of them.
+WRONG_FIELDS: dict[str, list[tuple[object, str]]] = {
+    "key": [
+        ("abc", "is not hexadecimal, two digits a byte"),
+        ("0x", "is not hexadecimal"),
+        ("ab" * 65_536, "has more than 65,535 bytes"),
+    ],
+    "url": [(None, "is not a string")],
+    "scope": [(3, "is not a string"), ("é" * 40_000, "has more than 65,535 bytes")],
+    "value": [(value, "is not 16 hexadecimal digits") for value in (7, "0" * 17, "٠" * 16)],
+    "sketch": [(value, "is not 128 bytes in base64") for value in ("AAAA", "é", None)],
+    "own": [
+        (value, "is not an own part: 11 bytes")
+        for value in (None, "", "AAA", "AgAA", "BAAA", "A" * 175 + "=", "Ag==")
+    ],
+    "short": [(1, "is neither true nor false")],
+    "text_hash": [(None, "is not 16 hexadecimal digits")],
+    "seen": [
+        ("yesterday", "is not a number of seconds or a date"),
+        (2**63, "is not within the years 1 to 9999"),
+        (True, "is not a number of seconds or a date"),
+    ],
+    "delivered": [("no", "is neither true nor false")],
+}
 WRONG_POSTINGS = [
     ("", "is not JSON"),
     ("{", "is not JSON"),
@@ -144,43 +168,12 @@ WRONG_POSTINGS = [
     ('"text"', "is not a JSON object"),
     (json.dumps(HEADER), "has no 'key'"),
     *((changed(POSTING, name, MISSING), f"has no '{name}'") for name in ("url", "scope", "value", "seen")),
-    (changed(POSTING, "key", "abc"), "has a wrong value in 'key': it is not hexadecimal, two digits a byte"),
-    (changed(POSTING, "key", "0x"), "has a wrong value in 'key': it is not hexadecimal"),
-    (changed(POSTING, "key", "ab" * 65_536), "has a wrong value in 'key': it has more than 65,535 bytes"),
-    (changed(POSTING, "url", None), "has a wrong value in 'url': it is not a string"),
-    (changed(POSTING, "scope", 3), "has a wrong value in 'scope': it is not a string"),
-    (changed(POSTING, "scope", "é" * 40_000), "has a wrong value in 'scope': it has more than 65,535 bytes"),
-    (changed(POSTING, "value", 7), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
-    (changed(POSTING, "value", "0" * 17), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
-    (changed(POSTING, "value", "٠" * 16), "has a wrong value in 'value': it is not 16 hexadecimal digits"),
-    *(
-        (changed(SKETCHED, "own", value), "has a wrong value in 'own': it is not an own part: 11 bytes")
-        for value in (
-            None,
-            "",
-            "AAA",
-            "AgAA",
-            "BAAA",
-            b64encode(bytes(131)).decode(),
-            b64encode(b"\2").decode(),
-        )
-    ),
     (changed(POSTING, "own", "AAAAAAAAAAAAAAA="), "has 'own' without 'sketch'"),
-    (changed(POSTING, "sketch", "AAAA"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
-    (changed(POSTING, "sketch", "é"), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
-    (changed(POSTING, "sketch", None), "has a wrong value in 'sketch': it is not 128 bytes in base64"),
-    (changed(POSTING, "short", 1), "has a wrong value in 'short': it is neither true nor false"),
-    (
-        changed(POSTING, "text_hash", None),
-        "has a wrong value in 'text_hash': it is not 16 hexadecimal digits",
+    *(
+        (changed(SKETCHED, name, value), f"has a wrong value in '{name}': it {problem}")
+        for name, wrong in WRONG_FIELDS.items()
+        for value, problem in wrong
     ),
-    (
-        changed(POSTING, "seen", "yesterday"),
-        "has a wrong value in 'seen': it is not a number of seconds or a date",
-    ),
-    (changed(POSTING, "seen", 2**63), "has a wrong value in 'seen': it is not within the years 1 to 9999"),
-    (changed(POSTING, "seen", True), "has a wrong value in 'seen': it is not a number of seconds or a date"),
-    (changed(POSTING, "delivered", "no"), "has a wrong value in 'delivered': it is neither true nor false"),
 ]
 
 
@@ -195,53 +188,59 @@ def test_a_wrong_line_is_refused_by_its_number_and_the_field_that_is_wrong(line:
 
 
 SETTINGS = HEADER["settings"]
+OLDER, NEWER = "an older release wrote it; crawl the pages again", "install a newer release"
+CLASSIC = {"SIMHASH_RULE": "classic"}
+#: By the name of a field: wrong values of it, and what is said of them.
+WRONG_HEADER_FIELDS: dict[str, list[tuple[object, str]]] = {
+    "version": [
+        (1, f"has version 1, this release reads 2: {OLDER}"),
+        (3, f"has version 3, this release reads 2: {NEWER}"),
+        (MISSING, "has no 'version'"),
+    ],
+    "width": [
+        (128, f"has width 128, this release reads 64: {NEWER}"),
+        ("64", "has a wrong value in 'width': it is not a whole number"),
+    ],
+    "own_parts": [
+        (2, f"has own_parts 2, this release reads 1: {NEWER}"),
+        (0, f"has own_parts 0, this release reads 1: {OLDER}"),
+    ],
+    "scheme": [(1, "has a wrong value in 'scheme': it is not a string")],
+    "settings": [
+        ([], "has a wrong value in 'settings': it is not an object"),
+        ({**SETTINGS, "SIMHASH_ACTION": "mark"}, "has missing or unknown settings: 'SIMHASH_ACTION'"),
+        ({}, "has missing or unknown settings: 'SIMHASH_CANDIDATE_DISTANCE', "),
+        ({**SETTINGS, "SIMHASH_MAX_DISTANCE": 3}, "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE'"),
+        (
+            {**SETTINGS, **CLASSIC},
+            "has missing or unknown settings: 'SIMHASH_CANDIDATE_DISTANCE', 'SIMHASH_MAX_DISTANCE', ",
+        ),
+        (
+            {**SETTINGS, "SIMHASH_RULE": "strict"},
+            "is wrong: SIMHASH_RULE must be one of similarity, classic, got 'strict'",
+        ),
+        (
+            {**CLASSIC, "SIMHASH_MAX_DISTANCE": 64},
+            "is wrong: SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64",
+        ),
+        (
+            {**CLASSIC, "SIMHASH_MAX_DISTANCE": []},
+            "is wrong: SIMHASH_MAX_DISTANCE must be a whole number, got []",
+        ),
+        (
+            {**SETTINGS, "SIMHASH_SCOPE": "planet"},
+            "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, ",
+        ),
+    ],
+}
 WRONG_HEADERS = [
     ("", "is not the first line of an export"),
     ("url,html", "is not the first line of an export"),
     (json.dumps(POSTING), 'is not the first line of an export, which begins with {"format": "scrapy-simhash'),
-    (
-        changed(HEADER, "version", 1),
-        "has version 1, this release reads 2: an older release wrote it; crawl the pages again",
-    ),
-    (changed(HEADER, "version", 3), "has version 3, this release reads 2: install a newer release"),
-    (changed(HEADER, "version", MISSING), "has no 'version'"),
-    (changed(HEADER, "width", 128), "has width 128, this release reads 64: install a newer release"),
-    (changed(HEADER, "own_parts", 2), "has own_parts 2, this release reads 1: install a newer release"),
-    (
-        changed(HEADER, "own_parts", 0),
-        "has own_parts 0, this release reads 1: an older release wrote it; crawl the pages again",
-    ),
-    (changed(HEADER, "width", "64"), "has a wrong value in 'width': it is not a whole number"),
-    (changed(HEADER, "scheme", 1), "has a wrong value in 'scheme': it is not a string"),
-    (changed(HEADER, "settings", []), "has a wrong value in 'settings': it is not an object"),
-    (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_ACTION": "mark"}),
-        "has missing or unknown settings: 'SIMHASH_ACTION'",
-    ),
-    (changed(HEADER, "settings", {}), "has missing or unknown settings: 'SIMHASH_CANDIDATE_DISTANCE', "),
-    (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_MAX_DISTANCE": 3}),
-        "has missing or unknown settings: 'SIMHASH_MAX_DISTANCE'",
-    ),
-    (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_RULE": "classic"}),
-        "has missing or unknown settings: 'SIMHASH_CANDIDATE_DISTANCE', 'SIMHASH_MAX_DISTANCE', ",
-    ),
-    (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_RULE": "strict"}),
-        "is wrong: SIMHASH_RULE must be one of similarity, classic, got 'strict'",
-    ),
-    (
-        changed(HEADER, "settings", {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": 64}),
-        "is wrong: SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64",
-    ),
-    (
-        changed(HEADER, "settings", {"SIMHASH_RULE": "classic", "SIMHASH_MAX_DISTANCE": []}),
-        "is wrong: SIMHASH_MAX_DISTANCE must be a whole number, got []",
-    ),
-    (
-        changed(HEADER, "settings", {**SETTINGS, "SIMHASH_SCOPE": "planet"}),
-        "is wrong: SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'planet'",
+    *(
+        (changed(HEADER, name, value), problem)
+        for name, wrong in WRONG_HEADER_FIELDS.items()
+        for value, problem in wrong
     ),
 ]
 

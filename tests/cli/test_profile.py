@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,13 @@ import pytest
 
 from benchmarks.lib.shared_text import PLANS, Site, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.pieces import SHORT_TOKENS
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
+from tests.cli.conftest import Cli
 
-Capture = pytest.CaptureFixture[str]
 BOARD, OTHER = "jobs.example", "other.example"
 SINCE = "2026-09-21T14:13:20Z"
 STORY = "<title>Fog</title><h1>Fog</h1><p>" + " ".join(
@@ -76,18 +74,6 @@ def store(request: pytest.FixtureRequest, folder: Path) -> str:
     return str(folder / "pages.sqlite")
 
 
-def run(capfd: Capture, *arguments: str) -> str:
-    status = main(["profile", *arguments])
-    said = capfd.readouterr()
-    assert (status, said.err) == (0, "")
-    return said.out
-
-
-def facts(capfd: Capture, *arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(capfd, *arguments, "--json"))
-    return found
-
-
 def saved(folder: Path, name: str, html: str) -> str:
     (folder / name).write_text(html, "utf-8")
     return str(folder / name)
@@ -98,8 +84,8 @@ def two_pages(board: Site, folder: Path) -> list[str]:
     return [saved(folder, f"{number}.html", board.pages[number].html) for number in (1, 3)]
 
 
-def test_every_host_is_listed_with_what_was_learned_of_it(store: str, capfd: Capture, board: Site) -> None:
-    known, unknown = facts(capfd, store)["hosts"]
+def test_every_host_is_listed_with_what_was_learned_of_it(store: str, cli: Cli, board: Site) -> None:
+    known, unknown = cli.json("profile", store)["hosts"]
     assert (known["host"], known["pages"], known["is_known"]) == (BOARD, len(board.pages), True)
     assert (known["since"], known["is_pinned"]) == (SINCE, False)
     assert LEAST_SUBJECTS < known["subjects"] <= 64
@@ -113,21 +99,19 @@ def test_every_host_is_listed_with_what_was_learned_of_it(store: str, capfd: Cap
         "is_pinned": False,
         "pieces": 0,
     }
-    head, *lines = run(capfd, store).splitlines()
+    head, *lines = cli("profile", store).splitlines()
     assert head.split() == ["host", "pages", "subjects", "pieces", "known"]
     assert [line.split()[0] for line in lines] == [BOARD, OTHER]
     assert [line.split()[-1] for line in lines] == ["yes", "no"]
 
 
-def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(
-    store: str, capfd: Capture
-) -> None:
-    found = facts(capfd, store, BOARD.upper())
+def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(store: str, cli: Cli) -> None:
+    found = cli.json("profile", store, BOARD.upper())
     counts = [piece["subjects"] for piece in found["known_pieces"]]
     assert len(counts) == found["pieces"]
     assert counts == sorted(counts, reverse=True)
     assert min(counts) >= LEAST_SUBJECTS
-    said = run(capfd, store, BOARD)
+    said = cli("profile", store, BOARD)
     assert said.startswith(
         f"{BOARD}: {found['pages']} pages since {SINCE}, {found['subjects']} subjects, known\n"
     )
@@ -137,54 +121,45 @@ def test_a_host_is_shown_with_its_pieces_and_on_how_many_subjects_they_stood(
 # --- Two pages compared, with what the store knows of their site.
 
 
-def comparison(capfd: Capture, store: str, host: str, *arguments: str) -> str:
-    assert main(["compare", *arguments, "--store", store, "--host", host]) == 0
-    said = capfd.readouterr()
-    assert said.err == ""
-    return said.out
-
-
-def compared(capfd: Capture, store: str, host: str, *pages: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(comparison(capfd, store, host, *pages, "--json"))
-    return found
-
-
 def test_the_text_of_the_site_is_shown_and_on_how_many_subjects_it_stood(
-    store: str, folder: Path, board: Site, capfd: Capture
+    store: str, folder: Path, board: Site, cli: Cli
 ) -> None:
     a, b = two_pages(board, folder)
-    found = compared(capfd, store, BOARD.upper(), a, b)
+    found = cli.json("compare", a, b, "--store", store, "--host", BOARD.upper())
     for page in found["pages"]:
         texts = [piece["text"] for piece in page["site_text"]]
         assert any("works council" in text for text in texts)
         assert page["tokens"] - sum(len(text.split()) for text in texts) == page["own_tokens"] > 0
         assert all(piece["subjects"] >= LEAST_SUBJECTS for piece in page["site_text"] if piece["is_site"])
-    said = comparison(capfd, store, BOARD, a, b)
+    said = cli("compare", a, b, "--store", store, "--host", BOARD)
     assert f"{found['pages'][0]['own_tokens']} words are not the site's text" in said
     lines = [line for line in said.splitlines() if line.startswith("text of the site (")]
     distinct = {piece["text"] for page in found["pages"] for piece in page["site_text"]}
     assert len(lines) == len(distinct) > 3
     assert max(map(len, said.splitlines())) <= 80
     out = folder / "out.html"
-    comparison(capfd, store, BOARD, a, b, "--html", str(out))
+    cli("compare", a, b, "--store", store, "--host", BOARD, "--html", str(out))
     assert "works council" in out.read_text("ascii").partition("<h2>Text of the site</h2>")[2]
 
 
 def test_different_pages_of_a_site_are_told_by_what_is_not_the_sites(
-    store: str, folder: Path, board: Site, capfd: Capture
+    store: str, folder: Path, board: Site, cli: Cli
 ) -> None:
     a, b = two_pages(board, folder)
-    different, same = compared(capfd, store, BOARD, a, b), compared(capfd, store, BOARD, a, a)
+    different, same = (
+        cli.json("compare", a, b, "--store", store, "--host", BOARD),
+        cli.json("compare", a, a, "--store", store, "--host", BOARD),
+    )
     # All their text is half the same, what is not the site's is not.
     assert not different["is_near_duplicate"]
     assert different["own_similarity"] < 0.3 < different["similarity"]
     assert (same["is_near_duplicate"], same["own_similarity"]) == (True, 1.0)
     own = f"similarity of the own parts {different['own_similarity']}"
-    assert own in " ".join(comparison(capfd, store, BOARD, a, b).split())
+    assert own in " ".join(cli("compare", a, b, "--store", store, "--host", BOARD).split())
 
 
 def test_structured_data_that_names_different_things_is_told_as_in_a_crawl(
-    store: str, folder: Path, capfd: Capture
+    store: str, folder: Path, cli: Cli
 ) -> None:
     pages = [
         "<h1>Nurse</h1>" + STORY + f"<p>In {town}.</p>"
@@ -197,37 +172,20 @@ def test_structured_data_that_names_different_things_is_told_as_in_a_crawl(
     assert not verdicts[1].is_duplicate
     a, b = (saved(folder, f"{number}.html", page) for number, page in enumerate(pages))
     for given in ([], ["--store", store, "--host", BOARD]):
-        assert main(["compare", a, b, *given, "--json"]) == 0
-        pair = json.loads(capfd.readouterr().out)
+        pair = cli.json("compare", a, b, *given)
         assert (pair["is_near_duplicate"], pair["are_different_things"]) == (False, True)
         assert pair["similarity"] > 0.8
-        assert main(["compare", a, b, *given]) == 0
-        assert "structured data names different things" in " ".join(capfd.readouterr().out.split())
+        assert "structured data names different things" in " ".join(cli("compare", a, b, *given).split())
 
 
-def test_of_a_host_that_is_not_known_nothing_is_the_sites(store: str, folder: Path, capfd: Capture) -> None:
+def test_of_a_host_that_is_not_known_nothing_is_the_sites(store: str, folder: Path, cli: Cli) -> None:
     path = saved(folder, "story.html", STORY)
-    for page in compared(capfd, store, OTHER, path, path)["pages"]:
+    for page in cli.json("compare", path, path, "--store", store, "--host", OTHER)["pages"]:
         assert (page["own_tokens"], page["site_text"]) == (None, [])
-    assert "the site's text" not in comparison(capfd, store, OTHER, path, path)
+    assert "the site's text" not in cli("compare", path, path, "--store", store, "--host", OTHER)
 
 
-def test_a_page_without_text_has_no_own_part(store: str, folder: Path, capfd: Capture) -> None:
+def test_a_page_without_text_has_no_own_part(store: str, folder: Path, cli: Cli) -> None:
     path = saved(folder, "empty.html", f"<p>{'x ' * (SHORT_TOKENS - 1)}")
-    pair = compared(capfd, store, BOARD, path, path)
+    pair = cli.json("compare", path, path, "--store", store, "--host", BOARD)
     assert (pair["distance"], pair["own_similarity"]) == (None, None)
-
-
-def test_a_host_needs_a_store_that_knows_it(store: str, folder: Path, capfd: Capture) -> None:
-    path = saved(folder, "story.html", STORY)
-    assert main(["compare", path, path, "--host", BOARD]) == 2
-    assert "--host needs the store that knows the host" in capfd.readouterr().err
-    assert main(["compare", path, path, "--store", store, "--host", "missing.example"]) == 1
-    assert "has no profile of missing.example" in capfd.readouterr().err
-
-
-def test_a_host_that_is_not_there_is_a_failure(store: str, capfd: Capture) -> None:
-    assert main(["profile", store, "missing.example"]) == 1
-    said = capfd.readouterr()
-    assert said.out == ""
-    assert said.err.endswith("has no profile of missing.example; without HOST, profile lists all hosts\n")

@@ -13,15 +13,14 @@ import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.profile import MOST_PIECES, MOST_PROFILE_BYTES, PROFILE_KIND, file_lines
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
+from tests.cli.conftest import Cli
 
-Capture = pytest.CaptureFixture[str]
 BOARD = "jobs.example"
 
 
@@ -46,24 +45,10 @@ def other(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def file(tmp_path: Path, store: str, capfd: Capture) -> Path:
+def file(tmp_path: Path, store: str, cli: Cli) -> Path:
     path = tmp_path / "profile.json"
-    assert run(capfd, store, BOARD, "--export", str(path)) == ""
+    assert cli("profile", store, BOARD, "--export", str(path)) == ""
     return path
-
-
-def run(capfd: Capture, *arguments: str) -> str:
-    status = main(["profile", *arguments])
-    said = capfd.readouterr()
-    assert (status, said.err) == (0, "")
-    return said.out
-
-
-def refused(capfd: Capture, *arguments: str) -> tuple[int, str]:
-    status = main(["profile", *arguments])
-    said = capfd.readouterr()
-    assert said.out == ""
-    return status, said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
 
 
 def profile_in(store: str, host: str = BOARD) -> SiteProfile:
@@ -82,9 +67,9 @@ def runs_of(store: str) -> list[str | None]:
 
 
 def test_an_exported_profile_is_the_same_in_another_store(
-    store: str, other: str, file: Path, capfd: Capture
+    store: str, other: str, file: Path, cli: Cli
 ) -> None:
-    said = run(capfd, other, "Jobs.Example", "--import", str(file))
+    said = cli("profile", other, "Jobs.Example", "--import", str(file))
     profile = profile_in(store)
     assert profile_in(other).to_bytes() == profile.to_bytes()
     assert profile.known()
@@ -94,15 +79,15 @@ def test_an_exported_profile_is_the_same_in_another_store(
     assert runs_of(other) == ["finished", "profile"]
 
 
-def test_a_profile_can_be_imported_for_another_host(other: str, file: Path, capfd: Capture) -> None:
-    found = json.loads(run(capfd, other, "new.example", "--import", str(file), "--json"))
+def test_a_profile_can_be_imported_for_another_host(other: str, file: Path, cli: Cli) -> None:
+    found = json.loads(cli("profile", other, "new.example", "--import", str(file), "--json"))
     assert (found["host"], found["pages"], found["is_known"]) == ("new.example", 20, True)
 
 
-def test_an_import_replaces_what_was_known(store: str, file: Path, capfd: Capture) -> None:
+def test_an_import_replaces_what_was_known(store: str, file: Path, cli: Cli) -> None:
     facts = {**json.loads(file.read_text()), "pages": 7, "since": None, "pieces": {}}
     file.write_text(json.dumps(facts))
-    said = run(capfd, store, BOARD, "--import", str(file))
+    said = cli("profile", store, BOARD, "--import", str(file))
     assert said.startswith(f"{BOARD}: 7 pages, ")
     assert profile_in(store).pieces() == []
 
@@ -120,8 +105,8 @@ def test_a_file_says_what_it_is_and_holds_no_text(store: str, file: Path) -> Non
     assert facts["pieces"] == {f"{key:016x}": f"{bits:016x}" for key, bits in profile_in(store).pieces()}
 
 
-def test_a_profile_goes_through_a_pipe(store: str, file: Path, capfd: Capture) -> None:
-    assert run(capfd, store, BOARD, "--export", "-") == file.read_text()
+def test_a_profile_goes_through_a_pipe(store: str, file: Path, cli: Cli) -> None:
+    assert cli("profile", store, BOARD, "--export", "-") == file.read_text()
 
 
 def test_the_largest_profile_fits_into_a_file() -> None:
@@ -183,12 +168,12 @@ GOOD: Mapping[str, Any] = {
     ],
 )
 def test_what_is_no_profile_is_refused_and_changes_nothing(
-    content: str | Mapping[str, Any], complaint: str, store: str, tmp_path: Path, capfd: Capture
+    content: str | Mapping[str, Any], complaint: str, store: str, tmp_path: Path, cli: Cli
 ) -> None:
     path = tmp_path / "bad.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content), "latin-1")
     before = profile_in(store).to_bytes()
-    status, said = refused(capfd, store, BOARD, "--import", str(path))
+    status, said = cli.fails("profile", store, BOARD, "--import", str(path))
     assert status == 2
     assert said.startswith(str(path))
     assert complaint in said
@@ -196,36 +181,36 @@ def test_what_is_no_profile_is_refused_and_changes_nothing(
     assert runs_of(store) == ["finished"]
 
 
-def test_a_profile_that_meets_all_that_is_asked_is_taken(store: str, tmp_path: Path, capfd: Capture) -> None:
+def test_a_profile_that_meets_all_that_is_asked_is_taken(store: str, tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "good.json"
     path.write_text(json.dumps(GOOD))
-    run(capfd, store, BOARD, "--import", str(path))
+    cli("profile", store, BOARD, "--import", str(path))
     assert profile_in(store).pieces() == [(0xAA, 3)]
 
 
 # --- Pin.
 
 
-def test_a_pinned_profile_is_shown_as_such_until_it_is_unpinned(store: str, capfd: Capture) -> None:
-    said = run(capfd, store, BOARD, "--pin")
+def test_a_pinned_profile_is_shown_as_such_until_it_is_unpinned(store: str, cli: Cli) -> None:
+    said = cli("profile", store, BOARD, "--pin")
     assert said.splitlines()[0].endswith(", known, pinned: crawls do not change it")
-    assert run(capfd, store).splitlines()[1].split()[-1] == "pinned"
-    assert json.loads(run(capfd, store, BOARD, "--json"))["is_pinned"] is True
-    assert run(capfd, store, BOARD, "--unpin").splitlines()[0].endswith(", known")
+    assert cli("profile", store).splitlines()[1].split()[-1] == "pinned"
+    assert json.loads(cli("profile", store, BOARD, "--json"))["is_pinned"] is True
+    assert cli("profile", store, BOARD, "--unpin").splitlines()[0].endswith(", known")
     assert profile_in(store).is_pinned is False
     assert runs_of(store) == ["finished", "profile", "profile"]
 
 
 def test_a_pinned_profile_is_imported_without_its_pin(
-    store: str, other: str, tmp_path: Path, capfd: Capture
+    store: str, other: str, tmp_path: Path, cli: Cli
 ) -> None:
-    run(capfd, store, BOARD, "--pin")
-    run(capfd, store, BOARD, "--export", str(tmp_path / "pinned.json"))
-    run(capfd, other, BOARD, "--import", str(tmp_path / "pinned.json"))
+    cli("profile", store, BOARD, "--pin")
+    cli("profile", store, BOARD, "--export", str(tmp_path / "pinned.json"))
+    cli("profile", other, BOARD, "--import", str(tmp_path / "pinned.json"))
     assert (profile_in(store).is_pinned, profile_in(other).is_pinned) == (True, False)
 
 
-def test_a_profile_in_redis_is_imported_pinned_and_exported(redis: Any, file: Path, capfd: Capture) -> None:
+def test_a_profile_in_redis_is_imported_pinned_and_exported(redis: Any, file: Path, cli: Cli) -> None:
     async def make() -> None:
         store = RedisStore(redis.url, "changes", header_for(Config()))
         await store.runs()
@@ -233,50 +218,29 @@ def test_a_profile_in_redis_is_imported_pinned_and_exported(redis: Any, file: Pa
 
     asyncio.run(make())
     place = f"{redis.url}#changes"
-    assert run(capfd, place, BOARD, "--import", str(file)).splitlines()[0].endswith(", known")
-    assert run(capfd, place, BOARD, "--pin").splitlines()[0].endswith(", pinned: crawls do not change it")
-    assert run(capfd, place).splitlines()[1].split()[-1] == "pinned"
-    assert run(capfd, place, BOARD, "--export", "-") == file.read_text()
-    assert run(capfd, place, BOARD, "--unpin").splitlines()[0].endswith(", known")
+    assert cli("profile", place, BOARD, "--import", str(file)).splitlines()[0].endswith(", known")
+    assert cli("profile", place, BOARD, "--pin").splitlines()[0].endswith(", pinned: crawls do not change it")
+    assert cli("profile", place).splitlines()[1].split()[-1] == "pinned"
+    assert cli("profile", place, BOARD, "--export", "-") == file.read_text()
+    assert cli("profile", place, BOARD, "--unpin").splitlines()[0].endswith(", known")
 
 
 # --- What cannot be.
 
 
-@pytest.mark.parametrize("arguments", [["--pin"], ["--unpin"], ["--export", "-"]])
-def test_a_host_without_a_profile_is_a_failure(arguments: list[str], store: str, capfd: Capture) -> None:
-    status, said = refused(capfd, store, "missing.example", *arguments)
-    assert (status, said) == (
-        1,
-        f"{store} has no profile of missing.example; without HOST, profile lists all hosts",
-    )
-    assert runs_of(store) == ["finished"]
-
-
-def test_without_a_host_nothing_is_changed(store: str, capfd: Capture) -> None:
-    assert refused(capfd, store, "--pin") == (2, "--export, --import, --pin and --unpin need a HOST")
-
-
-def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, file: Path, capfd: Capture) -> None:
-    path = tmp_path / "missing.sqlite"
-    status, said = refused(capfd, str(path), BOARD, "--import", str(file))
-    assert (status, said) == (1, f"no such store: {path}")
-    assert not path.exists()
-
-
-def test_a_store_that_a_crawl_writes_to_is_left_alone(store: str, capfd: Capture) -> None:
+def test_a_store_that_a_crawl_writes_to_is_left_alone(store: str, cli: Cli) -> None:
     with closing(SqliteStore(Path(store), header_for(Config()))):
-        status, said = refused(capfd, store, BOARD, "--pin")
+        status, said = cli.fails("profile", store, BOARD, "--pin")
     assert status == 1
     assert store in said
     assert not profile_in(store).is_pinned
 
 
-def test_a_damaged_profile_is_told(store: str, capfd: Capture) -> None:
+def test_a_damaged_profile_is_told(store: str, cli: Cli) -> None:
     with closing(SqliteStore(Path(store), header_for(Config()))) as opened:
         opened.keep_sites([(BOARD, b"short")])
     for arguments in ([], [BOARD]):
-        status, said = refused(capfd, store, *arguments)
+        status, said = cli.fails("profile", store, *arguments)
         assert (status, said) == (
             1,
             f"{store}: the profile of {BOARD} is damaged: a profile takes 17 bytes and 16 for each piece, got 5",

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("tqdm", reason="tqdm is not installed")
 from scrapy_simhash.cli import progress
 from scrapy_simhash.cli.progress import Progress, of, warn
-from tests.cli.example_files import READING, write_example_files
+from tests.cli.example_files import READING
 from tests.docs.reader import ROOT
 
 
@@ -107,13 +107,6 @@ sys.exit(main.main())
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("progress")
-    write_example_files(folder)
-    return folder
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such terminals")
 # compare reads two pages, at once.
 @pytest.mark.parametrize("name", [name for name in READING if name != "compare"])
@@ -122,16 +115,14 @@ def test_every_command_that_may_be_long_tells_a_terminal_and_nobody_else(name: s
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     piped = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=60)
     assert piped.stderr == b""
-    (folder / "new.sqlite").unlink(missing_ok=True)
-    (folder / "both.sqlite").unlink(missing_ok=True)
+    for made in ("new.sqlite", "both.sqlite"):
+        (folder / made).unlink(missing_ok=True)
     said = on_terminal(command, folder, environment)
     assert re.search(r"\r[a-z]+[^\r\n:]*: +\d+", said), said
     # Nothing of it is left, also where the answer goes to the same terminal.
     assert [line for line in screen(said) if line] == [
         line for line in piped.stdout.decode().splitlines() if line
     ]
-    (folder / "new.sqlite").unlink(missing_ok=True)
-    (folder / "both.sqlite").unlink(missing_ok=True)
 
 
 def on_terminal(command: list[str], folder: Path, environment: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The command that reads reports: figures of all pages, the story of one, and lines that are none."""
+"""The command that reads reports and stores: figures of all pages, the story of one, and lines that are none."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import io
 import json
 import re
 import shlex
+import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -16,15 +18,15 @@ import pytest
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
 from scrapy_simhash.crawl.report import KEYS, Report
 from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, EXEMPTIONS, FATES, SKIPPED, explained
+from tests.cli.conftest import Cli, Places
+from tests.cli.test_moving import exported
 from tests.docs.reader import DOCS, blocks
 
-Capture = pytest.CaptureFixture[str]
 #: URL, verdict, and what else is written of a page.
 Told: TypeAlias = "tuple[str, Verdict, Mapping[str, Any]]"
 
@@ -95,31 +97,11 @@ def report(tmp_path: Path) -> str:
     return written(tmp_path / "report.jsonl")
 
 
-def run(capsys: Capture, *arguments: str) -> str:
-    """Run a command that works, and return what it writes."""
-    status = main(["report", *arguments])
-    said = capsys.readouterr()
-    assert (status, said.err) == (0, "")
-    return said.out
-
-
-def refused(capsys: Capture, *arguments: str) -> tuple[int, str]:
-    status = main(["report", *arguments])
-    said = capsys.readouterr()
-    assert said.out == ""
-    return status, said.err.removeprefix("scrapy-simhash: ").rstrip("\n")
-
-
-def facts(capsys: Capture, *arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run(capsys, *arguments, "--json"))
-    return found
-
-
 # --- All pages.
 
 
-def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) -> None:
-    found = facts(capsys, report)
+def test_pages_are_counted_by_what_became_of_them(report: str, cli: Cli) -> None:
+    found = cli.json("report", report)
     told = ("pages", *COUNTED, "clusters", "bad_lines")
     assert {key: found[key] for key in told} == {
         "pages": 8,
@@ -138,45 +120,45 @@ def test_pages_are_counted_by_what_became_of_them(report: str, capsys: Capture) 
     ]
 
 
-def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, capsys: Capture) -> None:
+def test_a_page_that_comes_again_counts_once_in_its_cluster(tmp_path: Path, cli: Cli) -> None:
     revisit = Verdict(Status.REVISIT, duplicate_of=PILOT, cluster=1, reason=Reason.UNCHANGED)
     path = written(tmp_path / "report.jsonl", [*PAGES, (f"{SITE}/print/night-pilot", revisit, {})])
-    assert facts(capsys, path)["largest_clusters"][0]["pages"] == 3
+    assert cli.json("report", path)["largest_clusters"][0]["pages"] == 3
 
 
-def test_what_is_preferred_is_what_was_said_last(tmp_path: Path, capsys: Capture) -> None:
+def test_what_is_preferred_is_what_was_said_last(tmp_path: Path, cli: Cli) -> None:
     later = f"{SITE}/p"
     pages: list[Told] = [*PAGES, (later, copy(PILOT, 1), {"preferred": later})]
     path = written(tmp_path / "report.jsonl", pages)
-    assert facts(capsys, path)["largest_clusters"][0]["preferred"] == later
-    assert f"  4 pages like {PILOT}\n    preferred {later}\n" in run(capsys, path)
+    assert cli.json("report", path)["largest_clusters"][0]["preferred"] == later
+    assert f"  4 pages like {PILOT}\n    preferred {later}\n" in cli("report", path)
     # Also when the first page, which repeats none, says it.
     pages.append((PILOT, PAGES[-1][1], {"preferred": f"{SITE}/q"}))
-    assert facts(capsys, written(Path(path), pages))["largest_clusters"][0]["preferred"] == f"{SITE}/q"
+    assert cli.json("report", written(Path(path), pages))["largest_clusters"][0]["preferred"] == f"{SITE}/q"
 
 
-def test_only_the_largest_clusters_are_shown(tmp_path: Path, capsys: Capture) -> None:
+def test_only_the_largest_clusters_are_shown(tmp_path: Path, cli: Cli) -> None:
     pages: list[Told] = [
         (f"{SITE}/{number}?{n}", copy(f"{SITE}/{number}", number), {})
         for number in range(SHOWN_CLUSTERS + 2)
         for n in range(number + 1)
     ]
-    found = facts(capsys, written(tmp_path / "report.jsonl", pages))
+    found = cli.json("report", written(tmp_path / "report.jsonl", pages))
     assert found["clusters"] == SHOWN_CLUSTERS + 2
     sizes = [cluster["pages"] for cluster in found["largest_clusters"]]
     assert sizes == [*range(SHOWN_CLUSTERS + 3, 1, -1)]
-    assert run(capsys, str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
+    assert cli("report", str(tmp_path / "report.jsonl")).count(" pages like ") == SHOWN_CLUSTERS
 
 
-def test_an_empty_report_has_no_pages(tmp_path: Path, capsys: Capture) -> None:
+def test_an_empty_report_has_no_pages(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "report.jsonl").write_bytes(b"")
-    assert run(capsys, str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
+    assert cli("report", str(tmp_path / "report.jsonl")) == "pages             0\nclusters          0\n"
 
 
-def test_standard_input_is_read(report: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_read(report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = SimpleNamespace(buffer=io.BytesIO(Path(report).read_bytes()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    assert facts(capsys, "-")["pages"] == len(PAGES)
+    assert cli.json("report", "-")["pages"] == len(PAGES)
 
 
 # --- Lines that are none.
@@ -195,86 +177,65 @@ BAD = [
 
 
 @pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
-def test_a_bad_line_is_counted_and_named_and_the_others_are_read(
-    line: bytes, report: str, capsys: Capture
-) -> None:
+def test_a_bad_line_is_counted_and_named_and_the_others_are_read(line: bytes, report: str, cli: Cli) -> None:
     good = Path(report).read_bytes().splitlines()
     Path(report).write_bytes(b"\n".join([*good[:3], line, b"", *good[3:]]))
-    found = facts(capsys, report)
+    found = cli.json("report", report)
     assert (found["pages"], found["bad_lines"]) == (len(PAGES), {"count": 1, "lines": [4]})
-    assert run(capsys, report).endswith("\nunreadable lines  1 (line 4)\n")
-    assert run(capsys, report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
+    assert cli("report", report).endswith("\nunreadable lines  1 (line 4)\n")
+    assert cli("report", report, "--url", PILOT).endswith("\nunreadable lines  1 (line 4)\n")
 
 
-def test_only_the_first_bad_lines_are_named(report: str, capsys: Capture) -> None:
+def test_only_the_first_bad_lines_are_named(report: str, cli: Cli) -> None:
     with Path(report).open("ab") as file:
         file.write(b"oops\n" * (NAMED_LINES + 1))
     first = len(PAGES) + 1
-    assert facts(capsys, report)["bad_lines"] == {
+    assert cli.json("report", report)["bad_lines"] == {
         "count": NAMED_LINES + 1,
         "lines": [*range(first, first + NAMED_LINES)],
     }
-    assert run(capsys, report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
+    assert cli("report", report).endswith(f", {first + NAMED_LINES - 1}, ...)\n")
 
 
-def test_a_file_without_any_line_of_a_report_is_refused(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "items.jsonl").write_text('\n{"title": "a"}\n{"title": "b"}\n')
-    path = str(tmp_path / "items.jsonl")
-    assert refused(capsys, path) == (
-        2,
-        f"{path}:2: not a report written with SIMHASH_REPORT: no line can be read",
-    )
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: Capture) -> None:
-    path = str(tmp_path / "missing.jsonl")
-    status, complaint = refused(capsys, path)
-    assert (status, complaint) == (1, f"cannot read {path}: No such file or directory")
-
-
-def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_keys_of_a_later_version_and_keys_that_are_missing_are_no_fault(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "report.jsonl"
     path.write_text('{"url": "http://a.example/", "status": "odd", "weight": [1]}\n')
-    assert facts(capsys, str(path))["status"] == {"odd": 1}
-    assert run(capsys, str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
+    assert cli.json("report", str(path))["status"] == {"odd": 1}
+    assert cli("report", str(path), "--url", "http://a.example/") == "http://a.example/ was called odd.\n"
 
 
 # --- One page.
 
 
-def test_every_visit_of_a_page_is_told(report: str, capsys: Capture) -> None:
-    found = facts(capsys, report, "--url", PILOT)
+def test_every_visit_of_a_page_is_told(report: str, cli: Cli) -> None:
+    found = cli.json("report", report, "--url", PILOT)
     assert (found["url"], found["copies"]) == (PILOT, 2)
     assert [visit["status"] for visit in found["visits"]] == ["new", "revisit"]
     assert [*found["visits"][0]] == [*KEYS, "explanation"]
     assert ["2 other pages repeat it" in visit["explanation"] for visit in found["visits"]] == [True, False]
-    told = run(capsys, report, "--url", PILOT).splitlines()
+    told = cli("report", report, "--url", PILOT).splitlines()
     assert told == [f"{visit['time']}: {visit['explanation']}" for visit in found["visits"]]
 
 
-def test_a_page_that_is_not_there_is_refused(report: str, capsys: Capture) -> None:
-    assert refused(capsys, report, "--url", f"{SITE}/b") == (1, f"{report} has no page '{SITE}/b'")
-
-
-def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_page_that_is_only_repeated_here_is_refused_with_a_word_on_that(tmp_path: Path, cli: Cli) -> None:
     path = written(tmp_path / "report.jsonl", [page for page in PAGES if page[0] != PILOT])
-    assert refused(capsys, path, "--url", PILOT) == (
+    assert cli.fails("report", path, "--url", PILOT) == (
         1,
         f"{path} has no page '{PILOT}', only 2 that repeat it",
     )
 
 
-ORIGINAL = {"url": "http://a.example/copy", "status": "near_duplicate", "duplicate_of": "http://a.example/"}
-REPEATS = "http://a.example/copy repeats http://a.example/, which was seen first: "
+A, B = "http://a.example/", "http://b.example/"
+ORIGINAL = {"url": f"{A}copy", "status": "near_duplicate", "duplicate_of": A}
+REPEATS = f"{A}copy repeats {A}, which was seen first: "
+NEAR = f"{REPEATS}the texts are nearly the same"
+NEW = f"{A} was new: no earlier page had nearly the same text."
+MISS = {"url": B, "distance": 2, "similarity": 0.74}
+ALIKE = f"{NEW} The most alike page that it was compared with is {B} (distance 2, similarity 0.74):"
 EXPLANATIONS = [
     (
         {**ORIGINAL, "distance": 2, "similarity": 0.98, "exact": False, "action": "drop_page"},
-        f"{REPEATS}the texts are nearly the same (distance 2, similarity 0.98). It was dropped: its callback did not"
-        " run.",
+        f"{NEAR} (distance 2, similarity 0.98). It was dropped: its callback did not run.",
     ),
     (
         {**ORIGINAL, "exact": True, "action": "mark"},
@@ -286,18 +247,13 @@ EXPLANATIONS = [
     ),
     (
         {**ORIGINAL, "action": "drop_items", "exemption": "listing", "hints": ["address", "redirect"]},
-        f"{REPEATS}the texts are nearly the same. Hints in markup and URLs connect the two pages: address, redirect."
-        " Its items were dropped. It was exempted from the full action (listing): the links of a page that lists"
-        " others are followed.",
+        f"{NEAR}. Hints in markup and URLs connect the two pages: address, redirect. Its items were dropped. It was"
+        " exempted from the full action (listing): the links of a page that lists others are followed.",
     ),
-    (
-        {**ORIGINAL, "preferred": "http://a.example/"},
-        f"{REPEATS}the texts are nearly the same. The preferred URL of its cluster at that time was"
-        " http://a.example/.",
-    ),
+    ({**ORIGINAL, "preferred": A}, f"{NEAR}. The preferred URL of its cluster at that time was {A}."),
     (
         {**ORIGINAL, "preferred": ORIGINAL["url"]},
-        f"{REPEATS}the texts are nearly the same. The preferred URL of its cluster at that time was this one.",
+        f"{NEAR}. The preferred URL of its cluster at that time was this one.",
     ),
     (
         {
@@ -308,65 +264,39 @@ EXPLANATIONS = [
             "similarity": 0.9,
             "last_seen": "2026-09-21T14:13:20Z",
         },
-        "http://a.example/copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It"
-        " repeats http://a.example/, which was seen first: the texts are nearly the same (similarity 0.9).",
+        f"{A}copy was seen before, last on 2026-09-21T14:13:20Z: a little of its text has changed. It repeats {A},"
+        " which was seen first: the texts are nearly the same (similarity 0.9).",
     ),
+    ({**ORIGINAL, "by_learning": True}, f"{NEAR} without the text that the site repeats."),
     (
-        {**ORIGINAL, "by_learning": True},
-        f"{REPEATS}the texts are nearly the same without the text that the site repeats.",
-    ),
-    (
-        {"url": "http://a.example/", "status": "new", "by_learning": True},
-        "http://a.example/ was new: an earlier page had nearly the same text, but not without the text that the site"
+        {"url": A, "status": "new", "by_learning": True},
+        f"{A} was new: an earlier page had nearly the same text, but not without the text that the site"
         " repeats, or too little was known about the site, or their structured data names different things.",
     ),
-    *(
-        (
-            {
-                "url": "http://a.example/",
-                "status": "new",
-                "near_miss": {
-                    "url": "http://b.example/",
-                    "distance": 2,
-                    "similarity": 0.74,
-                    "threshold": least,
-                },
-            },
-            "http://a.example/ was new: no earlier page had nearly the same text. The most alike page that it was"
-            f" compared with is http://b.example/ (distance 2, similarity 0.74): {would}.",
-        )
-        for least, would in (
-            (0.61, "with a SIMHASH_MIN_SIMILARITY of 0.61 or less it would be a near-duplicate"),
-            (0.0, "the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY"),
-        )
+    (
+        {"url": A, "status": "new", "near_miss": {**MISS, "threshold": 0.61}},
+        f"{ALIKE} with a SIMHASH_MIN_SIMILARITY of 0.61 or less it would be a near-duplicate.",
     ),
     (
-        {"url": "http://a.example/", "status": "new", "elsewhere": "http://b.example/"},
-        "http://a.example/ was new: no earlier page had nearly the same text. It also repeats"
-        " http://b.example/, a page of another scope.",
+        {"url": A, "status": "new", "near_miss": {**MISS, "threshold": 0.0}},
+        f"{ALIKE} the two would be near-duplicates with no SIMHASH_MIN_SIMILARITY.",
     ),
+    ({"url": A, "status": "new", "elsewhere": B}, f"{NEW} It also repeats {B}, a page of another scope."),
     (
-        {"url": "http://a.example/", "status": "skipped", "reason": "status", "http_status": 404},
-        "http://a.example/ was not compared: its HTTP status is 404.",
+        {"url": A, "status": "skipped", "reason": "status", "http_status": 404},
+        f"{A} was not compared: its HTTP status is 404.",
     ),
-    (
-        {"url": "http://a.example/", "status": "unknown", "reason": "store"},
-        "http://a.example/ was not compared: the store did not answer.",
-    ),
-    (
-        {"url": "http://a.example/", "status": "unknown"},
-        "http://a.example/ was not compared: an error occurred, see the log.",
-    ),
+    ({"url": A, "status": "unknown", "reason": "store"}, f"{A} was not compared: the store did not answer."),
+    ({"url": A, "status": "unknown"}, f"{A} was not compared: an error occurred, see the log."),
     # What a later version, or a policy of your own, may call them.
     (
         {**ORIGINAL, "action": "drop_images", "exemption": "weekend"},
-        f"{REPEATS}the texts are nearly the same. The action was drop_images. It was exempted from the full action"
-        " (weekend): unknown reason.",
+        f"{NEAR}. The action was drop_images. It was exempted from the full action (weekend): unknown reason.",
     ),
     # It moves no cursor.
     (
-        {"url": "http://a.example/\x1b[2J\udcff", "status": "skipped", "reason": "\r"},
-        "http://a.example/\\x1b[2J\\udcff was not compared: \\r.",
+        {"url": f"{A}\x1b[2J\udcff", "status": "skipped", "reason": "\r"},
+        f"{A}\\x1b[2J\\udcff was not compared: \\r.",
     ),
 ]
 
@@ -402,7 +332,7 @@ def test_there_is_a_sentence_for_every_word() -> None:
 
 
 def test_the_how_to_shows_what_the_command_says(
-    report: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    report: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(Path(report).parent)
     shown = "".join(block.text for block in blocks(DOCS / "how-to" / "report.rst", "console"))
@@ -410,11 +340,60 @@ def test_the_how_to_shows_what_the_command_says(
     ours = [(command, out) for command, out in commands if command.startswith("scrapy-simhash report")]
     assert len(ours) >= 3
     for command, expected in ours:
-        said = run(capsys, *shlex.split(command)[2:])
+        said = cli("report", *shlex.split(command)[2:])
         assert (command, said.split()) == (command, expected.split())
 
 
-def test_the_how_to_shows_a_line_as_it_is(report: str) -> None:
-    (block,) = blocks(DOCS / "how-to" / "report.rst", "json")
-    lines = [json.loads(line) for line in Path(report).read_text("utf-8").splitlines()]
-    assert json.loads(block.text) in lines
+@pytest.fixture
+def place(places: Places, tmp_path: Path, cli: Cli) -> str:
+    place = places.new()
+    cli("import", place, "--input", exported(tmp_path / "export.jsonl"))
+    return place
+
+
+def test_pages_and_clusters_are_those_of_info(place: str, cli: Cli) -> None:
+    told = json.loads(cli("report", place, "--json"))
+    known = cli.json("info", place)
+    assert told["source"] == {"kind": "store", "name": known["place"]}
+    assert (told["pages"], told["clusters"]) == (known["pages"], known["clusters"])
+    assert told["status"]["near_duplicate"] == known["near_duplicates"]
+    shown = [{"url": one["first"], "pages": one["pages"]} for one in told["largest_clusters"]]
+    assert shown == known["largest_clusters"]
+    assert sum(bar["new"] + bar["near_duplicates"] for bar in told["timeline"]["bars"]) == known["pages"]
+    # What only a report has.
+    assert told["action"] == told["exemption"] == {}
+    assert told["savings"]["led_to"] is None
+
+
+def test_a_summary_and_a_page_are_written_of_it(place: str, tmp_path: Path, cli: Cli) -> None:
+    assert cli("report", place).startswith("pages             6\nstatus\n")
+    out = tmp_path / "out.html"
+    assert cli("report", place, "--html", str(out)) == ""
+    assert "A store does not keep this." in out.read_text("ascii")
+
+
+def test_what_is_no_store_of_this_version_is_refused_in_a_sentence(tmp_path: Path, cli: Cli) -> None:
+    path, out = tmp_path / "store.sqlite", tmp_path / "out.html"
+    cli("import", str(path), "--input", exported(tmp_path / "export.jsonl"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    for arguments in ([], ["--html", str(out)]):
+        status, said = cli.fails("report", str(path), *arguments)
+        assert (status, said.count("\n")) == (1, 0)
+        assert str(path) in said
+    assert not out.exists()
+    # Some other file of SQLite, and one that is cut off.
+    other = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE boats (name)")
+    cut = tmp_path / "cut.sqlite"
+    cut.write_bytes(path.read_bytes()[:5000])
+    for broken in (other, cut):
+        status, said = cli.fails("report", str(broken))
+        assert (status, said.count("\n"), broken.name in said) == (1, 0, True)
+
+
+def test_a_page_that_cannot_be_written_is_told_in_a_sentence(place: str, tmp_path: Path, cli: Cli) -> None:
+    status, said = cli.fails("report", place, "--html", str(tmp_path / "missing" / "out.html"))
+    assert (status, said.startswith("cannot write ")) == (1, True)
+    assert cli("report", place, "--html", "-").startswith("<!DOCTYPE html>")

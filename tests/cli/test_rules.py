@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from scrapy_simhash import Config
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.observers.url_rules import (
     STOPPED_AFTER,
@@ -25,8 +24,8 @@ from scrapy_simhash.observers.url_rules import (
 )
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
+from tests.cli.conftest import Cli
 
-Capture = pytest.CaptureFixture[str]
 HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"
 
 
@@ -52,15 +51,7 @@ def store(tmp_path: Path) -> str:
     return str(path)
 
 
-def told(capfd: Capture, *arguments: str, status: int = 0) -> str:
-    assert main(["rules", *arguments]) == status
-    said = capfd.readouterr()
-    return said.err if status else said.out
-
-
-def test_groups_that_brought_nothing_new_are_listed_and_never_in_force(
-    tmp_path: Path, capfd: Capture
-) -> None:
+def test_groups_that_brought_nothing_new_are_listed_and_never_in_force(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "pages.sqlite"
     with closing(SqliteStore(path, header_for(Config()))) as kept:
         keeper = RuleKeeper(kept)
@@ -69,22 +60,22 @@ def test_groups_that_brought_nothing_new_are_listed_and_never_in_force(
             url = f"https://example.com/day/{number}"
             rules.learn(url, 7, plain, 1_700_000_000, origin=Origin(url, "https://example.com/"))
         keeper.keep()
-    _, line = told(capfd, str(path)).splitlines()
+    _, line = cli("rules", str(path)).splitlines()
     assert line.split()[:6] == ["example.com", "group", "/day/{number}", str(STOPPED_AFTER), "0", "0"]
     assert line.endswith("no")
-    assert json.loads(told(capfd, str(path), "--settings").partition("=")[2]) == []
+    assert json.loads(cli("rules", str(path), "--settings").partition("=")[2]) == []
     exported = tmp_path / "rules.json"
-    exported.write_text(told(capfd, str(path), "--json"))
+    exported.write_text(cli("rules", str(path), "--json"))
     # To each crawl its own.
     empty = str(tmp_path / "empty.sqlite")
     with closing(SqliteStore(Path(empty), header_for(Config()))):
         pass
-    told(capfd, empty, "--import", str(exported))
-    assert len(told(capfd, empty).splitlines()) == 1
+    cli("rules", empty, "--import", str(exported))
+    assert len(cli("rules", empty).splitlines()) == 1
 
 
-def test_rules_are_listed_with_their_evidence(store: str, capfd: Capture) -> None:
-    heads, first, *rest = told(capfd, store).splitlines()
+def test_rules_are_listed_with_their_evidence(store: str, cli: Cli) -> None:
+    heads, first, *rest = cli("rules", store).splitlines()
     assert heads.split() == HEADS.split()
     assert first.startswith("example.com  parameter sid")
     assert first.endswith("stage 3")
@@ -92,12 +83,12 @@ def test_rules_are_listed_with_their_evidence(store: str, capfd: Capture) -> Non
     assert rest == []
     assert any(
         line.startswith("other.example") and line.endswith("no")
-        for line in told(capfd, store, "--all").splitlines()
+        for line in cli("rules", store, "--all").splitlines()
     )
-    assert "other.example" not in told(capfd, store, "www.EXAMPLE.com")
+    assert "other.example" not in cli("rules", store, "www.EXAMPLE.com")
 
 
-def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, capfd: Capture) -> None:
+def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "pages.sqlite"
     with closing(SqliteStore(path, header_for(Config()))) as kept:
         keeper = RuleKeeper(kept)
@@ -106,10 +97,10 @@ def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, capfd
         for value, content in (("x", 501), ("y", 502)):
             rules.learn(f"https://example.com/other?sid={value}", content, plain)
         keeper.keep()
-    *_, line = told(capfd, str(path)).splitlines()
+    *_, line = cli("rules", str(path)).splitlines()
     pair = ["https://example.com/other?sid=x", "https://example.com/other?sid=y"]
     assert line == f"differs, against parameter sid: {' '.join(pair)}"
-    (host,) = json.loads(told(capfd, str(path), "--json"))["hosts"]
+    (host,) = cli.json("rules", str(path))["hosts"]
     assert host["rules"][0]["against"] == [pair]
     # What crawls add later is joined with it.
     with closing(SqliteStore(path, header_for(Config()))) as kept:
@@ -117,11 +108,11 @@ def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, capfd
         assert found.host.against == {"parameter sid": (tuple(pair),)}
 
 
-def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(store: str, capfd: Capture) -> None:
-    assert told(capfd, store, "--settings") == (
+def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(store: str, cli: Cli) -> None:
+    assert cli("rules", store, "--settings") == (
         'SIMHASH_URL_RULES_PIN = [\n    "example.com: parameter sid"\n]\n'
     )
-    assert json.loads(told(capfd, store, "--discarder")) == [
+    assert json.loads(cli("rules", store, "--discarder")) == [
         {
             "order": 100,
             "processor": "queryRemoval",
@@ -132,15 +123,15 @@ def test_rules_are_written_as_settings_and_for_duplicate_url_discarder(store: st
 
 
 def test_exported_rules_are_the_same_in_another_store_however_often_they_are_imported(
-    store: str, tmp_path: Path, capfd: Capture
+    store: str, tmp_path: Path, cli: Cli
 ) -> None:
-    exported = told(capfd, store, "example.com", "--json")
+    exported = cli("rules", store, "example.com", "--json")
     file, other = tmp_path / "rules.json", tmp_path / "other.sqlite"
     file.write_text(exported)
     SqliteStore(other, header_for(Config())).close()
     for _ in range(2):
-        told(capfd, str(other), "--import", str(file))
-        found = json.loads(told(capfd, str(other), "--json"))
+        cli("rules", str(other), "--import", str(file))
+        found = cli.json("rules", str(other))
         (host,), (rule, *_) = found["hosts"], json.loads(exported)["hosts"][0]["rules"]
         same = host["rules"][0]
         assert {name: same[name] for name in ("rule", "stage", "pairs")} == {
@@ -149,7 +140,7 @@ def test_exported_rules_are_the_same_in_another_store_however_often_they_are_imp
 
 
 @pytest.mark.parametrize("way", ["export and import", "merge"])
-def test_rules_come_along_from_store_to_store(way: str, store: str, tmp_path: Path, capfd: Capture) -> None:
+def test_rules_come_along_from_store_to_store(way: str, store: str, tmp_path: Path, cli: Cli) -> None:
     with closing(SqliteStore(store, header_for(Config()))) as kept:
         host = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
         host.trials.put("parameter sid", "/other/*?sid", Evidence.from_list([0, 1, 0, 0, 0, 0]))
@@ -158,13 +149,12 @@ def test_rules_come_along_from_store_to_store(way: str, store: str, tmp_path: Pa
     # The same once more adds nothing.
     for _ in range(2):
         if way == "merge":
-            assert main(["merge", str(other), store]) == 0
+            cli("merge", other, store)
         else:
-            assert main(["export", store, "--output", str(export)]) == 0
-            assert main(["import", str(other), "--input", str(export)]) == 0
-        capfd.readouterr()
+            cli("export", store, "--output", export)
+            cli("import", other, "--input", export)
         for place in ("example.com", "other.example"):
-            assert told(capfd, str(other), place, "--json") == told(capfd, store, place, "--json")
+            assert cli("rules", str(other), place, "--json") == cli("rules", store, place, "--json")
     with closing(SqliteStore(other, header_for(Config()))) as kept:
         again = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
     assert again.in_force == ["parameter sid"]
@@ -172,38 +162,36 @@ def test_rules_come_along_from_store_to_store(way: str, store: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("rules", ['{"sid": [1, 0, 1, 0, 0, 0]}', '{"parameter sid": [1]}', "[]", "7"])
-def test_wrong_rules_in_an_export_are_refused(rules: str, store: str, tmp_path: Path, capfd: Capture) -> None:
+def test_wrong_rules_in_an_export_are_refused(rules: str, store: str, tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "export.jsonl"
-    assert main(["export", store, "--output", str(file)]) == 0
+    cli("export", store, "--output", file)
     file.write_text(file.read_text("utf-8") + f'{{"site": "example.com", "url_rules": {rules}}}\n', "utf-8")
-    assert main(["import", str(tmp_path / "other.sqlite"), "--input", str(file)]) == 2
-    assert "has wrong URL rules" in capfd.readouterr().err
+    status, complaint = cli.fails("import", tmp_path / "other.sqlite", "--input", file)
+    assert (status, "has wrong URL rules" in complaint) == (2, True)
 
 
 @pytest.mark.parametrize(
     "text", ["{}", "no JSON", '{"kind": "scrapy-simhash url rules", "version": 2}', "[]"]
 )
-def test_what_is_no_export_is_refused(text: str, store: str, tmp_path: Path, capfd: Capture) -> None:
+def test_what_is_no_export_is_refused(text: str, store: str, tmp_path: Path, cli: Cli) -> None:
     file = tmp_path / "wrong.json"
     file.write_text(text)
-    assert "has no URL rules" in told(capfd, store, "--import", str(file), status=2)
+    assert "has no URL rules" in cli.fails("rules", store, "--import", str(file))[1]
 
 
-def test_what_is_not_there_or_damaged_is_a_failure(store: str, capfd: Capture) -> None:
-    assert "has no URL rules of nobody.example" in told(capfd, store, "nobody.example", status=1)
+def test_what_is_not_there_or_damaged_is_a_failure(store: str, cli: Cli) -> None:
+    assert "has no URL rules of nobody.example" in cli.fails("rules", store, "nobody.example")[1]
     with closing(SqliteStore(store, header_for(Config()))) as kept:
         kept.keep_sites([(place_of_site("example.com"), b"damaged")])
-    assert "are damaged" in told(capfd, store, status=1)
+    assert "are damaged" in cli.fails("rules", store)[1]
 
 
-def test_profiles_and_rules_do_not_mix(store: str, capfd: Capture) -> None:
-    assert main(["profile", store]) == 0
-    assert capfd.readouterr().out.splitlines()[1:] == []
-    assert main(["info", store, "--check"]) == 0
-    assert capfd.readouterr().out.splitlines()[-1].split() == ["damaged", "records", "0"]
+def test_profiles_and_rules_do_not_mix(store: str, cli: Cli) -> None:
+    assert cli("profile", store).splitlines()[1:] == []
+    assert cli("info", store, "--check").splitlines()[-1].split() == ["damaged", "records", "0"]
 
 
-def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, capfd: Capture) -> None:
+def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, cli: Cli) -> None:
     async def crawl() -> list[int]:
         pairs = []
         stores = [RedisStore(redis.url, "rules", header_for(Config())) for _ in range(2)]
@@ -222,4 +210,4 @@ def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, capfd: Ca
     # Each has what the other had, once.
     assert pairs == sorted(pairs)
     assert pairs[1] == 2 * pairs[0]
-    assert "parameter sid" in told(capfd, f"{redis.url}#rules")
+    assert "parameter sid" in cli("rules", f"{redis.url}#rules")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sqlite3
 import webbrowser
 from contextlib import closing
 from pathlib import Path
@@ -16,11 +15,9 @@ import pytest
 
 from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli import tune
-from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.store.sqlite import SqliteStore
-
-Capture = pytest.CaptureFixture[str]
+from tests.cli.conftest import Cli
 
 
 @pytest.fixture
@@ -55,18 +52,8 @@ def report(tmp_path: Path) -> Path:
     return path
 
 
-def run(capsys: Capture, *arguments: object) -> str:
-    assert main(["tune", *map(str, arguments)]) == 0
-    return capsys.readouterr().out
-
-
-def refused(capsys: Capture, *arguments: object) -> tuple[int, str]:
-    status = main(["tune", *map(str, arguments)])
-    return status, capsys.readouterr().err
-
-
-def test_without_answers_it_shows_how_near_pages_are(capsys: Capture, report: Path) -> None:
-    said = run(capsys, report)
+def test_without_answers_it_shows_how_near_pages_are(cli: Cli, report: Path) -> None:
+    said = cli("tune", report)
     assert "Pairs of pages that were compared: 150." in said
     assert "0.80 - 0.85       50         25      0          0  ####" in said
     assert "0.55 - 0.60       10          0      0          0" in said
@@ -75,15 +62,14 @@ def test_without_answers_it_shows_how_near_pages_are(capsys: Capture, report: Pa
 
 
 def test_answers_are_asked_for_and_kept(
-    capsys: Capture, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
     monkeypatch.setattr(webbrowser, "open", shown.append)
     labels = tmp_path / "labels.csv"
     monkeypatch.setattr("sys.stdin", io.StringIO("o\ns\nwhat\nd\nskip\nq\n"))
-    assert main(["tune", str(report), "--labels", str(labels), "--judge"]) == 0
-    said = capsys.readouterr()
-    assert "s = same page, d = different pages" in said.err
+    status, _, asked = cli.ended("tune", report, "--labels", labels, "--judge")
+    assert (status, "s = same page, d = different pages" in asked) == (0, True)
     assert len(shown) == 2
     assert [line.rsplit(",", 1)[1] for line in labels.read_text("utf-8").splitlines()] == [
         "answer",
@@ -94,11 +80,10 @@ def test_answers_are_asked_for_and_kept(
     # What was answered is not asked again, and the rest is.
     before = labels.read_text("utf-8")
     monkeypatch.setattr("sys.stdin", io.StringIO("s\n"))
-    assert main(["tune", str(report), "--labels", str(labels), "--judge", "3"]) == 0
+    assert cli.ended("tune", report, "--labels", labels, "--judge", "3")[0] == 0
     assert labels.read_text("utf-8").startswith(before)
     urls = [line.split(",")[0] for line in labels.read_text("utf-8").splitlines()]
     assert len(urls) == len(set(urls)) == 5
-    capsys.readouterr()
 
 
 def judged(report: Path, labels: Path) -> None:
@@ -111,49 +96,47 @@ def judged(report: Path, labels: Path) -> None:
     labels.write_text("\n".join(rows) + "\n", "utf-8")
 
 
-def test_with_answers_it_names_the_setting(capsys: Capture, report: Path, tmp_path: Path) -> None:
+def test_with_answers_it_names_the_setting(cli: Cli, report: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     judged(report, labels)
-    said = run(capsys, report, "--labels", labels, "--min-similarity", "0.6")
+    said = cli("tune", report, "--labels", labels, "--min-similarity", "0.6")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
     assert "<- as crawled" in next(line for line in said.splitlines() if line.startswith("0.60  "))
-    said = run(capsys, report, "--labels", labels)
+    said = cli("tune", report, "--labels", labels)
     assert "keep what you have:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
     assert "0.80       1.000 (1.000 to 1.000)       1.000 (1.000 to 1.000)  <- as crawled" in said
-    facts = json.loads(run(capsys, report, "--labels", labels, "--precision", "0.8", "--json"))
+    facts = cli.json("tune", report, "--labels", labels, "--precision", "0.8")
     assert facts["chosen"] == 0.55
     assert facts["pairs"] == sum(band["pairs"] for band in facts["bands"]) + facts["below_all_bands"] == 150
 
 
-def test_what_cannot_be_shown_is_said(capsys: Capture, report: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_shown_is_said(cli: Cli, report: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     judged(report, labels)
     few = labels.read_text("utf-8").splitlines()[:1] + labels.read_text("utf-8").splitlines()[-2:]
     labels.write_text("\n".join(few) + "\n", "utf-8")
-    said = run(capsys, report, "--labels", labels, "--precision", "0.99")
+    said = cli("tune", report, "--labels", labels, "--precision", "0.99")
     assert "No threshold is shown to have a precision of 0.99" in said
     assert "To know the precision at 0.5" in said
 
 
 def test_a_file_of_answers_may_come_from_elsewhere(
-    capsys: Capture, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels = tmp_path / "labels.csv"
     # As a spreadsheet writes it, the pair the other way round, without an end of the last line.
     labels.write_text("\ufeffanswer,url,other\nsame,http://a.example/1,http://a.example/copy/1", "utf-8")
     monkeypatch.setattr("sys.stdin", io.StringIO("d\n"))
-    facts = json.loads(run(capsys, report, "--labels", labels, "--judge", "--json"))
+    facts = json.loads(cli.ended("tune", report, "--labels", labels, "--judge", "--json")[1])
     assert sum(band["same"] for band in facts["bands"]) == 1
     assert sum(band["different"] for band in facts["bands"]) == 1
     first, second = labels.read_text("utf-8-sig").splitlines()[1:]
     assert (first.split(",")[0], second.split(",")[0]) == ("same", "different")
     labels.write_text("url,other,answer\na,b,same\n", "utf-8")
-    assert main(["tune", str(report), "--labels", str(labels)]) == 0
-    assert "none of the 1 answers" in capsys.readouterr().err
-    assert refused(capsys, report, "--labels", tmp_path / "none.csv")[0] == 1
+    assert "none of the 1 answers" in cli.ended("tune", report, "--labels", labels)[2]
 
 
-def test_what_changes_nothing_is_not_advised(capsys: Capture, tmp_path: Path) -> None:
+def test_what_changes_nothing_is_not_advised(cli: Cli, tmp_path: Path) -> None:
     line = {"status": "near_duplicate", "duplicate_of": "http://a.example/", "exact": True, "threshold": 1.0}
     report = tmp_path / "report.jsonl"
     pages = [{**line, "url": f"http://a.example/{number}", "exact": number > 0} for number in range(40)]
@@ -161,33 +144,9 @@ def test_what_changes_nothing_is_not_advised(capsys: Capture, tmp_path: Path) ->
     report.write_text("".join(json.dumps(page) + "\n" for page in [*pages, pages[0]]), "utf-8")
     labels = tmp_path / "labels.csv"
     labels.write_text("url,other,answer\nhttp://a.example/0,http://a.example/,same\n", "utf-8")
-    said = run(capsys, report, "--labels", labels)
+    said = cli("tune", report, "--labels", labels)
     assert "were compared: 40." in said
     assert "keep what you have:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
-
-
-def test_bad_input_is_named(capsys: Capture, report: Path, tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    assert refused(capsys, report, "--judge")[0] == 2
-    assert "--labels" in refused(capsys, report, "--judge")[1]
-    assert refused(capsys, "-", "--judge", "--labels", labels)[0] == 2
-    labels.write_text("url,other\n", "utf-8")
-    assert refused(capsys, report, "--labels", labels) == (
-        2,
-        f"scrapy-simhash: {labels}:1: the columns must be url, other, answer\n",
-    )
-    labels.write_text("url,other,answer\na,b,maybe\n", "utf-8")
-    status, error = refused(capsys, report, "--labels", labels)
-    assert status == 2
-    assert f"{labels}:2: answer must be same, different or skip, got maybe" in error
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text('{"url": "http://a.example/", "status": "new"}\n', "utf-8")
-    status, error = refused(capsys, empty)
-    assert status == 1
-    assert "has no pair with a threshold" in error
-    for wrong in (["--precision", "2"], ["--judge", "0"], ["--min-similarity", "much"]):
-        with pytest.raises(SystemExit):
-            main(["tune", str(report), *wrong])
 
 
 # --- Stores and feeds.
@@ -240,40 +199,36 @@ WORDS = (
 FEED = ("--html-field", "html", "--url-field", "address")
 
 
-def test_a_store_and_a_feed_say_what_the_report_of_the_crawl_says(
-    crawled: dict[str, Path], capsys: Capture
-) -> None:
+def test_a_store_and_a_feed_say_what_the_report_of_the_crawl_says(crawled: dict[str, Path], cli: Cli) -> None:
     report, store, feed = (
-        json.loads(run(capsys, crawled[kind], "--json", *(FEED if kind == "feed" else ()))) for kind in KINDS
+        cli.json("tune", crawled[kind], *(FEED if kind == "feed" else ())) for kind in KINDS
     )
     assert report["pairs"] > 35
     assert sum(band["pairs"] > 0 for band in report["bands"]) > 4
     assert store == feed == report
 
 
-def test_answers_about_a_store_lead_to_a_setting(
-    crawled: dict[str, Path], tmp_path: Path, capsys: Capture
-) -> None:
+def test_answers_about_a_store_lead_to_a_setting(crawled: dict[str, Path], tmp_path: Path, cli: Cli) -> None:
     labels = tmp_path / "labels.csv"
     judged(crawled["report"], labels)
-    said = run(capsys, crawled["store"], "--labels", labels, "--min-similarity", "0.6", "--precision", "0.9")
+    said = cli("tune", crawled["store"], "--labels", labels, "--min-similarity", "0.6", "--precision", "0.9")
     assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
 
 
 def test_of_many_pages_a_sample_is_taken_the_same_one_each_time_and_it_is_said(
-    crawled: dict[str, Path], capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    crawled: dict[str, Path], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pairs = json.loads(run(capsys, crawled["report"], "--json"))["pairs"]
+    pairs = cli.json("tune", crawled["report"])["pairs"]
     monkeypatch.setattr(tune, "MOST_PAGES", 30)
     monkeypatch.setattr(tune, "MOST_PAIRS", 10)
     for kind, sample in (("store", "30 of 80"), ("report", f"10 of {pairs}"), ("feed", f"10 of {pairs}")):
         given = (crawled[kind], *(FEED if kind == "feed" else ()))
-        said = run(capsys, *given)
+        said = cli("tune", *given)
         assert f"They are a sample, the same each time: {sample} were taken." in said
-        assert run(capsys, *given) == said
+        assert cli("tune", *given) == said
 
 
-def test_what_pages_say_of_themselves_is_shown_beside_the_answers(tmp_path: Path, capsys: Capture) -> None:
+def test_what_pages_say_of_themselves_is_shown_beside_the_answers(tmp_path: Path, cli: Cli) -> None:
     canonical = '<link rel="canonical" href="https://a.example/1">'
     pages = {
         "/1": story(1),
@@ -290,14 +245,14 @@ def test_what_pages_say_of_themselves_is_shown_beside_the_answers(tmp_path: Path
         writer = csv.DictWriter(file, ("url", "html"))
         writer.writeheader()
         writer.writerows(records)
-    found = json.loads(run(capsys, feed, "--json"))
+    found = cli.json("tune", feed)
     assert {(one["kind"], one["is_same"], one["pairs"]) for one in found["told"]} == {
         ("pagination", False, 1),
         ("refetched", True, 1),
         ("canonical", True, 1),
         ("address", True, 1),
     }
-    said = run(capsys, feed)
+    said = cli("tune", feed)
     assert "the same page, by canonical URL" in said
     assert "different pages, by page number" in said
     # That is no answer of anybody's.
@@ -305,31 +260,19 @@ def test_what_pages_say_of_themselves_is_shown_beside_the_answers(tmp_path: Path
     assert f"tune {feed} --labels labels.csv --judge" in said
 
 
-def test_a_feed_of_text_and_settings(tmp_path: Path, capsys: Capture) -> None:
+def test_a_feed_of_text_and_settings(tmp_path: Path, cli: Cli) -> None:
     text = " ".join(f"the {word} and" for word in WORDS)
     records = [{"url": f"https://a.example/{number}", "text": f"{text} {number}"} for number in range(3)]
     feed = tmp_path / "pages.json"
     feed.write_text(json.dumps([*records, {"url": None}]), "utf-8")
-    assert json.loads(run(capsys, feed, "--text-field", "text", "--json"))["pairs"] == 2
-    given = ("--text-field", "text", "-s", "SIMHASH_MIN_SIMILARITY=0.99", "--json")
-    assert json.loads(run(capsys, feed, *given))["min_similarity"] == 0.99
+    given = ("tune", feed, "--text-field", "text", "--json")
+    assert json.loads(cli.ended(*given)[1])["pairs"] == 2
+    found = json.loads(cli.ended(*given, "-s", "SIMHASH_MIN_SIMILARITY=0.99")[1])
+    assert found["min_similarity"] == 0.99
 
 
-def test_sources_without_pairs_are_named(crawled: dict[str, Path], tmp_path: Path, capsys: Capture) -> None:
-    feed = crawled["feed"]
-    status, error = refused(capsys, feed, "--html-field", "body")
-    assert (status, "no record has the fields" in error) == (2, True)
-    assert refused(capsys, feed)[0] == 2
-    status, error = refused(capsys, feed, *FEED, "-s", "SIMHASH_RULE=classic")
-    assert status == 1
-    assert 'with SIMHASH_RULE = "classic"' in error
+def test_a_store_of_the_classic_rule_has_no_pairs(tmp_path: Path, cli: Cli) -> None:
     classic = tmp_path / "classic.sqlite"
     SqliteStore(classic, header_for(Config(rule="classic"))).close()
-    assert refused(capsys, classic)[0] == 1
-    assert refused(capsys, tmp_path / "missing.sqlite")[0] == 1
-    later = tmp_path / "later.sqlite"
-    with closing(sqlite3.connect(later)) as database:
-        database.execute("CREATE TABLE pages (a)")
-    status, error = refused(capsys, later)
-    assert status == 1
-    assert error.count("\n") == 1
+    status, error = cli.fails("tune", classic)
+    assert (status, 'with SIMHASH_RULE = "classic"' in error) == (1, True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from benchmarks.lib.changing_site import ChangingSite, as_told, serve_changing, told
+from tests.crawls.changing_site import ChangingSite, as_told, serve_changing, told
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Answer, Site, article, edited, links, serve
 

@@ -299,12 +299,9 @@ def test_a_form_is_neither_kept_nor_sent_again_with_an_old_token(
 
 
 @many_crawls
-@pytest.mark.parametrize("reactor", ["asyncio", "select"])
-def test_the_rules_of_a_crawl_spider_are_followed_again(
-    site: ValidatingSite, tmp_path: Path, reactor: str
-) -> None:
-    first = again(site, tmp_path, "Ruled", reactor=reactor)
-    second = again(site, tmp_path, "Ruled", reactor=reactor)
+def test_the_rules_of_a_crawl_spider_are_followed_again(site: ValidatingSite, tmp_path: Path) -> None:
+    first = again(site, tmp_path, "Ruled")
+    second = again(site, tmp_path, "Ruled")
     assert first.complaints == second.complaints == []
     # The start page was read by a rule at last, and begins a crawl otherwise.
     assert [path for path, status, _ in site.sent if status == 200] == ["/"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.cli.main import main
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
+from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl, crawl_one
 from tests.crawls.site import Routes, Site, article, links, serve
 
 PROTECTED = "['listing', 'pagination', 'language', 'product']"
@@ -45,8 +45,8 @@ def crawls(site: Site) -> dict[str, Crawl]:
     plans["debug items"] = plan(site, "drop_items", SIMHASH_ITEM_LOG_LEVEL="WARNING")
     plans["debug links"] = plan(site, "drop_links", SIMHASH_DEBUG=True)
     plans["debug page"] = plan(site, "drop_page", SIMHASH_DEBUG=True)
-    plans["heard"] = plan(site, "drop_items", "drops_spiders.Hearer")
-    later = plan(site, "drop_items", "drops_spiders.Hearer")
+    plans["heard"] = plan(site, "drop_items", "Hearer")
+    later = plan(site, "drop_items", "Hearer")
     plans["heard later"] = later._replace(arguments={**later.arguments, "style": "coroutine"})
     done = dict(zip(plans, crawl(*plans.values()), strict=True))
     for outcome in done.values():
@@ -133,7 +133,7 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
         {
             **IN_ORDER,
             "SIMHASH_ACTION": "drop_items",
-            "LOG_FORMATTER": "tests.crawls.drops_spiders.FailingLogFormatter",
+            "LOG_FORMATTER": "tests.crawls.spiders.FailingLogFormatter",
         },
         urls=site.urls("/"),
     )
@@ -217,13 +217,6 @@ def test_the_signal_of_scrapy_says_which_item_was_dropped_and_why(
 
 def test_a_handler_that_is_a_coroutine_is_waited_for(crawls: dict[str, Crawl]) -> None:
     assert crawls["heard later"].notes == ["/copy", "/copy-2"]
-
-
-@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
-def test_any_event_loop_will_do(site: Site, reactor: str) -> None:
-    (done,) = crawl(plan(site, "drop_items", "drops_spiders.Hearer"), reactor=reactor)
-    assert done.complaints == []
-    assert len(done.notes) == done.stats["item_dropped_count"] == 2
 
 
 # --- Spiders whose URLs all come from start().

@@ -40,7 +40,7 @@ def originals(done: Crawl, field: str = "near_duplicate") -> dict[str, str | Non
 
 
 def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None:
-    done = visit(site, "drops_spiders.Filler", {"SIMHASH_ITEM_FIELD": "url"})
+    done = visit(site, "Filler", {"SIMHASH_ITEM_FIELD": "url"})
     assert [item["url"] for item in done.items] == site.urls(*PATHS)
     assert done.stat("items_unmarked") == 2, "the items of the two copies"
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -51,61 +51,15 @@ def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None
     )
 
 
-def test_the_warning_comes_with_the_first_item_and_does_not_wait_for_a_copy(site: Site) -> None:
-    done = crawl_one(
-        "drops_spiders.Filler", {**IN_ORDER, "SIMHASH_ITEM_FIELD": "url"}, urls=site.urls("/first", "/other")
-    )
-    assert done.stat("items_unmarked") == 0
-    assert len(done.log("WARNING", "scrapy_simhash")) == 1
-
-
-KEPT: list[Any] = ["mine", "", 0, False, [], {"status": "mine"}]
-MARKED: list[Any] = [None, {}]
-
-
-@pytest.fixture(scope="module")
-def with_values(site: Site) -> list[Crawl]:
-    """Crawls whose item of /copy has one of those values in the field of the mark, and no other item has one."""
-    settings = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "note"}
-    done = crawl(
-        *(
-            Plan("drops_spiders.Filler", settings, {"urls": site.urls(*PATHS), "notes_of": {"/copy": value}})
-            for value in KEPT + MARKED
-        )
-    )
-    for outcome in done:
-        assert outcome.complaints == []
-        assert outcome.item("/copy-2")["note"]["duplicate_of"] == site.url("/first")
-    return done
-
-
-@pytest.mark.parametrize("number", range(len(KEPT)))
-def test_any_value_of_the_users_is_kept(with_values: list[Crawl], number: int) -> None:
-    done = with_values[number]
-    assert done.item("/copy")["note"] == KEPT[number]
-    assert done.stat("items_unmarked") == 1
-    assert len(done.log("WARNING", "scrapy_simhash")) == 1
-
-
-@pytest.mark.parametrize("number", range(len(MARKED)))
-def test_none_and_an_empty_dictionary_are_no_values(
-    with_values: list[Crawl], site: Site, number: int
-) -> None:
-    done = with_values[len(KEPT) + number]
-    assert done.item("/copy")["note"]["duplicate_of"] == site.url("/first")
-    assert done.stat("items_unmarked") == 0
-    assert done.log("WARNING", "scrapy_simhash") == []
-
-
 def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
-    done = visit(site, "drops_spiders.Defaulting", FIELD)
+    done = visit(site, "Defaulting", FIELD)
     assert done.item("/first")["near_duplicate"] == {}
     assert done.item("/copy")["near_duplicate"]["duplicate_of"] == site.url("/first")
     assert done.log("WARNING", "scrapy_simhash") == []
 
 
 def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Site) -> None:
-    done = visit(site, "drops_spiders.Reuser", FIELD)
+    done = visit(site, "Reuser", FIELD)
     first = site.url("/first")
     assert len(done.items) == 2 * len(PATHS)
     marks = {
@@ -119,7 +73,7 @@ def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Sit
 
 def test_marks_of_items_keep_values_too(site: Site) -> None:
     settings = {"SIMHASH_ITEM_FIELDS": ["title"], "SIMHASH_ITEM_MARK": "url"}
-    done = visit(site, "drops_spiders.Filler", settings)
+    done = visit(site, "Filler", settings)
     assert [item["url"] for item in done.items] == site.urls(*PATHS)
     assert done.stat("items/unmarked") == 3
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -127,48 +81,6 @@ def test_marks_of_items_keep_values_too(site: Site) -> None:
 
 
 # --- Names that cannot be a field.
-
-NAME = "must be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS), got "
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"SIMHASH_ITEM_FIELD": ["title", "body"]}, f"SIMHASH_ITEM_FIELD {NAME}['title', 'body']"),
-    ({"SIMHASH_ITEM_FIELD": '["title"]'}, f"SIMHASH_ITEM_FIELD {NAME}'[\"title\"]'"),
-    ({"SIMHASH_ITEM_FIELD": "title,body"}, f"SIMHASH_ITEM_FIELD {NAME}'title,body'"),
-    ({"SIMHASH_ITEM_FIELD": {"title": 3}}, f"SIMHASH_ITEM_FIELD {NAME}{{'title': 3}}"),
-    ({"SIMHASH_ITEM_FIELD": True}, f"SIMHASH_ITEM_FIELD {NAME}True"),
-    ({"SIMHASH_ITEM_FIELD": " title"}, f"SIMHASH_ITEM_FIELD {NAME}' title'"),
-    ({"SIMHASH_ITEM_MARK": ["repeats"]}, f"SIMHASH_ITEM_MARK {NAME}['repeats']"),
-    ({"SIMHASH_ITEM_KEY": ["shop", "number"]}, f"SIMHASH_ITEM_KEY {NAME}['shop', 'number']"),
-    (
-        {"SIMHASH_ITEM_FIELD": "seen", "SIMHASH_ITEM_MARK": "seen"},
-        "SIMHASH_ITEM_MARK must not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page,"
-        " got 'seen'",
-    ),
-    (
-        {"SIMHASH_ITEM_FIELD": "title", "SIMHASH_ITEM_FIELDS": "title"},
-        "SIMHASH_ITEM_FIELD must not be one of the fields in SIMHASH_ITEM_FIELDS, got 'title'",
-    ),
-    (
-        {"SIMHASH_ITEM_MARK": "title", "SIMHASH_ITEM_FIELDS": "title"},
-        "SIMHASH_ITEM_MARK must not be one of the fields in SIMHASH_ITEM_FIELDS, got 'title'",
-    ),
-    (
-        {"SIMHASH_ITEM_FIELD": "url", "SIMHASH_ITEM_KEY": "url"},
-        "SIMHASH_ITEM_FIELD must not be the field of SIMHASH_ITEM_KEY, got 'url'",
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def refused(site: Site) -> list[Crawl]:
-    return crawl(*(Plan("Visitor", settings, {"urls": site.urls("/first")}) for settings, _ in WRONG))
-
-
-@pytest.mark.parametrize("number", range(len(WRONG)))
-def test_a_name_that_is_no_free_field_stops_the_crawl_before_the_first_page(
-    refused: list[Crawl], number: int
-) -> None:
-    assert refused[number].error == WRONG[number][1]
-    assert refused[number].pages == []
 
 
 @pytest.mark.parametrize(("name", "value"), [("SIMHASH_ITEM_MARK", "seen"), ("SIMHASH_ITEM_KEY", "path")])
@@ -227,16 +139,10 @@ def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
 
 def test_a_csv_feed_that_begins_with_an_item_of_start_has_the_column_too(site: Site, tmp_path: Path) -> None:
     feed = tmp_path / "items.csv"
-    visit(site, "drops_spiders.Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
+    visit(site, "Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
     rows = rows_of(feed)
     assert rows["/start"]["near_duplicate"] == ""
     assert site.url("/first") in rows["/copy"]["near_duplicate"]
-
-
-def test_every_item_has_the_field_and_only_those_of_copies_a_mark(site: Site) -> None:
-    first = site.url("/first")
-    done = visit(site, "Visitor", FIELD)
-    assert originals(done) == {"/first": None, "/copy": first, "/other": None, "/copy-2": first}
 
 
 def test_without_the_setting_items_stay_as_they_are(site: Site) -> None:

@@ -9,13 +9,12 @@ import pytest
 from tests.crawls.harness import (
     ENABLED,
     IN_ORDER,
-    ROOT,
     WITHOUT_REACTOR,
     Crawl,
     Plan,
     crawl,
     crawl_one,
-    python,
+    killed,
     scrapy,
 )
 from tests.crawls.site import Site, article, serve
@@ -68,13 +67,6 @@ def test_items_that_repeat_others_are_dropped(site: Site, kind: str) -> None:
     assert len(done.pages) == 4
 
 
-@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
-@pytest.mark.parametrize("store", ["memory", "tests.crawls.stores.Named"])
-def test_any_event_loop_will_do(site: Site, reactor: str, store: str) -> None:
-    done = visit(site, {**DROP, "SIMHASH_STORE": store}, reactor=reactor)
-    assert done.paths_scraped == ["/first", "/other"]
-
-
 def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "path"})
     near, near_dropped, same, same_dropped = done.notes
@@ -92,11 +84,6 @@ def test_what_was_found_is_told_by_signal_exception_and_log(site: Site) -> None:
     said = "\n".join(done.log("INFO", "scrapy_simhash"))
     assert "Comparing items by title (weight 1), body (weight 1), action: drop" in said
     assert "Items: 2 new, 2 near-duplicates, 0 revisits; 2 dropped, 0 skipped, 0 errors" in said
-
-
-def test_the_level_at_which_drops_are_logged_is_a_setting(site: Site) -> None:
-    done = visit(site, {**DROP, "SIMHASH_ITEM_LOG_LEVEL": "WARNING"})
-    assert len([line for line in done.log("WARNING") if "Dropped: repeats" in line]) == 2
 
 
 @pytest.mark.parametrize("kind", ["dict", "Item", "dataclass", "attrs"])
@@ -136,11 +123,6 @@ def test_an_item_that_cannot_hold_the_mark_goes_on_without(site: Site, kind: str
     assert "Item has no such field or is frozen" in warning
 
 
-def test_weights_may_come_from_the_command_line(site: Site) -> None:
-    done = visit(site, {**DROP, "SIMHASH_ITEM_FIELDS": '{"title": 3, "body": 1}'})
-    assert done.paths_scraped == ["/first", "/other"]
-
-
 def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -152,12 +134,6 @@ def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
 
 
 # --- What enables it.
-
-
-def test_without_fields_there_is_no_pipeline(site: Site) -> None:
-    done = visit(site, {**IN_ORDER, "SIMHASH_ITEM_ACTION": "drop"})
-    assert item_stats(done) == {}
-    assert not any("SimhashItemPipeline" in line for line in done.log())
 
 
 @pytest.mark.parametrize(
@@ -246,16 +222,7 @@ def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> Non
 
 def test_items_of_a_crawl_that_was_killed_come_again_and_only_once(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
-    script = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.items_spiders import Killed
-
-process = CrawlerProcess({ {**ENABLED, **settings}!r})
-process.crawl(Killed, name="shop", urls={site.urls("/first", "/other")!r})
-process.start()
-"""
-    killed = python("-c", script, cwd=ROOT)
-    assert killed.returncode == -9, killed.stderr
+    killed("items_spiders.Killed", settings, name="shop", urls=site.urls("/first", "/other"))
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
     after, later = crawl(plan, plan)
     assert after.complaints == later.complaints == []
@@ -279,7 +246,6 @@ def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("SIMHASH_ITEM_FIELDS", {"title": 3, "body": 1}),
         ("SIMHASH_ITEM_FIELDS", ["title"]),
         ("SIMHASH_ITEM_KEY", "path"),
     ],
@@ -378,12 +344,6 @@ def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: 
 
 
 # --- Redis.
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path, appendfsync="always") as server:
-        yield server
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])

@@ -31,9 +31,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
     field = {"SIMHASH_ITEM_FIELD": "near_duplicate"}
     plans = {
         "plain": Plan("Visitor", IN_ORDER, {"urls": urls}),
-        "debug": Plan("Visitor", {**IN_ORDER, "SIMHASH_DEBUG": True}, {"urls": urls}),
         "field": Plan("Collector", {**IN_ORDER, **field}, {"urls": urls[:3]}),
-        "no field": Plan("Collector", IN_ORDER, {"urls": urls[:3]}),
         "drop_items": Plan(
             "Collector", {**IN_ORDER, **field, "SIMHASH_ACTION": "drop_items"}, {"urls": urls[:3]}
         ),
@@ -135,11 +133,6 @@ def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: 
     assert "SIMHASH_DEBUG" in line
 
 
-def test_simhash_debug_shows_all_duplicates(crawls: dict[str, Crawl]) -> None:
-    lines = crawls["debug"].log("DEBUG", "scrapy_simhash.crawl.consequences")
-    assert [line.partition(" repeats ")[0].rpartition("/")[2] for line in lines] == ["copy", "copy-2", "copy"]
-
-
 def marked(done: Crawl) -> list[Any]:
     return [item for item in done.items if item.get("near_duplicate")]
 
@@ -161,17 +154,6 @@ def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without
             "similarity": 1.0,
             "cluster": 0,
         }
-
-
-def test_items_that_cannot_be_marked_are_warned_of_once(crawls: dict[str, Crawl]) -> None:
-    (warning,) = crawls["field"].log("WARNING", "scrapy_simhash")
-    assert "'near_duplicate'" in warning
-    assert "SIMHASH_ITEM_FIELD" in warning
-
-
-def test_without_the_setting_no_item_is_touched(crawls: dict[str, Crawl]) -> None:
-    assert len(crawls["no field"].items) == 3 * 8
-    assert marked(crawls["no field"]) == []
 
 
 def test_dropped_items_are_counted_and_a_none_is_no_item(crawls: dict[str, Crawl]) -> None:

@@ -125,14 +125,6 @@ CASES = {
         {**DROP_PAGE, "SIMHASH_ACTION_DENY": ["/next/", "/start"]},
         copies(GONE, ELSEWHERE, ELSEWHERE, ELSEWHERE),
     ),
-    "allow domains": Case(
-        {**DROP_PAGE, "SIMHASH_ACTION_ALLOW_DOMAINS": ["localhost"]},
-        copies(ELSEWHERE, ELSEWHERE, ELSEWHERE, ELSEWHERE),
-    ),
-    "deny domains": Case(
-        {**DROP_PAGE, "SIMHASH_ACTION_DENY_DOMAINS": ["127.0.0.1"]},
-        copies(ELSEWHERE, ELSEWHERE, ELSEWHERE, ELSEWHERE),
-    ),
     "asked for where all are spared": Case(
         {**DROP_PAGE, "SIMHASH_MIN_DEPTH": 9, "SIMHASH_ACTION_DENY": ["."]},
         copies(ITEMLESS, SHALLOW, SHALLOW, GONE),
@@ -217,22 +209,6 @@ AGAIN = {
     ),
     "nothing protected": Case(
         {"SIMHASH_REVISIT_ACTION": "drop_page", "SIMHASH_PROTECT": []}, dict.fromkeys(LINKS, GONE)
-    ),
-    "deny": Case(
-        {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_ACTION_DENY": ["/next/"]},
-        {path: ELSEWHERE if path.startswith("/next/") else ITEMLESS for path in LINKS},
-    ),
-    "budget": Case(
-        {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_CLUSTER_BUDGET": 3}, dict.fromkeys(LINKS, ITEMLESS)
-    ),
-    "both actions": Case(
-        {"SIMHASH_REVISIT_ACTION": "drop_links", "SIMHASH_ACTION": "drop_items", "SIMHASH_PROTECT": "start"},
-        {
-            **dict.fromkeys(LINKS, LINKLESS),
-            **dict.fromkeys(STARTS, Promise("mark", "start")),
-            "/copy": NEITHER,
-            "/start": START,
-        },
     ),
     "asked": Case(
         {"SIMHASH_REVISIT_ACTION": "drop_items", "SIMHASH_ACTION_DENY": ["."]},
@@ -369,10 +345,3 @@ def test_a_trap_ends_by_the_budget_of_its_cluster(calendar: Site) -> None:
         assert months(calendar, 5, **budget) == (7, "finished")
         number, reason = months(calendar, 5, **AT_ONCE, **budget)
         assert (5 < number <= 1 + 5 * 2, reason) == (True, "finished")
-
-
-def test_every_way_into_a_trap_adds_one_request(calendar: Site) -> None:
-    # So far from each other that none leads to another.
-    doors = range(100, 1100, 100)
-    budget = {"SIMHASH_ACTION": "drop_links", "SIMHASH_CLUSTER_BUDGET": 2}
-    assert months(calendar, *doors, **budget) == (len(doors) + 2 * 2, "finished")

@@ -16,10 +16,23 @@ PAGES: Routes = {
 }
 
 
+ITEMS = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_ACTION": "drop"}
+
+
 @pytest.fixture(scope="module", params=REACTORS)
-def crawls(request: pytest.FixtureRequest) -> dict[str, Crawl]:
+def crawls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawl]:
+    folder = tmp_path_factory.mktemp("kept")
+    kept = {**IN_ORDER, "SIMHASH_DIR": str(folder), "SIMHASH_REPORT": str(folder / "report.jsonl")}
     with serve(PAGES) as site:
+        pages = {"urls": site.urls("/", "/copy", "/target")}
         plans = {
+            "items": Plan("items_spiders.Shop", ITEMS, pages),
+            "items, own store": Plan(
+                "items_spiders.Shop", {**ITEMS, "SIMHASH_STORE": "tests.crawls.stores.Named"}, pages
+            ),
+            "dropped": Plan("Hearer", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, pages),
+            "kept": Plan("Clusters", kept, pages),
+            "again": Plan("Clusters", kept, pages),
             "follow": Plan("Follower", {**IN_ORDER, "SIMHASH_ACTION": "drop_links"}, {"urls": [site.url()]}),
             **{
                 style: Plan(
@@ -57,6 +70,23 @@ def test_pages_are_dropped_on_every_reactor(crawls: dict[str, Crawl], style: str
     assert "/copy" not in crawls[style].notes
     # Asked for from the start and by a link of the first page.
     assert crawls[style].stat("pages_dropped") == 2
+
+
+@pytest.mark.parametrize("name", ["items", "items, own store", "dropped"])
+def test_items_are_dropped_on_every_reactor(crawls: dict[str, Crawl], name: str) -> None:
+    assert "/copy" not in crawls[name].paths_scraped
+    # The one that follows links comes to it twice.
+    assert crawls[name].stats["item_dropped_count"] == (2 if name == "dropped" else 1)
+    # By a signal, to the spider.
+    assert crawls[name].notes
+
+
+def test_stores_reports_and_clusters_are_the_same_on_every_reactor(crawls: dict[str, Crawl]) -> None:
+    assert crawls["kept"].verdicts == {"/": "new", "/copy": "near_duplicate", "/target": "new"}
+    preferred, cluster = crawls["kept"].notes
+    assert (preferred, cluster["pages"], cluster["hosts"]) == ("/", 2, 1)
+    assert set(crawls["again"].verdicts.values()) == {"revisit/unchanged"}
+    assert crawls["again"].stat("report_errors") == 0
 
 
 def test_no_reactor_brings_errors(crawls: dict[str, Crawl]) -> None:

@@ -20,13 +20,6 @@ from tests.store.server import RedisServer
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    # What it acknowledged is on disk: killed, it may otherwise lose the last second.
-    with RedisServer(tmp_path, appendfsync="always") as server:
-        yield server
-
-
-@pytest.fixture
 def site() -> Iterator[Site]:
     with serve({"/first": article(0), "/copy": article(0), "/other": article(1)}) as site:
         yield site
@@ -293,17 +286,6 @@ def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
     assert "<title>" in done.stdout, done.stderr
     assert "while the store 'shared' at " in done.stderr
     assert "would stop the crawl" not in done.stderr
-
-
-def test_a_store_of_other_fingerprints_stops_the_crawl(server: RedisServer, site: Site) -> None:
-    arguments = {"urls": site.urls("/first")}
-    _, refused = crawl(
-        Plan("Visitor", shared(server), arguments),
-        Plan("Visitor", shared(server, SIMHASH_MIN_SIMILARITY=0.9), arguments),
-    )
-    assert refused.error is not None
-    assert "SIMHASH_MIN_SIMILARITY is 0.8 there, 0.9 here" in refused.error
-    assert refused.pages == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from scrapy_simhash import names
 from scrapy_simhash.cli.main import main
 from scrapy_simhash.crawl.report import KEYS
-from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one, scrapy
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
 
@@ -63,13 +63,13 @@ def told(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told
     folder = tmp_path_factory.mktemp("reports")
     walk, story = {"urls": [site.url("/front")]}, {"urls": story_of(site)}
     plans = {
-        "mark": Plan("report_spiders.Walker", {}, walk),
-        "drop_items": Plan("report_spiders.Walker", {"SIMHASH_ACTION": "drop_items"}, walk),
-        "deep": Plan("report_spiders.Walker", {"SIMHASH_ACTION": "drop_items", "SIMHASH_MIN_DEPTH": 2}, walk),
-        "robots": Plan("report_spiders.Walker", {"ROBOTSTXT_OBEY": True}, walk),
-        "clusters": Plan("report_spiders.Clusters", {"SIMHASH_DEBUG": True}, story),
-        "first": Plan("report_spiders.Clusters", {"SIMHASH_PREFER": ""}, story),
-        "bystander": Plan("report_spiders.Bystander", {}, story),
+        "mark": Plan("Walker", {}, walk),
+        "drop_items": Plan("Walker", {"SIMHASH_ACTION": "drop_items"}, walk),
+        "deep": Plan("Walker", {"SIMHASH_ACTION": "drop_items", "SIMHASH_MIN_DEPTH": 2}, walk),
+        "robots": Plan("Walker", {"ROBOTSTXT_OBEY": True}, walk),
+        "clusters": Plan("Clusters", {"SIMHASH_DEBUG": True}, story),
+        "first": Plan("Clusters", {"SIMHASH_PREFER": ""}, story),
+        "bystander": Plan("Bystander", {}, story),
     }
     reported = [
         plan._replace(settings={**IN_ORDER, **plan.settings, "SIMHASH_REPORT": str(folder / f"{name}.jsonl")})
@@ -231,19 +231,6 @@ def test_a_disk_that_is_full_is_warned_of_once_and_the_crawl_goes_on(site: Site)
     assert done.stat("report_errors") == 3
     (warning,) = done.log("WARNING", "scrapy_simhash")
     assert "Cannot write the report /dev/full" in warning
-    assert done.complaints == []
-
-
-@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
-def test_it_is_the_same_with_any_reactor(
-    reactor: str, site: Site, told: dict[str, Told], tmp_path: Path
-) -> None:
-    path = tmp_path / "report.jsonl"
-    settings = {**IN_ORDER, "SIMHASH_REPORT": str(path), "SIMHASH_DEBUG": True}
-    done = crawl_one("report_spiders.Clusters", settings, reactor=reactor, urls=story_of(site))
-    without_time = [{**line, "time": None} for line in lines_of(path)]
-    assert without_time == [{**line, "time": None} for line in told["clusters"].lines]
-    assert done.notes == told["clusters"].crawl.notes
     assert done.complaints == []
 
 

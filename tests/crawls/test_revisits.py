@@ -1,13 +1,11 @@
 """A page is known by its request: what asks again is a revisit, what inherits meta is a page of its own."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from threading import Barrier
 
 import pytest
 
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
-from tests.crawls.site import Answer, Routes, Site, article, links, serve
+from tests.crawls.site import Answer, Routes, article, links, serve
 
 IN_FLIGHT = 8
 
@@ -158,63 +156,3 @@ def test_identical_pages_in_flight_at_once_are_one_new_page_and_copies_of_it() -
     assert done.simhash_stats == {"processed": IN_FLIGHT, "new": 1, **copies}
     (original,) = {page.marks["duplicate_of"] for page in done.pages if page.verdict == "near_duplicate"}
     assert original in [page.url for page in done.pages if page.verdict == "new"]
-
-
-def test_a_crawl_from_the_http_cache_gives_the_same_verdicts(tmp_path: Path) -> None:
-    routes: Routes = {
-        "/": article(0, before=links("/copy", "/other", "/missing", "/moved")),
-        "/copy": article(0),
-        "/other": article(1),
-        "/moved": Answer("", 302, headers={"Location": "/other?again"}),
-        "/other?again": article(1),
-        "/missing": Answer("", 404),
-    }
-    with serve(routes) as site:
-        plan = Plan(
-            "Follower",
-            {
-                **IN_ORDER,
-                "HTTPCACHE_ENABLED": True,
-                "HTTPCACHE_DIR": str(tmp_path),
-                "HTTPERROR_ALLOW_ALL": True,
-            },
-            {"urls": [site.url()]},
-        )
-        first, second = crawl(plan, plan)
-        assert set(site.visits.values()) == {1}
-    assert all("cached" in page.flags for page in second.pages)
-    assert [(page.path, page.marks) for page in first.pages] == [
-        (page.path, page.marks) for page in second.pages
-    ]
-    assert first.simhash_stats == second.simhash_stats
-    assert first.verdicts["/other?again"] == "near_duplicate"
-
-
-@pytest.fixture(scope="module")
-def paused(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Crawl, Crawl]]:
-    """A crawl stopped after two pages, whose queue is on disk, and its resumption."""
-    names = [f"/{number}" for number in range(6)]
-    routes: Routes = {"/": article(7, before=links(*names))} | {
-        name: article(number // 2, before=links(*names)) for number, name in enumerate(names)
-    }
-    settings = {
-        "CONCURRENT_REQUESTS": 1,
-        "SIMHASH_ITEM_FIELD": "near_duplicate",
-        "JOBDIR": str(tmp_path_factory.mktemp("job")),
-    }
-    with serve(routes) as site:
-        plan = Plan("Follower", {**settings, "CLOSESPIDER_PAGECOUNT": 3}, {"urls": [site.url()]})
-        resume = Plan("Follower", settings, {"urls": [site.url()]})
-        first, second = crawl(plan, resume)
-        yield site, first, second
-
-
-def test_a_paused_crawl_goes_on_where_it_was(paused: tuple[Site, Crawl, Crawl]) -> None:
-    site, first, second = paused
-    assert first.complaints == second.complaints == []
-    assert first.stats["finish_reason"] == "closespider_pagecount"
-    assert second.stats["finish_reason"] == "finished"
-    assert second.stats["scheduler/dequeued/disk"] >= 3
-    assert set(site.visits) >= set(site.routes)
-    scraped = {item["path"] for item in first.items + second.items}
-    assert scraped == set(site.routes)

@@ -56,8 +56,6 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
-    field = {"SIMHASH_ITEM_FIELD": "near_duplicate"}
-
     def plan(spider: str = "Visitor", **settings: Any) -> Plan:
         return Plan(spider, {**IN_ORDER, **settings}, {"urls": site.urls(*PAGES)})
 
@@ -66,7 +64,6 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "classic": plan(SIMHASH_RULE="classic"),
         "strict": plan(SIMHASH_MIN_SIMILARITY="0.99"),
         "narrow": plan(SIMHASH_CANDIDATE_DISTANCE="3"),
-        "field": plan("Collector", **field),
         "drop_page": plan(SIMHASH_ACTION="drop_page", **UNPROTECTED),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
@@ -95,11 +92,6 @@ def test_meta_says_how_far_and_how_alike(crawls: dict[str, Crawl], site: Site) -
     assert 0.8 <= copy["similarity"] < 1
     assert copy["similarity"] == round(copy["similarity"], 3)
     assert "similarity" not in first
-
-
-def test_without_a_second_look_similarity_is_the_share_of_equal_bits(crawls: dict[str, Crawl]) -> None:
-    marks = crawls["classic"].page("/story/print").marks
-    assert marks["similarity"] == round(1 - marks["distance"] / 64, 3)
 
 
 @pytest.mark.parametrize("name", ["default", "classic", "strict", "narrow", "drop_page"])
@@ -139,14 +131,6 @@ def test_a_short_copy_is_dropped_like_any_copy(crawls: dict[str, Crawl]) -> None
     kept = [path for path in PAGES if path not in {"/log/edited", "/story/print", "/loft/print"}]
     assert crawls["drop_page"].paths_scraped == sorted(kept)
     assert crawls["drop_page"].stat("pages_dropped") == 3
-
-
-def test_the_item_field_says_how_alike_as_well(crawls: dict[str, Crawl]) -> None:
-    done = crawls["field"]
-    marks = {item["path"]: item["near_duplicate"] for item in done.items if item.get("near_duplicate")}
-    assert set(marks) == {"/log/edited", "/story/print", "/loft/print"}
-    assert marks["/loft/print"]["similarity"] == marks["/story/print"]["similarity"] == 1.0
-    assert marks["/log/edited"]["similarity"] == done.page("/log/edited").marks["similarity"] < 1
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from scrapy_simhash import names
 from tests.crawls.harness import IN_ORDER, Crawl, crawl
 from tests.crawls.harness import Plan as CrawlPlan
 from tests.crawls.site import serve
-from tests.store.server import RedisServer
 
 
 class Series(NamedTuple):
@@ -83,25 +82,3 @@ def test_what_a_page_is_about_is_kept_in_the_file(series: Series) -> None:
 
 def test_without_learning_adverts_are_lost(series: Series) -> None:
     assert len(series.kept("not learning")) < 0.6 * len(set(series.entities.values()))
-
-
-def test_crawlers_that_share_a_store_lose_no_advert(tmp_path: Path) -> None:
-    pytest.importorskip("redis", reason="redis is not installed")
-    made = make_site(Plan("events", 120, own="numbers", is_structured=True, is_series=True))
-    entities = {urlsplit(page.url).path: page.entity for page in made.pages}
-    routes = {urlsplit(page.url).path: page.html.replace(f"https://{made.host}", "") for page in made.pages}
-    with RedisServer(tmp_path) as server, serve(routes) as site:
-        store = {"SIMHASH_STORE": "redis", "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "events"}
-        plans = [
-            CrawlPlan(
-                "Visitor",
-                {"SIMHASH_ACTION": "drop_items", **IN_ORDER, **store},
-                {"urls": site.urls(*list(entities)[half::2])},
-            )
-            for half in (0, 1)
-        ]
-        both = crawl(*plans, order="together")
-    assert [done.complaints for done in both] == [[], []]
-    scraped = [path for done in both for path in done.paths_scraped if path in entities]
-    assert {entities[path] for path in scraped} == set(entities.values())
-    assert len(entities) - len(scraped) >= 0.8 * REPOSTS

@@ -16,14 +16,12 @@ from scrapy_simhash.exceptions import SettingError
 from tests.crawls.harness import (
     ENABLED,
     IN_ORDER,
-    ROOT,
     UNPROTECTED,
-    WITHOUT_REACTOR,
     Crawl,
     Plan,
     crawl,
     crawl_one,
-    python,
+    killed,
     scrapy,
 )
 from tests.crawls.site import Routes, Site, article, serve
@@ -156,21 +154,7 @@ def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
 
 def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
-    spider = f"""
-import os, signal
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.spiders import Visitor
-
-class Killed(Visitor):
-    def parse(self, response):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-process = CrawlerProcess({ {**ENABLED, **settings}!r})
-process.crawl(Killed, urls={site.urls("/same")!r})
-process.start()
-"""
-    killed = python("-c", spider, cwd=ROOT)
-    assert killed.returncode == -9, killed.stderr
+    killed("again_spiders.Known", settings, name="visitor", urls=site.urls("/same"), kill="/same")
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     after, later = crawl(plan, plan)
     assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}
@@ -178,21 +162,6 @@ process.start()
     assert after.paths_scraped == ["/same"], "nobody knows what became of its items"
     assert later.page("/same").marks["settled"] is True
     assert later.paths_scraped == []
-
-
-@pytest.mark.parametrize("reactor", ["select", WITHOUT_REACTOR])
-def test_any_event_loop_will_do_for_a_file(site: Site, tmp_path: Path, reactor: str) -> None:
-    for expected in ("new", "revisit/unchanged"):
-        done = crawl_one("Visitor", {"SIMHASH_DIR": str(tmp_path)}, reactor=reactor, urls=site.urls("/same"))
-        assert done.complaints == []
-        assert done.verdicts == {"/same": expected}
-
-
-def test_a_job_keeps_its_file_with_the_rest_of_the_job(site: Site, tmp_path: Path) -> None:
-    job = tmp_path / "job"
-    done = crawl_one("Visitor", {"JOBDIR": str(job)}, urls=site.urls("/same"))
-    assert done.complaints == []
-    assert (job / "simhash" / "visitor.sqlite").exists()
 
 
 def test_a_relative_folder_lies_where_scrapy_keeps_its_data(site: Site, tmp_path: Path) -> None:
@@ -267,30 +236,6 @@ def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, 
     assert second.pages == []
 
 
-@pytest.mark.parametrize("way", ["cannot_be_built", "cannot_be_opened"])
-def test_a_crawl_that_failed_to_start_holds_no_file(site: Site, tmp_path: Path, way: str) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path)}
-    plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
-    failing = plan._replace(
-        settings={**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Failing": 1}, "WAY": way}
-    )
-    failed, after = crawl(failing, plan)
-    assert failed.error is not None
-    assert way in failed.error
-    assert after.error is None
-    assert after.verdicts == {"/same": "new"}
-
-
-def test_crawls_of_different_spiders_have_files_of_their_own(site: Site, tmp_path: Path) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path)}
-    arguments = {"urls": site.urls("/same")}
-    done = crawl(
-        Plan("Visitor", settings, arguments), Plan("Follower", settings, arguments), order="together"
-    )
-    assert [one.verdicts for one in done] == [{"/same": "new"}] * 2
-    assert sorted(path.name for path in tmp_path.glob("*.sqlite")) == ["follower.sqlite", "visitor.sqlite"]
-
-
 def test_who_looks_at_single_pages_sees_the_verdict_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
     settings = ["-s", f"SIMHASH_DIR={tmp_path}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
     crawl_one("Visitor", {"SIMHASH_DIR": str(tmp_path)}, urls=site.urls("/same"))
@@ -339,15 +284,6 @@ def test_pages_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
     assert len(warnings) == 2, "one an outage"
     assert all("not now" in warning for warning in warnings)
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
-
-
-def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
-    site.routes |= {"/empty": "<title></title>"}
-    urls = site.urls("/same", "/empty", "/copy")
-    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + "Away"}, urls=urls)
-    assert [page.verdict for page in done.pages] == ["unknown/store", "skipped/short_text", "unknown/store"]
-    assert len(done.log("WARNING", "scrapy_simhash")) == 1
-    assert not any("answers again" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, ROOT, Crawl, crawl_one, python
+from tests.crawls.harness import IN_ORDER, Crawl, crawl_one, killed
 from tests.crawls.shop_site import USEFUL, shop, stories
 from tests.store.server import RedisServer
 
@@ -101,16 +100,7 @@ def test_what_was_skipped_before_a_kill_is_sent_after_the_resume(tmp_path: Path)
     job = {**IN_JOB, "JOBDIR": str(tmp_path / "job")}
     with stories(150, turn=90) as (site, routes):
         urls, file = [site.url("/list/0")], tmp_path / "skipped"
-        script = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.url_rules_spiders import Killed
-
-process = CrawlerProcess({ {**ENABLED, **job}!r})
-process.crawl(Killed, after=168, file={str(file)!r}, name="visitor", urls={urls!r})
-process.start()
-"""
-        killed = python("-c", script, cwd=ROOT)
-        assert killed.returncode == -9, killed.stderr
+        killed("url_rules_spiders.Killed", job, after=168, file=str(file), name="visitor", urls=urls)
         skipped = file.read_text("utf-8").split()
         wrong = {routes.name_at(path) for path in skipped} - set(routes.sent)
         assert len(wrong) >= 5, "otherwise the test is void"
@@ -208,17 +198,3 @@ def test_text_that_is_no_rule_stops_the_crawl(setting: str) -> None:
     ended = crawl_one(VISITOR, {setting: ["sid"]}, urls=[])
     assert ended.error is not None
     assert f"{setting}: not a URL rule: 'sid'" in ended.error
-
-
-@pytest.mark.slow("two crawls of two hundred pages")
-def test_rules_outlive_the_crawl_in_a_file(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {**SKIP, **IN_ORDER, "SIMHASH_DIR": str(tmp_path)}
-    with stories(60, turn=60) as (site, routes):
-        crawl_one(VISITOR, settings, urls=[site.url("/list/0")])
-        first = len(routes.sent)
-        routes.sent.clear()
-        again = crawl_one(VISITOR, settings, urls=[site.url("/list/0")])
-        # All pages again, and fewer copies.
-        assert set(routes.sent) == routes.names
-        assert len(routes.sent) < first
-    assert again.complaints == []

@@ -228,12 +228,6 @@ def repeats(item: dict[str, Any]) -> bool:
     return bool(item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
 
 
-def test_the_log_page_shows_the_lines_that_the_readme_shows() -> None:
-    page = words(LOG_PAGE.read_text("utf-8"))
-    for line in shown_in_readme("text", 0).splitlines():
-        assert words(line.partition(" INFO: ")[2]) in page
-
-
 class Project(NamedTuple):
     folder: Path
 
@@ -271,18 +265,6 @@ def project(tmp_path_factory: pytest.TempPathFactory, server: SiteServer) -> Pro
     spider = PAGES_SPIDER.replace(SHOWN, server.url)
     (folder / "archive" / "spiders" / "pages.py").write_text(spider, "utf-8")
     return made
-
-
-def test_the_readme_and_the_tutorial_set_the_same() -> None:
-    read: list[dict[str, Any]] = [{}, {}]
-    exec(blocks(README, "python")[0].text, read[0])
-    exec(
-        next(block for block in blocks(TUTORIAL, "python") if block.caption.endswith("settings.py")).text,
-        read[1],
-    )
-    del read[1]["SIMHASH_REPORT"]  # the fourth line
-    assert Config.from_settings(read[0]) == Config.from_settings(read[1])
-    assert read[0]["ADDONS"] == read[1]["ADDONS"]
 
 
 def test_the_shell_shows_what_its_page_shows(project: Project, server: SiteServer) -> None:

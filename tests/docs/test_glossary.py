@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
-import pytest
-
 from scrapy_simhash import Reason, Status, names
 from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import setting_names
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.page.text.main_text import REASONS
-from tests.docs.reader import DOCS, PACKAGE, PAGES, README, words
+from tests.docs.reader import DOCS, PACKAGE, words
 
 PAGE = DOCS / "glossary.rst"
 #: Each term with its explanation.
@@ -24,8 +22,6 @@ TERMS = {
         flags=re.MULTILINE,
     )
 }
-#: All that users read but the glossary, in lower case.
-PROSE = words(" ".join(page.read_text("utf-8") for page in [README, *PAGES] if page != PAGE)).lower()
 #: Values that users read and write.
 VALUES = {*ACTIONS, *REASONS, *(value.value for values in (Status, Reason) for value in values), SCHEME}
 
@@ -38,19 +34,6 @@ def defined_names() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ClassDef | ast.FunctionDef)
     }
-
-
-def test_the_terms_are_sorted_and_explained_in_a_few_sentences() -> None:
-    assert len(TERMS) > 60
-    assert list(TERMS) == sorted(TERMS, key=str.lower)
-    assert {
-        term: text for term, text in TERMS.items() if not 20 < len(text) < 330 or text[-1] not in ".)"
-    } == {}
-
-
-@pytest.mark.parametrize("term", TERMS)
-def test_a_term_is_used_on_another_page(term: str) -> None:
-    assert re.search(rf"\b{re.escape(term.lower())}(?:e?s)?\b", PROSE)
 
 
 def test_what_the_glossary_names_exists() -> None:

@@ -147,8 +147,3 @@ def test_a_page_names_no_setting_stat_or_meta_key_that_does_not_exist(page: Path
     assert named(r"\bSIMHASH_[A-Z_]*[A-Z]", text) <= set(setting_names()) | ENVIRONMENT
     assert named(r"(?<![\w./-])simhash/[a-z_]+(?:/[a-z0-9_]+)?", text) <= STATS.union(*BY_REASON.values())
     assert named(r"(?<![\w./-])simhash_[a-z_]+", text) <= META | FIELDS | SQL
-
-
-def test_the_variable_of_the_evaluation_pack_is_the_one_that_is_read() -> None:
-    sources = [path.read_text("utf-8") for path in (ROOT / "benchmarks").rglob("*.py")]
-    assert all(any(name in source for source in sources) for name in ENVIRONMENT)

@@ -18,27 +18,6 @@ from tests.golden.texts import TEXTS
 
 PAGE = DOCS / "troubleshooting.rst"
 FAQ = DOCS / "faq.rst"
-#: What users type; headings are what a search shows first.
-TYPED = (
-    *(
-        "threshold",
-        "tuning",
-        "false positive",
-        "boilerplate",
-        "query parameter",
-        "spider trap",
-        "start()",
-        "bandwidth",
-    ),
-    *(
-        "nothing is marked",
-        "nothing is dropped",
-        "too much is marked",
-        "different pages are merged",
-        "it is slow",
-    ),
-    *("memory grows", "redis went away", "another release", "damaged", "pages or items are missing"),
-)
 SHOWN = {block.name: words(block.text) for block in blocks(PAGE, "text")}
 
 
@@ -84,13 +63,6 @@ def test_a_damaged_store_is_refused_in_these_words(path: Path) -> None:
 
 def test_the_log_page_has_the_line_of_a_store_that_is_away() -> None:
     assert SHOWN[""] in words((DOCS / "reference" / "log-and-flags.rst").read_text("utf-8"))
-
-
-@pytest.mark.parametrize("text", TYPED)
-def test_a_heading_has_the_words_that_users_type(text: str) -> None:
-    pages = PAGE.read_text("utf-8") + FAQ.read_text("utf-8")
-    headings = re.findall(r"^(.+)\n([-~])\2+$", pages, flags=re.MULTILINE)
-    assert any(text in heading.lower() for heading, _ in headings)
 
 
 def test_the_stats_of_the_page_exist_and_each_exemption_is_named() -> None:

@@ -3,11 +3,12 @@ from __future__ import annotations
 from itertools import accumulate, chain
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.language.tokens import normalize, tokenize
-from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, Piece, is_doubtful, pieces
+from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, Piece, is_doubtful, pieces, words_number
 from scrapy_simhash.page.text import Document, extract, parse
 from scrapy_simhash.page.text.document import Paragraph
 
@@ -134,3 +135,49 @@ def test_a_piece_says_what_it_is() -> None:
     (piece,) = pieces(document("Log in"))
     assert piece == Piece(piece.key, "body", ("log", "in"))
     assert piece.key % 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("a nurse in Kiel", "in Kiel a nurse", True),
+        ("a nurse in Kiel", "a cook in Kiel", False),
+        ("a nurse, a nurse", "a nurse", False),
+        ("seen 12 times", "seen 4511 times", True),
+        # The words of a date, in any language that writes it so.
+        ("on 3 May 2026 in Kiel", "on 14 June 2025 in Kiel", True),
+        ("3 de mayo de 2026", "28 de junio de 1999", True),
+        ("May 3, 2026", "June 13, 2025", True),
+        ("01 one two three 2099", "39 four five six 1900", True),
+        # No day, no year, too far apart, on the wrong side, between two years.
+        ("40 May 2026", "40 June 2026", False),
+        ("3 May 1899", "3 June 1899", False),
+        ("3 May 2100", "3 June 2100", False),
+        ("103 May 2026", "103 June 2026", False),
+        ("3 May 20261", "3 June 20261", False),
+        ("3 one two three four 2026", "3 one two three five 2026", False),
+        ("May 3", "June 3", False),
+        ("May 3, 450", "June 3, 450", False),
+        ("3 May", "3 June", False),
+        ("2026 May 3", "2026 June 3", False),
+    ],
+)
+def test_pages_that_differ_in_numbers_and_dates_have_the_same_words(
+    one: str, other: str, is_same: bool
+) -> None:
+    assert (words_number(document(one)) == words_number(document(other))) is is_same
+
+
+def test_what_stands_around_the_main_text_is_among_the_words_and_navigation_is_not() -> None:
+    def page(boilerplate: str, text: str) -> Document:
+        around = Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, 0.0, boilerplate)
+        return Document("", "en", (), (*document(SHARED).paragraphs, around))
+
+    found = {reason: words_number(page(reason, "Kiel")) for reason in ("edge", "chrome", "inset")}
+    assert found["chrome"] == found["inset"] == words_number(document(SHARED)) != found["edge"]
+
+
+def test_keys_and_the_number_of_words_are_stored_and_stay_what_they_are() -> None:
+    first, second, *_ = pieces(document(SHARED))
+    assert (first.key, second.key) == (0x58F9F9DA47DF0B77, 0xD9CC6D3264EBCFBC)
+    assert words_number(document(SHARED)) == 0x56B9

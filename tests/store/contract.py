@@ -321,25 +321,6 @@ class StoreContract(ABC):
         assert store.get(b"b") == Page(1, unsettled, 0, 0, url("a"))
         assert store.get(b"c") is None
 
-    def test_the_sketch_of_a_page_is_its_own(self, careful: Store) -> None:
-        first, second, third = content(0), content(0b1, edited=20), content(0b1, edited=30)
-        for what in (first, second, third):
-            careful.claim(posting("a", first))
-            careful.claim(posting("b", what))
-            page = careful.get(b"b")
-            assert page is not None
-            assert page.posting.fingerprint.to_bytes() == what.to_bytes()
-        careful.claim(posting("b", 0b11))
-        page = careful.get(b"b")
-        assert page is not None
-        assert page.posting.fingerprint.sketch == b"", "not that of its content"
-
-    def test_a_revisit_tells_time_and_text_of_the_last_one(self, store: Store) -> None:
-        store.claim(posting("a", 5, text_hash=1, seen=100))
-        assert store.claim(posting("a", 5, text_hash=2, seen=200)).former == Visit(5, 1, 100, 0, False)
-        assert store.claim(posting("a", 5, seen=300)).former == Visit(5, 2, 200, 0, False)
-        assert store.claim(posting("a", 5)).former == Visit(5, None, 300, 0, False)
-
     def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Store) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("a", FAR))
@@ -435,14 +416,6 @@ class PersistentContract(StoreContract):
         assert ask(again, posting("gone", content(FAR, text="x"))) == original(6), (
             "numbers are not used again"
         )
-
-    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
-    def test_ranks_and_their_counts_are_still_there(self, careful: Store, in_order: bool) -> None:
-        visits = [posting("a", content(0)), posting("b", content(1, edited=20)), posting("c", content(0))]
-        assert [careful.claim(visit).rank for visit in visits] == [0, 1, 2]
-        careful.remove(b"c")
-        again = self.reopen(careful, in_order)
-        assert [again.claim(visit).rank for visit in (*visits, posting("d", content(0)))] == [0, 1, 3, 4]
 
     @pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
     def test_what_is_settled(self, store: Store, fates: str) -> None:

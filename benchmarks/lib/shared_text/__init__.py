@@ -7,7 +7,7 @@ written for this project; a seed always gives the same sites.
 
     sites      the sites themselves
     entities   what a page is about: names, own sentences, facts, structured data
-    sentences  the prose that pages share, a text file for each kind of site or language
+    sentences  the prose that pages share, a text file for each kind of site or language; words.json has the rest
     templates  two ways to lay out a page
     titles     sites with long titles that differ in a word or two
 """

@@ -8,7 +8,16 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.lib.shared_text.entities import ENTITIES, FEW, NUMBERS, SENTENCES, Entity, entities, related
+from benchmarks.lib.shared_text.entities import (
+    ENTITIES,
+    FEW,
+    NUMBERS,
+    SENTENCES,
+    WORDS,
+    Entity,
+    entities,
+    related,
+)
 from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA, NESTED, SEMANTIC, Content, render
 
 #: Entities of a site that are posted again.
@@ -141,7 +150,7 @@ def sites(seed: int = 0, plans: Sequence[Plan] = PLANS) -> Iterator[Site]:
 def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
     """Return the site of *plan*; *number* makes its host and its text different from those of the same plan."""
     random = Random(f"{seed} {number} {plan.name}")
-    organisation, town = random.choice(_ORGANISATIONS), random.choice(_TOWNS[plan.language])
+    organisation, town = random.choice(WORDS.organisations), random.choice(WORDS.towns[plan.language])
     host = f"www.{organisation.lower().replace(' ', '-')}-{number}.example"
     files = (plan.kind, "general") if plan.language == "en" else (plan.language,)
     shared = [text.format(org=organisation, hq=town) for text in shared_sentences(files, plan.shared, random)]
@@ -164,7 +173,7 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
             "identifier": url.split("/")[4],
             "datePosted": posted,
         }
-        changing = _CHANGING[plan.language].format(
+        changing = WORDS.changing[plan.language].format(
             days=random.randrange(2, 90), seen=_count(random, plan.language), date=posted
         )
         chosen = related(all_of_them, entity, random)
@@ -176,7 +185,7 @@ def make_site(plan: Plan, number: int = 0, seed: int = 0) -> Site:
             entity=entity,
             changing=changing,
             paragraphs=[
-                *their_order.paragraphs(entity, shared, _LEADS[plan.language]),
+                *their_order.paragraphs(entity, shared, WORDS.leads[plan.language]),
                 *([series.description(entity)] if series else []),
             ],
             related=[(urls[one.name], one.name) for one in chosen],
@@ -283,27 +292,3 @@ def _count(random: Random, language: str) -> str:
 def _bank(name: str) -> tuple[str, ...]:
     file = Path(__file__).with_name("sentences") / f"{name}.txt"
     return tuple(file.read_text("utf-8").splitlines())
-
-
-_ORGANISATIONS = (
-    "Nordhaven", "Lindenhof Group", "Vereinte Werke", "Kestrel and Sons", "Ostwind", "Fairbrook", "Talmark",
-    "Bluestone", "Rivermead", "Halden", "Corvane", "Weststern",
-)  # fmt: skip
-_GERMAN_TOWNS = ("Hamburg", "Leipzig", "Aachen", "Graz", "Basel", "Linz", "Rostock", "Bremen")
-_TOWNS = {"en": _GERMAN_TOWNS, "de": _GERMAN_TOWNS, "es": ("Madrid", "Valencia", "Zaragoza", "Murcia")}
-_CHANGING = {
-    "en": "Posted {days} days ago, seen {seen} times, last changed on {date}.",
-    "de": "Vor {days} Tagen eingestellt, {seen} Mal angesehen, zuletzt geändert am {date}.",
-    "es": "Publicado hace {days} días, visto {seen} veces, modificado por última vez el {date}.",
-}
-_LEADS = {
-    "en": (
-        "If you would like to know more about {name}, our office is glad to help.",
-        "This applies to {name} as well.",
-    ),
-    "de": ("Wenn Sie mehr über {name} wissen möchten, hilft unser Büro gern.", "Das gilt auch für {name}."),
-    "es": (
-        "Si quiere saber más sobre {name}, nuestra oficina le ayuda con gusto.",
-        "Esto vale también para {name}.",
-    ),
-}

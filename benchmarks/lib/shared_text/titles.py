@@ -15,60 +15,13 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.lib.shared_text.sites import _ORGANISATIONS, _TOWNS, Page, shared_sentences
+from benchmarks.lib.shared_text.entities import WORDS
+from benchmarks.lib.shared_text.sites import Page, shared_sentences
 
 #: A share of the pages is posted again.
 REPOSTED = 1 / 3
 #: Words of the own text.
 TINY, SHORT, LONG = 5, 20, 60
-
-TOWNS = (
-    "Évora", "Zwolle", "Bergen", "Ghent", "Porto", "Malmö", "Kraków", "Lugano", "Tartu", "Graz", "Nantes", "Ulm",
-    "Turku", "Bari",
-)  # fmt: skip
-NAMES = (
-    "Keller", "Okafor", "Lindqvist", "Moreau", "Tanaka", "Silva", "Novak", "Brandt", "Rossi", "Haugen", "Petrov",
-    "Yilmaz", "Doyle", "Castro", "Weiss", "Larsen", "Fischer", "Molina", "Berg", "Duarte", "Hansen", "Costa",
-)  # fmt: skip
-ROLES = {
-    "en": ("Project Manager", "Nurse", "Electrician", "Warehouse Clerk"),
-    "de": ("Projektleiter", "Pflegefachkraft", "Elektroniker", "Lagerist"),
-    "es": ("Jefe de Proyecto", "Enfermero", "Electricista", "Mozo de Almacén"),
-}
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
-COLOURS = ("black", "white", "red", "navy", "olive", "sand", "grey", "yellow", "brown", "silver")
-SIZES = ("90 cm", "100 cm", "120 cm", "140 cm", "160 cm", "180 cm")
-SEASONS = ("Spring", "Summer", "Autumn", "Winter")
-OFFICES = ("Residents", "Vehicles", "Parks", "Schools", "Archives", "Taxes", "Housing", "Youth")
-#: What a page may say of itself, ten words each; a name or a number makes each its own.
-REMARKS = {
-    "en": (
-        "{name} looks after this one and answers the telephone until {n}.",
-        "Ask for {name} at desk {n} behind the blue glass door.",
-        "The key hangs with {name}, who lives {n} steps from here.",
-        "It was {name} who counted {n} swallows under this very roof.",
-        "A bus stops {n} metres away, and {name} waits there for visitors.",
-        "Since the year {n} the garden has been tended by old {name}.",
-    ),
-    "de": (
-        "Hier hilft {name} gern weiter, das Zimmer hat die Nummer {n}.",
-        "Der Schlüssel hängt bei {name}, es sind nur {n} Schritte bis dort.",
-        "Seit {n} Tagen ist {name} dafür zuständig und freut sich über Besuch.",
-        "Ein Bus hält {n} Meter weiter, dort wartet {name} auf die Gäste.",
-    ),
-    "es": (
-        "Pregunte por {name} en la mesa {n} detrás de la puerta azul.",
-        "La llave la tiene {name}, que vive a solo {n} pasos de aquí.",
-        "El autobús para a {n} metros y allí espera {name} a todos.",
-        "Desde hace {n} días se ocupa de ello {name} con mucho gusto.",
-    ),
-}
-CHANGING = {
-    "en": "Posted {days} days ago, seen {seen} times, last changed on {date}.",
-    "de": "Vor {days} Tagen eingestellt, {seen} Mal angesehen, zuletzt geändert am {date}.",
-    "es": "Publicado hace {days} días, visto {seen} veces, modificado por última vez el {date}.",
-}
-RELATED = {"en": "Related", "de": "Mehr davon", "es": "Relacionado"}
 
 
 class Slots(NamedTuple):
@@ -160,7 +113,7 @@ def title_sites(seed: int = 0, plans: Sequence[TitlePlan] = TITLES) -> Iterator[
 def make_title_site(plan: TitlePlan, number: int = 0, seed: int = 0) -> TitleSite:
     """Return the site of *plan*; *number* makes its host and its text different from those of the same plan."""
     random = Random(f"{seed} {number} {plan.name}")
-    organisation, town = random.choice(_ORGANISATIONS), random.choice(_TOWNS[plan.language])
+    organisation, town = random.choice(WORDS.organisations), random.choice(WORDS.towns[plan.language])
     host = f"www.{organisation.lower().replace(' ', '-')}-titles-{number}.example"
     shared = [_prose(plan, organisation, town, random) for _ in range(plan.texts)]
     all_of_them = _KINDS[plan.kind](plan, random)
@@ -168,11 +121,11 @@ def make_title_site(plan: TitlePlan, number: int = 0, seed: int = 0) -> TitleSit
     titles = [slots.title for slots in all_of_them]
 
     def page(i: int, is_repost: bool) -> Page:
-        date = f"{random.randrange(1, 29)} {random.choice(MONTHS)} {2026 if is_repost else 2025}"
+        date = f"{random.randrange(1, 29)} {random.choice(WORDS.title_months)} {2026 if is_repost else 2025}"
         heading = titles[i]
         changing = plan.changing_title.format(n=random.randrange(2, 4000), date=date)
         title = heading + changing + (f" | {organisation}" if plan.has_name else "")
-        counted = CHANGING[plan.language].format(
+        counted = WORDS.changing[plan.language].format(
             days=random.randrange(2, 90), seen=f"{random.randrange(11, 9999):,}", date=date
         )
         body = _laid_out(plan, heading, own[i], shared[i % plan.texts], counted)
@@ -182,7 +135,7 @@ def make_title_site(plan: TitlePlan, number: int = 0, seed: int = 0) -> TitleSit
         html = (
             f'<!doctype html><html lang="{plan.language}"><head><meta charset="utf-8"><title>{escape(title)}</title>'
             f'</head><body><div><a href="/">{organisation}</a> <a href="/s">Search</a> <a href="/c">Contact</a></div>'
-            f"{body}<div><h3>{RELATED[plan.language]}</h3><ul>{links}</ul></div>"
+            f"{body}<div><h3>{WORDS.related[plan.language]}</h3><ul>{links}</ul></div>"
             f"<div><p>{organisation}. All rights reserved.</p></div></body></html>"
         )
         return Page(
@@ -219,10 +172,10 @@ def _own(plan: TitlePlan, slots: Slots, random: Random) -> list[str]:
         )
         return [f"<p>{slots.facts}</p><table>{rows}</table>"]
     said = [slots.facts]
-    remarks = list(REMARKS[plan.language])
+    remarks = list(WORDS.remarks[plan.language])
     random.shuffle(remarks)
     while remarks and len(" ".join(said).split()) + 6 < plan.own:
-        said.append(remarks.pop().format(name=random.choice(NAMES), n=random.randrange(2, 990)))
+        said.append(remarks.pop().format(name=random.choice(WORDS.names), n=random.randrange(2, 990)))
     return [f"<p>{escape(' '.join(said))}</p>"]
 
 
@@ -250,7 +203,9 @@ def _jobs(plan: TitlePlan, random: Random) -> list[Slots]:
     }
     title, facts = words[plan.language]
     found = []
-    for firm, role, town in product(random.sample(NAMES, 3), ROLES[plan.language], TOWNS):
+    for firm, role, town in product(
+        random.sample(WORDS.names, 3), WORDS.roles[plan.language], WORDS.title_towns
+    ):
         values = {
             "firm": f"{firm} & {firm}son",
             "role": role,
@@ -277,7 +232,7 @@ def _branches(plan: TitlePlan, random: Random) -> list[Slots]:
     return [
         Slots(
             title.format(town=town),
-            facts.format(town=town, name=random.choice(NAMES), n=random.randrange(1, 90)),
+            facts.format(town=town, name=random.choice(WORDS.names), n=random.randrange(1, 90)),
         )
         for town in _towns(random, 42)
     ]
@@ -303,11 +258,16 @@ def _timetables(plan: TitlePlan, random: Random) -> list[Slots]:
 
 def _minutes(plan: TitlePlan, random: Random) -> list[Slots]:
     """The slot is a date."""
-    days = [f"{day} {month} {year}" for day in range(2, 28, 9) for month in MONTHS for year in (2024, 2025)]
+    days = [
+        f"{day} {month} {year}"
+        for day in range(2, 28, 9)
+        for month in WORDS.title_months
+        for year in (2024, 2025)
+    ]
     return [
         Slots(
             f"Minutes of the meeting of the town council of {day}",
-            f"On {day} the council met in room {random.randrange(2, 90)} under {random.choice(NAMES)}.",
+            f"On {day} the council met in room {random.randrange(2, 90)} under {random.choice(WORDS.names)}.",
         )
         for day in sorted(days)
     ]
@@ -321,7 +281,7 @@ def _people(plan: TitlePlan, random: Random) -> list[Slots]:
             f"{name} {family}, attorney at law and notary for families and firms",
             f"{name} {family} can be reached by extension {random.randrange(100, 990)}.",
         )
-        for name, family in product(first, NAMES[:14])
+        for name, family in product(first, WORDS.names[:14])
     ]
 
 
@@ -332,7 +292,7 @@ def _goods(plan: TitlePlan, random: Random) -> list[Slots]:
             f"Folding table with steel legs and oak top for indoors and outdoors, {colour}, {size}",
             f"In {colour}, {size} wide, article {random.randrange(1000, 9999)}.",
         )
-        for colour, size in product(COLOURS, SIZES)
+        for colour, size in product(WORDS.colours, WORDS.sizes)
     ]
 
 
@@ -341,9 +301,9 @@ def _seasons(plan: TitlePlan, random: Random) -> list[Slots]:
     return [
         Slots(
             f"Guided walks along the coast: programme for {season} {year}",
-            f"In {season} {year} {random.choice(NAMES)} leads {random.randrange(3, 40)} walks.",
+            f"In {season} {year} {random.choice(WORDS.names)} leads {random.randrange(3, 40)} walks.",
         )
-        for year, season in product(range(2012, 2024), SEASONS)
+        for year, season in product(range(2012, 2024), WORDS.seasons)
     ]
 
 
@@ -357,7 +317,7 @@ def _offices(plan: TitlePlan, random: Random) -> list[Slots]:
     }[plan.language]
     return [
         Slots(*(text.format(town=town, office=office, n=random.randrange(2, 300)) for text in (title, facts)))
-        for office, town in product(OFFICES, _towns(random, 8))
+        for office, town in product(WORDS.offices, _towns(random, 8))
     ]
 
 
@@ -369,7 +329,7 @@ def _flats(plan: TitlePlan, random: Random) -> list[Slots]:
     }[plan.language]
     return [
         Slots(*(text.format(n=n, name=name, rent=random.randrange(400, 2400)) for text in (title, facts)))
-        for n, name in product(random.sample(range(1, 99), 5), NAMES[:12])
+        for n, name in product(random.sample(range(1, 99), 5), WORDS.names[:12])
     ]
 
 
@@ -378,7 +338,8 @@ def _lots(plan: TitlePlan, random: Random) -> list[Slots]:
     return [
         Slots(
             f"Auction of household goods and tools, lot {number}",
-            f"Lot {number} starts at {random.randrange(5, 900)} euros and was brought by {random.choice(NAMES)}.",
+            f"Lot {number} starts at {random.randrange(5, 900)} euros"
+            f" and was brought by {random.choice(WORDS.names)}.",
         )
         for number in random.sample(range(1, 400), 60)
     ]
@@ -391,7 +352,7 @@ def _towns(random: Random, count: int) -> list[str]:
         ("ford", "ham", "ton", "wick", "ley"),
     )
     made = [head + tail for head, tail in product(heads, tails)]
-    return random.sample([*TOWNS, *made], count)
+    return random.sample([*WORDS.title_towns, *made], count)
 
 
 _KINDS: dict[str, Callable[[TitlePlan, Random], list[Slots]]] = {

@@ -36,13 +36,14 @@ from scrapy_simhash.page.schemes.markup import (
     repeated,
     schema_type,
 )
-from scrapy_simhash.page.schemes.named import SCHEMES, scheme_named
 from scrapy_simhash.page.schemes.scheme import (
+    SCHEMES,
     Capped,
     FrozenIdf,
     Scheme,
     damped_frequency,
     log_frequency,
+    scheme_named,
     term_frequency,
     uniform,
     vote,

@@ -6,6 +6,7 @@ What is asked in one turn of the event loop goes out in one.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import time
 from abc import ABC, abstractmethod
@@ -73,6 +74,8 @@ _PLACE_IN_SCRIPT = re.compile(
     r"Error running script \(call to \w+\): (?:@user_script: ?\d+: )*|\.? script: \w+, on @user_script: ?\d+"
 )
 _CALLED = re.compile(r"redis\.call\('([A-Z]+)'")
+#: What asyncio says, with the address once more, in place of the system's words for an error.
+_CALL_FAILED = re.compile(r"(?<=Error )(\d+)(.*)Connect call failed \(.*\)")
 
 
 def meaning(error: Exception, place: str, name: str = "") -> StoreError:
@@ -85,6 +88,7 @@ def meaning(error: Exception, place: str, name: str = "") -> StoreError:
     if isinstance(error, StoreError):
         return error
     said = str(error) or type(error).__name__
+    said = _CALL_FAILED.sub(lambda found: f"{found[1]}{found[2]}{os.strerror(int(found[1]))}", said)
     # In a script's error the word is somewhere inside.
     signs = {word.strip("-:'") for word in said.split()} | {kind.__name__ for kind in type(error).__mro__}
     if commands := _commands_denied(said, name):

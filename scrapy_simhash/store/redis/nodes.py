@@ -121,22 +121,24 @@ class Nodes:
     async def _look(self) -> None:
         self._looked = time.monotonic()
         known = self._known or {server.url: server for server in self._servers.named}
-        questions = [self._line(server).reply("CLUSTER", "SLOTS") for server in known.values()]
-        for answer in asyncio.as_completed(questions):
-            reply = await answer
-            if self._take(reply):
+
+        async def asked(server: Server) -> bool:
+            return self._take(server, await self._line(server).reply("CLUSTER", "SLOTS"))
+
+        for answer in asyncio.as_completed([asked(server) for server in known.values()]):
+            if await answer:
                 return
 
-    def _take(self, layout: Any) -> bool:
+    def _take(self, asked: Server, layout: Any) -> bool:
         """Note who has which slot, and return whether *layout* says that.
 
-        A node that does not know its own name is called as the first that is named.
+        A node that does not know its own name is called as it was *asked*.
         """
         if not isinstance(layout, list):
             self._refusal = layout
             return False
         self._refusal = None
-        host = _host_of(self._servers.named[0])
+        host = _host_of(asked)
         self._known = {server.url: server for server in self._servers.named}
         for first, last, *nodes in layout:
             servers = [self._servers.at((node[0] or b"").decode() or host, node[1]) for node in nodes]

@@ -85,33 +85,27 @@ def assert_alike(root: etree._Element, site: KnownSite, header: str | None = Non
     return kinds
 
 
-@settings(max_examples=examples(60))
-@given(trees(), HEADERS, SITES)
-def test_the_own_part_of_any_tree_is_read_alike(
+def page_of(blocks: list[tuple[str, str]]) -> etree._Element:
+    root = etree.Element("html")
+    body = etree.SubElement(root, "body")
+    for tag, text in blocks:
+        etree.SubElement(body, tag).text = text
+    return root
+
+
+PAGES_OF_PROSE = st.lists(
+    st.tuples(st.sampled_from("p p p li h1 h2 td div".split()), PROSE), min_size=1, max_size=12
+).map(page_of)
+
+
+@settings(max_examples=examples(200))
+@given(trees() | markup().map(parse) | PAGES_OF_PROSE, HEADERS, SITES)
+def test_the_own_part_of_any_page_is_read_alike(
     root: etree._Element, header: str | None, site: DrawnSite
 ) -> None:
     # Which no reader takes.
     assume(not any(isinstance(node, etree._Entity) for node in root.iter()))
     assert_alike(root, site, header)
-
-
-@settings(max_examples=examples(60))
-@given(markup(), SITES)
-def test_the_own_part_of_any_markup_is_read_alike(page: str, site: DrawnSite) -> None:
-    assert_alike(parse(page), site)
-
-
-@settings(max_examples=examples(80))
-@given(
-    st.lists(st.tuples(st.sampled_from("p p p li h1 h2 td div".split()), PROSE), min_size=1, max_size=12),
-    SITES,
-)
-def test_the_own_part_of_prose_is_read_alike(blocks: list[tuple[str, str]], site: DrawnSite) -> None:
-    root = etree.Element("html")
-    body = etree.SubElement(root, "body")
-    for tag, text in blocks:
-        etree.SubElement(body, tag).text = text
-    assert_alike(root, site)
 
 
 def test_own_parts_of_the_example_site_are_read_alike(pages: list[Page]) -> None:

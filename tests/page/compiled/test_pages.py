@@ -29,9 +29,9 @@ SENTENCE = (
 # --- Properties: any tree, any markup.
 
 
-@settings(max_examples=examples(150))
-@given(trees(), HEADERS)
-def test_any_tree_built_by_hand_is_read_alike(root: etree._Element, header: str | None) -> None:
+@settings(max_examples=examples(300))
+@given(trees() | markup().map(parse), HEADERS)
+def test_any_tree_or_markup_is_read_alike(root: etree._Element, header: str | None) -> None:
     assert page_differences(root, header) == []
 
 
@@ -42,12 +42,6 @@ def test_any_part_of_a_tree_is_read_alike(
 ) -> None:
     elements = [element for element in root.iter() if isinstance(element.tag, str)]
     assert page_differences(data.draw(st.sampled_from(elements)), header, FINGERPRINTERS[:2]) == []
-
-
-@settings(max_examples=examples(150))
-@given(markup(), HEADERS)
-def test_any_markup_is_read_alike(page: str, header: str | None) -> None:
-    assert page_differences(parse(page), header) == []
 
 
 @settings(max_examples=examples(100))

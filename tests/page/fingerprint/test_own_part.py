@@ -21,6 +21,7 @@ from scrapy_simhash.page.fingerprint import (
     WHOLE,
     OwnPart,
     are_different,
+    compared_values,
     is_own_part,
     is_part,
     own_part_length,
@@ -146,3 +147,24 @@ def test_bytes_hold_all_of_a_fingerprint(value: int, features: int, of_page: byt
 def test_bytes_of_another_length_are_refused(length: int) -> None:
     with pytest.raises(ValueError, match="got "):
         Fingerprint.from_bytes(bytes(length))
+
+
+@given(st.integers(0, 2**64 - 1), st.sampled_from([b"", SKETCH]), OWN_PARTS)
+def test_what_a_rule_compares_comes_back_from_its_bytes(value: int, of_page: bytes, own: OwnPart) -> None:
+    data = Fingerprint(value, 7, of_page, own.to_bytes()).compared_bytes()
+    found = Fingerprint.from_compared_bytes(data)
+    expected = (of_page, own.to_bytes()) if of_page else (b"", b"")
+    assert (found.value, found.features, found.sketch, found.own) == (value, 0, *expected)
+    is_searched = of_page and own.kind == PART and own.value
+    assert compared_values(data) == ((value, own.value) if is_searched else (value,))
+    with pytest.raises(ValueError, match="no fingerprint has 7 bytes"):
+        Fingerprint.from_compared_bytes(data[:7])
+
+
+def test_bytes_are_stored_and_stay_what_they_are() -> None:
+    identities = [identity_of(kind, [["nurse", "a"], [], ["kiel"]], "a.example").hex() for kind in KINDS]
+    assert identities == [f"{kind:02x}9ec402b1000023e3" for kind in (1, 2, 3, 4)]
+    part = OwnPart(PART, 700, 5, b"m" * MINHASH_BYTES, b"", 3, 1234, 77).to_bytes()
+    assert part.hex() == f"0202bc730003000000004d0000000000000005{'6d' * MINHASH_BYTES}"
+    doubtful = OwnPart(DOUBTFUL, 70_000, 0, b"", identity_of(JOB, [["a"], [], []]), 3, 17, 2**40 - 1)
+    assert doubtful.to_bytes().hex() == "07ffff110003ffffffffff010000e6c600000000"

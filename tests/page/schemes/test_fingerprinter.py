@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,6 @@ from scrapy_simhash import (
     PageFingerprinter,
     SettingError,
     Status,
-    StoreMismatch,
 )
 from scrapy_simhash.cli.postings import header_line, parsed_header
 from scrapy_simhash.config import SCHEMES, unused_settings
@@ -24,7 +22,6 @@ from scrapy_simhash.page.fingerprint import LongFingerprint
 from scrapy_simhash.page.schemes import SCHEMES as BUILT_IN
 from scrapy_simhash.page.schemes import Page
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.sqlite import SqliteStore
 from tests.golden.texts import TEXTS
 from tests.page.schemes.golden import STORY, committed
 from tests.page.schemes.own import BY_LINKS, LONG
@@ -47,11 +44,6 @@ def test_a_scheme_by_name_makes_the_committed_fingerprints(name: str) -> None:
     assert text is not None
     assert [text.hex] == [golden["en"]]
     assert fingerprinter.from_texts([TEXTS["en"]], "en") == [text]
-
-
-def test_the_hash_of_the_text_is_the_same_in_all_schemes() -> None:
-    hashes = {PageFingerprinter(scheme=name).read(STORY).text_hash for name in SCHEMES}
-    assert len(hashes) == 1
 
 
 def test_the_features_are_counted_and_too_few_make_no_fingerprint() -> None:
@@ -157,17 +149,6 @@ def test_the_header_of_a_store_names_the_scheme_and_gives_its_setting_back(name:
     assert Config.from_settings(header.settings) == config
     assert Header.from_dict(header.to_dict()) == parsed_header(header_line(header)) == header
     assert ("SIMHASH_SCHEME" in header.settings) == (name != "web")
-
-
-def test_a_store_of_another_scheme_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "pages.db"
-    SqliteStore(file, header_for(Config(scheme="moz"))).close()
-    with pytest.raises(
-        StoreMismatch, match=r"scheme is 'moz-1' there, 'slides-1' here\. Nothing was changed"
-    ):
-        SqliteStore(file, header_for(Config(scheme="slides")))
-    with pytest.raises(StoreMismatch, match="scheme is 'moz-1' there, 'web-2' here"):
-        SqliteStore(file, header_for(Config()))
 
 
 # --- Other processes.

@@ -11,7 +11,7 @@ from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.scope import host_of
-from tests.page.site.tables import packed
+from tests.page.site.test_table import packed
 
 #: Some pieces, the last one short.
 PIECES = packed([2, 4, 6, 9])

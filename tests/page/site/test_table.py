@@ -1,16 +1,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from struct import Struct
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrapy_simhash import kernel
 from scrapy_simhash.page.site import profile as table
 from scrapy_simhash.page.site.profile import PieceTable
 from tests.examples import examples
-from tests.page.site.tables import COMPILED, KINDS, LEAST, LEAST_SHORT, NaiveTable, packed
+
+_KEY = Struct("<Q")
+LEAST, LEAST_SHORT = 6, 12
+
+#: The compiled twin; None where the kernel is the pure one.
+COMPILED: Any = getattr(kernel.native, "PieceTable", None)
+KINDS = [
+    pytest.param(table.PieceTable, id="pure"),
+    pytest.param(COMPILED, id="compiled", marks=pytest.mark.skipif(COMPILED is None, reason="no kernel")),
+]
+
+
+def packed(keys: Sequence[int]) -> bytes:
+    return b"".join(map(_KEY.pack, keys))
+
 
 BOTH = pytest.mark.parametrize("kind", KINDS)
 #: Of one bucket in a table of any size: so that buckets are full.
@@ -37,20 +54,6 @@ def made(kind: Any, learned: list[tuple[list[int], int]]) -> Any:
     for keys, subject in learned:
         found.learn(packed(keys), subject)
     return found
-
-
-@BOTH
-@settings(max_examples=examples(15))
-@given(LEARNED, st.lists(KEYS, max_size=20))
-def test_a_table_is_the_naive_one(kind: Any, learned: list[tuple[list[int], int]], asked: list[int]) -> None:
-    found, naive = made(kind, learned), NaiveTable()
-    for keys, subject in learned:
-        naive.learn(keys, subject)
-    assert len(found) == len(naive.pieces)
-    assert dict(found.known()) == naive.known()
-    asked += [key for keys, _ in learned for key in keys[:5]]
-    expected = bytes(map(naive.flag, asked))
-    assert found.flags(packed(asked)) == (expected if any(expected) else None)
 
 
 @pytest.mark.skipif(COMPILED is None, reason="no kernel")

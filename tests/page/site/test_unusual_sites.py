@@ -197,27 +197,6 @@ def test_of_random_words_nothing_is_taken_out_and_the_profile_stays_small(
     assert site.most_compared <= MOST_COMPARED
 
 
-class WithoutOwnParts(MemoryStore):
-    """A store as somebody may have written it who knows of no own parts."""
-
-    def claim(self, posting: Posting) -> Claim:
-        fingerprint = Fingerprint(posting.fingerprint.value, sketch=posting.fingerprint.sketch)
-        return super().claim(posting._replace(fingerprint=fingerprint))
-
-
-def test_with_a_store_that_drops_own_parts_pages_are_compared_by_all_text() -> None:
-    board = make_site(PLANS[0], 0)
-    learning, plain = (
-        NearDuplicateDetector(store=WithoutOwnParts()),
-        NearDuplicateDetector(Config(site_learning=False), MemoryStore()),
-    )
-    for page in board.pages:
-        found, expected = (detector.check(page.html, page.url) for detector in (learning, plain))
-        assert found == expected
-    # It has learned all the same.
-    assert profile_of(learning, board.pages[0].url).is_known
-
-
 @pytest.mark.parametrize(
     "hosts", [1_200, pytest.param(5_000, marks=pytest.mark.slow("it learns 35,000 pages"))]
 )

@@ -326,6 +326,12 @@ def test_what_only_looks_like_a_price_makes_no_offer(remark: str) -> None:
     assert "offer" not in zones(remark).values()
 
 
+def test_a_page_that_makes_an_offer_keeps_what_stands_around_its_sentences() -> None:
+    page = f"<h1>The lamp</h1>{{}}<div>First of May</div>{f'<p>{PROSE}</p>' * 6}"
+    assert "First of May" in document(page.format("<p>£84.00</p>")).text
+    assert "First of May" not in document(page.format("")).text
+
+
 def test_an_article_is_no_offer_whatever_is_advertised_in_it() -> None:
     html = f"<html lang=en><main><h1>The lamp</h1><p>£84.00</p>{f'<p>{PROSE}</p>' * 30}</main>"
     assert "offer" not in {part.zone for part in document(html).paragraphs}

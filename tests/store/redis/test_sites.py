@@ -17,7 +17,7 @@ from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
 from scrapy_simhash.store import KeepsSites, SharesSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as sites
-from tests.page.site.tables import packed
+from tests.page.site.test_table import packed
 from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer

@@ -1,19 +1,132 @@
-"""What a walk yields, another store takes in: the same originals, and each copy with its own."""
+"""Stores as commands know them: they wait, signals wait for them, and what a walk yields another store takes in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.cli.stores import BATCH, HeldBack, blocking, pages_of, walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
-from scrapy_simhash.store import MemoryStore, Posting, Store
+from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Posting, Store
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
+from tests.store.contract import StoreContract
+from tests.store.remote import RemoteStore
+
+
+@pytest.fixture
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+class TestBlockingStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _loop(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+
+    def make(self, header: Header) -> Store:
+        return blocking(RemoteStore(header), self.loop)
+
+
+def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
+    remote = RemoteStore(Header())
+    assert isinstance(remote, AsyncStore)
+    store = blocking(remote, loop)
+    postings = [posting(str(number), number << 32) for number in range(2 * BATCH + 3)]
+    for one in postings:
+        store.claim(one)
+    assert [one.key for one in store] == [one.key for one in postings]
+    assert remote.most == 1
+    keys = [one.key for one in postings[:BATCH]]
+    pages = pages_of(store, [*keys, b"unknown"])
+    assert [page and page.posting.key for page in pages] == [*keys, None]
+    assert pages == pages_of(remote.store, [*keys, b"unknown"])
+    assert remote.most == BATCH + 1
+
+
+def test_a_run_ends_as_it_is_told(loop: asyncio.AbstractEventLoop) -> None:
+    store = blocking(RemoteStore(Header()), loop)
+    store.close("import")
+    (run,) = store.runs()
+    assert run.reason == "import"
+
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself a signal there")
+
+
+@pytest.fixture
+def handled() -> Iterator[list[int]]:
+    """The numbers of SIGTERM and SIGINT as often as their handler is called."""
+    numbers: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number in before:
+        signal.signal(number, lambda number, _: numbers.append(number))
+    yield numbers
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@posix_only
+def test_signals_wait_inside_and_the_first_is_handled_at_the_end(handled: list[int]) -> None:
+    held = HeldBack()
+    for _ in range(2):
+        with held:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            assert not handled
+        assert handled == [signal.SIGTERM]
+        handled.clear()
+    held.release()
+
+
+@posix_only
+def test_outside_they_are_handled_at_once_and_afterwards_by_who_did_before(handled: list[int]) -> None:
+    handler = signal.getsignal(signal.SIGTERM)
+    held = HeldBack()
+    signal.raise_signal(signal.SIGTERM)
+    assert handled == [signal.SIGTERM]
+    held.release()
+    assert signal.getsignal(signal.SIGTERM) is handler
+
+
+@posix_only
+def test_what_a_handler_raises_comes_out_at_the_end() -> None:
+    # What started the tests may ignore interrupts, as a shell does for what it runs in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    held, reached = HeldBack(), []
+
+    def interrupted() -> None:
+        with held:
+            signal.raise_signal(signal.SIGINT)
+            reached.append("the end of the inside")
+        reached.append("what follows")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    held.release()
+    signal.signal(signal.SIGINT, before)
+    assert reached == ["the end of the inside"]
+
+
+@posix_only
+def test_a_signal_that_was_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    held = HeldBack()
+    with held:
+        signal.raise_signal(signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    held.release()
+    signal.signal(signal.SIGHUP, before)
+
 
 KEYS = st.sampled_from("abcdefgh")
 #: Few values, near each other, so that pages repeat each other, and change.
