@@ -302,9 +302,3 @@ def test_a_store_that_cannot_be_stops_the_crawl(site: Site, settings: dict[str, 
     assert done.error is not None
     assert message in done.error
     assert done.pages == []
-
-
-def test_a_revisit_action_without_a_store_that_lasts_is_warned_of(site: Site) -> None:
-    done = crawl_one("Visitor", {"SIMHASH_REVISIT_ACTION": "drop_items"}, urls=site.urls("/same", "/same"))
-    assert "set SIMHASH_DIR" in done.log("WARNING", "scrapy_simhash")[0]
-    assert done.paths_scraped == ["/same", "/same"]
