@@ -6,9 +6,11 @@
 The rules stand in `magazine.relation`, the layout of the file in the project's README.
 """
 
+import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +20,6 @@ from magazine.page import Address
 from magazine.relation import Expected, PageTruth, Relation, judge
 from magazine.site import build_site
 from magazine.survey import Group, Shares, close_texts, survey_groups, survey_pages
-from magazine.truth_file import check_or_write, line, sparse
 
 TRUTH_FILE = Path(__file__).parent / "truth.json"
 VERSION = 1
@@ -106,7 +107,7 @@ def make_document() -> dict[str, Any]:
     listed = close_texts(pages, shares, _LEAST_LISTED)
     return {
         "version": VERSION,
-        "pages": {key: sparse(page) for key, page in pages.items()},
+        "pages": {key: _sparse(page) for key, page in pages.items()},
         "groups": [asdict(group) | {"urls": list(group.urls)} for group in survey_groups(pages, shares)],
         "shares": [[a, b, round(share, 4)] for (a, b), share in listed.items()],
     }
@@ -114,18 +115,49 @@ def make_document() -> dict[str, Any]:
 
 def dumps(document: Mapping[str, Any]) -> str:
     """Return the text of truth.json: one page, group or share a line, so that a change shows as a line."""
-    pages = ",\n".join(f"  {line(key)}: {line(page)}" for key, page in document["pages"].items())
-    groups = ",\n".join(f"  {line(group)}" for group in document["groups"])
-    shares = ",\n".join(f"  {line(share)}" for share in document["shares"])
+    pages = ",\n".join(f"  {_line(key)}: {_line(page)}" for key, page in document["pages"].items())
+    groups = ",\n".join(f"  {_line(group)}" for group in document["groups"])
+    shares = ",\n".join(f"  {_line(share)}" for share in document["shares"])
     return (
         f'{{"version": {document["version"]},\n"pages": {{\n{pages}\n}},\n'
         f'"groups": [\n{groups}\n],\n"shares": [\n{shares}\n]}}\n'
     )
 
 
+def _line(value: Any) -> str:
+    """Return *value* as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _sparse(page: Any) -> dict[str, Any]:
+    """Return the fields of the dataclass *page* that have not their default value."""
+    return {
+        field.name: value for field in fields(page) if (value := getattr(page, field.name)) != field.default
+    }
+
+
+def _check_or_write(arguments: list[str] | None) -> bool:
+    """Compare truth.json with the site, or write it; return whether they are equal now."""
+    parser = argparse.ArgumentParser(
+        prog="python -m magazine.truth", description="Check or write truth.json."
+    )
+    parser.add_argument("--write", action="store_true", help="write the file instead of checking it")
+    write: bool = parser.parse_args(arguments).write
+    text = dumps(make_document())
+    if write:
+        TRUTH_FILE.write_text(text, encoding="utf-8")
+    elif TRUTH_FILE.read_text(encoding="utf-8") != text:
+        print(
+            "truth.json is not what the site says now; look at the content, then run with --write",
+            file=sys.stderr,
+        )
+        return False
+    return True
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Check truth.json, or write it; return the exit status."""
-    if not check_or_write(TRUTH_FILE, lambda: dumps(make_document()), "magazine.truth", arguments):
+    if not _check_or_write(arguments):
         return 1
     truth = Truth.load()
     duplicates = sum(1 for _ in truth.pairs("duplicate"))

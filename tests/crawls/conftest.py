@@ -1,3 +1,18 @@
 """Spiders are imported by the crawls that run them: pytest need not, and some want a package that may be missing."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.store.server import RedisServer
+
 collect_ignore_glob = ["*spiders.py"]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    """A server of Redis. What it acknowledged is on disk: killed, it may otherwise lose the last second."""
+    pytest.importorskip("redis", reason="redis is not installed")
+    with RedisServer(tmp_path, appendfsync="always") as server:
+        yield server

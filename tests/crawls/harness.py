@@ -209,6 +209,21 @@ def python(*arguments: str, cwd: str | Path, stdin: str | None = None) -> subpro
     )
 
 
+def killed(spider: str, settings: Mapping[str, Any], **arguments: Any) -> None:
+    """Crawl with a spider that kills its process, as a machine without power would; see `Plan` for its name."""
+    module, _, name = f"tests.crawls.{spider}".rpartition(".")
+    program = f"""
+from scrapy.crawler import CrawlerProcess
+from {module} import {name}
+
+process = CrawlerProcess({ {**ENABLED, **settings}!r})
+process.crawl({name}, **{arguments!r})
+process.start()
+"""
+    done = python("-c", program, cwd=ROOT)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
 def start_python(*arguments: str, cwd: str | Path, output: Path) -> subprocess.Popen[bytes]:
     """Start the same, and return it while it runs; what it writes goes to the file *output*."""
     with output.open("wb") as file:

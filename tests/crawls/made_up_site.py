@@ -173,7 +173,7 @@ class MadeUpSite:
         settings = dict(visit.settings)
         if self.is_crawled_again:
             settings["SIMHASH_DIR"] = str(folder / "kept")
-        plans = [Plan(f"made_up_spiders.{self.spider}", settings, {"urls": [url]})]
+        plans = [Plan(f"{self.spider}", settings, {"urls": [url]})]
         if self.is_stopped:
             settings["JOBDIR"] = str(folder / f"job-{number}")
             plans.insert(0, plans[0]._replace(settings={**settings, "CLOSESPIDER_PAGECOUNT": 70}))

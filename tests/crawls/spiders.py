@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from time import thread_time
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
+from zlib import crc32
 
 import attr
 import scrapy
@@ -18,18 +21,23 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import LinkExtractor
-from scrapy.spiders import CrawlSpider, Rule
+from scrapy.logformatter import LogFormatter
+from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
 from scrapy_simhash.crawl.threads import run_in_thread
-from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.observers.floods import Flood
+from scrapy_simhash.signals import cluster_closed, flood_found, near_duplicate_found
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from typing_extensions import Self
+
+    from scrapy_simhash.judge.clusters import Cluster
 
 
 def path_of(url: str) -> str:
@@ -541,3 +549,282 @@ class Enabled(Visitor):
 
     name = "enabled"
     custom_settings = {"ADDONS": {"scrapy_simhash.Addon": 500}}  # noqa: RUF012
+
+
+# --- Reports and clusters.
+
+
+class Clusters(Visitor):
+    """Notes what the signals say of clusters: which URL is preferred so far, and each cluster at the end."""
+
+    name = "clusters"
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **arguments)
+        crawler.signals.connect(spider.found, signal=near_duplicate_found)
+        crawler.signals.connect(spider.cluster_closed, signal=cluster_closed)
+        return spider
+
+    def found(self, preferred: str | None) -> None:
+        self.notes.append(preferred and path_of(preferred))
+
+    def cluster_closed(self, cluster: Cluster, spider: Visitor) -> None:
+        assert spider is self
+        self.notes.append(asdict(cluster))
+
+
+class Bystander(Clusters):
+    """Fails at every cluster."""
+
+    name = "bystander"
+
+    def cluster_closed(self, cluster: Cluster, spider: Visitor) -> None:
+        raise RuntimeError("a handler of somebody else")
+
+
+class Walker(Follower):
+    """Follows links one by one, so that each has a depth and a referer."""
+
+    name = "walker"
+
+
+# --- Marks in items, and what is dropped.
+
+
+@dataclass
+class WithDefault:
+    """An item class whose field for the mark has a default of its type."""
+
+    path: str
+    near_duplicate: dict[str, Any] = field(default_factory=dict)
+
+
+class FailingLogFormatter(LogFormatter):
+    """Fails at each dropped item."""
+
+    def dropped(self, *arguments: Any) -> Any:
+        raise KeyError("url")
+
+
+class Filler(Visitor):
+    """Yields of each page an item with a value of its own in the fields ``url`` and ``note``, if there is a note."""
+
+    name = "filler"
+
+    def __init__(self, notes_of: dict[str, Any] | None = None, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.notes_of = notes_of or {}
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        path = path_of(response.url)
+        item = {"path": path, "url": response.url, "title": "Kettle"}
+        yield {**item, "note": self.notes_of[path]} if path in self.notes_of else item
+
+
+class Defaulting(Visitor):
+    """Yields items whose field for the mark is an empty dictionary by default."""
+
+    name = "defaulting"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield WithDefault(path_of(response.url))
+
+
+class Reuser(Visitor):
+    """Yields one and the same item from each page, twice, and then asks for the next page."""
+
+    name = "reuser"
+
+    async def start(self) -> Any:
+        yield self.request(self.urls[0], callback=self.pass_on, cb_kwargs={"item": {}, "number": 0})
+
+    def pass_on(self, response: Response, item: dict[str, Any], number: int) -> Iterator[Any]:
+        item["path"] = path_of(response.url)
+        yield item
+        yield item
+        if number + 1 < len(self.urls):
+            arguments = {"item": item, "number": number + 1}
+            yield self.request(self.urls[number + 1], callback=self.pass_on, cb_kwargs=arguments)
+
+
+class Beginner(Visitor):
+    """Yields an item from ``start()``, before there is a page."""
+
+    name = "beginner"
+
+    async def start(self) -> Any:
+        yield {"path": "/start"}
+        async for request in super().start():
+            yield request
+
+
+class Hearer(Follower):
+    """Notes what Scrapy's signal ``item_dropped`` says, in a handler of the *style* given."""
+
+    name = "hearer"
+
+    def __init__(self, style: str = "function", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.style = style
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Hearer:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        heard = spider.heard if spider.style == "function" else spider.heard_later
+        crawler.signals.connect(heard, signal=signals.item_dropped)
+        return spider
+
+    def heard(
+        self, item: Any, response: Response, exception: scrapy.exceptions.DropItem, spider: scrapy.Spider
+    ) -> None:
+        self.notes.append(
+            {
+                "item": item,
+                "page": path_of(response.url),
+                "reason": type(exception).__name__,
+                "attributes": {name: value for name, value in vars(exception).items() if name != "log_level"},
+                "spider": spider.name,
+            }
+        )
+
+    async def heard_later(self, item: Any, response: Response, exception: Exception) -> None:
+        await asyncio.sleep(0.05)
+        self.notes.append(item["path"])
+
+
+# --- Floods.
+
+
+class Wanderer(Follower):
+    """Follows all links, and notes the floods that the signal tells of."""
+
+    name = "wanderer"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Wanderer:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.note_flood, signal=flood_found)
+        return spider
+
+    def note_flood(self, flood: Flood, spider: Any) -> None:
+        self.notes.append(
+            {
+                "kind": flood.kind.value,
+                "host": flood.host,
+                "size": flood.size,
+                "group": flood.group,
+                "urls": [path_of(url) for url in flood.urls],
+            }
+        )
+
+
+class Bearer(Wanderer):
+    """Passes its meta on, and with it whence a page was redirected."""
+
+    name = "bearer"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            if isinstance(found, dict):
+                yield found
+            else:
+                yield found.replace(meta=dict(response.meta))
+
+
+class Stubborn(Wanderer):
+    """Opts out of everything for the pages below /calendar."""
+
+    name = "stubborn"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            if not isinstance(found, dict) and "/calendar/" in found.url:
+                found.meta["simhash"] = False
+            yield found
+
+
+class Unjudged(Wanderer):
+    """Asks for stories in a way that nobody judges: *way* says which."""
+
+    name = "unjudged"
+    way = ""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            if not isinstance(found, dict) and "/story/" in found.url:
+                found = found.replace(method="POST") if self.way == "POST" else found
+                found.meta["simhash"] = self.way != "opted out"
+            yield found
+
+
+class Deaf(Follower):
+    """Hears of floods with a handler that fails."""
+
+    name = "deaf"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Deaf:
+        spider = super().from_crawler(crawler, *arguments, **keywords)
+        crawler.signals.connect(spider.fail, signal=flood_found)
+        return spider
+
+    def fail(self) -> None:
+        raise RuntimeError("cannot hear")
+
+
+# --- A heart.
+
+
+#: Seconds between two beats, if nothing holds it up.
+PAUSE = 0.005
+
+
+class Heart(Visitor):
+    """Notes how many beats there were, and the most processor time that the event loop spent between two."""
+
+    name = "heart"
+
+    async def start(self) -> Any:
+        self.beating = asyncio.create_task(self._beat())
+        async for request in super().start():
+            yield request
+
+    async def _beat(self) -> None:
+        longest, beats, last = 0.0, 0, thread_time()
+        while True:
+            self.notes[:] = [longest, beats]
+            await asyncio.sleep(PAUSE)
+            longest, beats, last = max(longest, thread_time() - last), beats + 1, thread_time()
+
+    def closed(self, reason: str) -> None:
+        self.beating.cancel()
+
+
+# --- Made-up sites.
+
+
+class Ranked(Wanderer):
+    """Gives each request a priority of its own."""
+
+    name = "ranked"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for found in super().parse(response):
+            is_item = isinstance(found, dict)
+            yield found if is_item else found.replace(priority=crc32(found.url.encode()) % 7 - 3)
+
+
+class Mapped(SitemapSpider):
+    """Begins with a sitemap, and follows links."""
+
+    name = "mapped"
+
+    def __init__(self, urls: Iterable[str] = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.sitemap_urls = [f"{url}sitemap.xml" for url in urls]
+        self.notes: list[Any] = []
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield {"path": path_of(response.url)}
+        yield from response.follow_all(css="a")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,6 @@ def in_redis(settings: dict[str, Any]) -> None:
     for key, record in client.hgetall(name).items():
         if record.endswith(b"/a"):
             client.hset(name, key, record[:50])
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path, appendonly="no") as server:
-        yield server
 
 
 @pytest.mark.parametrize("damage", [in_sqlite, in_redis])

@@ -45,8 +45,8 @@ def crawls(site: Site) -> dict[str, Crawl]:
     plans["debug items"] = plan(site, "drop_items", SIMHASH_ITEM_LOG_LEVEL="WARNING")
     plans["debug links"] = plan(site, "drop_links", SIMHASH_DEBUG=True)
     plans["debug page"] = plan(site, "drop_page", SIMHASH_DEBUG=True)
-    plans["heard"] = plan(site, "drop_items", "drops_spiders.Hearer")
-    later = plan(site, "drop_items", "drops_spiders.Hearer")
+    plans["heard"] = plan(site, "drop_items", "Hearer")
+    later = plan(site, "drop_items", "Hearer")
     plans["heard later"] = later._replace(arguments={**later.arguments, "style": "coroutine"})
     done = dict(zip(plans, crawl(*plans.values()), strict=True))
     for outcome in done.values():
@@ -133,7 +133,7 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
         {
             **IN_ORDER,
             "SIMHASH_ACTION": "drop_items",
-            "LOG_FORMATTER": "tests.crawls.drops_spiders.FailingLogFormatter",
+            "LOG_FORMATTER": "tests.crawls.spiders.FailingLogFormatter",
         },
         urls=site.urls("/"),
     )

@@ -112,9 +112,7 @@ def has_ended(ended: Crawl) -> None:
 @pytest.mark.parametrize("reactor", ["asyncio", "select", WITHOUT_REACTOR])
 def test_an_endless_calendar_ends(reactor: str) -> None:
     with endless("/calendar/2024/5") as site:
-        ended = crawl_one(
-            "floods_spiders.Wanderer", {**SKIP, **NOT_FOR_EVER}, reactor=reactor, urls=[site.url()]
-        )
+        ended = crawl_one("Wanderer", {**SKIP, **NOT_FOR_EVER}, reactor=reactor, urls=[site.url()])
         assert asked(site, "/calendar/") <= MOST
     has_ended(ended)
     (flood,) = ended.notes
@@ -131,8 +129,7 @@ def test_an_endless_calendar_ends(reactor: str) -> None:
 def test_a_faceted_search_and_a_path_that_winds_around_end() -> None:
     with endless("/shop") as goods, endless("/down/") as files:
         plans = [
-            Plan("floods_spiders.Wanderer", {**SKIP, **NOT_FOR_EVER}, {"urls": [site.url()]})
-            for site in (goods, files)
+            Plan("Wanderer", {**SKIP, **NOT_FOR_EVER}, {"urls": [site.url()]}) for site in (goods, files)
         ]
         for ended in crawl(*plans):
             has_ended(ended)
@@ -146,7 +143,7 @@ def test_a_faceted_search_and_a_path_that_winds_around_end() -> None:
 def test_a_trap_goes_on_unless_it_is_to_end(mode: str) -> None:
     with endless("/calendar/2024/5") as site:
         settings = {"SIMHASH_URL_RULES": mode, "CLOSESPIDER_PAGECOUNT": 120}
-        ended = crawl_one("floods_spiders.Wanderer", settings, urls=[site.url()])
+        ended = crawl_one("Wanderer", settings, urls=[site.url()])
     assert ended.complaints == []
     assert ended.stats["finish_reason"] == "closespider_pagecount"
     assert ended.stat("flood/trap") == len(ended.notes) == (mode == "observe")
@@ -158,14 +155,14 @@ def test_a_trap_goes_on_unless_it_is_to_end(mode: str) -> None:
 def test_what_has_opted_out_is_neither_counted_nor_skipped() -> None:
     with endless("/calendar/2024/5") as site:
         settings = {**SKIP, "CLOSESPIDER_PAGECOUNT": 100}
-        ended = crawl_one("floods_spiders.Stubborn", settings, urls=[site.url()])
+        ended = crawl_one("Stubborn", settings, urls=[site.url()])
     assert ended.notes == []
     assert ended.stats["finish_reason"] == "closespider_pagecount"
 
 
 def test_a_handler_that_fails_keeps_no_trap_from_ending() -> None:
     with endless("/calendar/2024/5") as site:
-        ended = crawl_one("floods_spiders.Deaf", {**SKIP, **NOT_FOR_EVER}, urls=[site.url()])
+        ended = crawl_one("Deaf", {**SKIP, **NOT_FOR_EVER}, urls=[site.url()])
         assert asked(site, "/calendar/") <= MOST
     assert "cannot hear" in "".join(ended.complaints)
     assert set(ARTICLES) < set(ended.paths_scraped)
@@ -197,9 +194,7 @@ IS_WALL = {"login_wall": True, "soft_404": False, "empty_shell": True, "trap": F
 def test_walls_are_noticed_and_told_apart_and_only_others_are_stopped() -> None:
     with ExitStack() as stack:
         sites = [stack.enter_context(serve(members(answer))) for answer in WALLS.values()]
-        plans = [
-            Plan("floods_spiders.Wanderer", {**SKIP, **IN_ORDER}, {"urls": [site.url()]}) for site in sites
-        ]
+        plans = [Plan("Wanderer", {**SKIP, **IN_ORDER}, {"urls": [site.url()]}) for site in sites]
         crawls = crawl(*plans)
     for kind, ended in zip(WALLS, crawls, strict=True):
         assert ended.complaints == []
@@ -215,7 +210,7 @@ def test_a_trap_behind_redirects_is_stopped_before_the_redirect() -> None:
         routes[path] = Answer(status=302, headers={"Location": f"/office?from={path}"})
         routes[f"/office?from={path}"] = WALLS["trap"]
     with serve(routes) as site:
-        ended = crawl_one("floods_spiders.Wanderer", {**SKIP, **IN_ORDER}, urls=[site.url()])
+        ended = crawl_one("Wanderer", {**SKIP, **IN_ORDER}, urls=[site.url()])
         assert asked(site, "/members/") < len(MEMBERS)
     has_ended(ended)
     (flood,) = ended.notes
@@ -234,7 +229,7 @@ def test_meta_that_is_passed_on_does_not_lay_a_flood_at_the_door_of_a_redirect()
     }
     with serve(routes) as site:
         # The pages that the spider begins with are never skipped, and what says so is passed on as well.
-        ended = crawl_one("floods_spiders.Bearer", {**SKIP, **IN_ORDER}, urls=[site.url()])
+        ended = crawl_one("Bearer", {**SKIP, **IN_ORDER}, urls=[site.url()])
     assert [flood["group"] for flood in ended.notes] == ["/day/{number}"]
     assert {"/r/2", "/r/3"} < set(ended.paths_scraped)
 
@@ -243,7 +238,7 @@ def test_the_good_pages_beside_others_are_not_lost() -> None:
     # One in four is a page of its own.
     routes = members(WALLS["trap"]) | {path: page(prose(number)) for number, path in enumerate(MEMBERS[::4])}
     with serve(routes) as site:
-        ended = crawl_one("floods_spiders.Wanderer", SKIP, urls=[site.url()])
+        ended = crawl_one("Wanderer", SKIP, urls=[site.url()])
     assert ended.complaints == []
     assert ended.notes == []
     assert set(MEMBERS) < set(ended.paths_scraped)
@@ -256,7 +251,7 @@ def test_a_group_that_brings_something_new_after_all_is_requested_after_all() ->
     routes |= {f"/day/{number}": f"<html><main>{prose(number)}</main></html>" for number in numbers[90:]}
     routes["/"] = page("", *routes)
     with serve(routes) as site:
-        ended = crawl_one("floods_spiders.Wanderer", {**SKIP, **IN_ORDER}, urls=[site.url()])
+        ended = crawl_one("Wanderer", {**SKIP, **IN_ORDER}, urls=[site.url()])
         assert set(routes) <= set(site.visits)
     assert ended.complaints == []
     assert ended.stat("url_rules/skipped") > 0
@@ -275,10 +270,7 @@ def test_a_group_can_be_pinned_and_forbidden() -> None:
             "SIMHASH_URL_RULES_FORBID": [group, "group /calendar/*"],
         }
         first, second = crawl(
-            *(
-                Plan("floods_spiders.Wanderer", settings, {"urls": [site.url()]})
-                for settings in (pinned, forbidden)
-            )
+            *(Plan("Wanderer", settings, {"urls": [site.url()]}) for settings in (pinned, forbidden))
         )
     assert not [path for path in first.paths_scraped if path.startswith("/calendar/")]
     assert first.stat("url_rules/skipped") == 1
@@ -326,7 +318,7 @@ def test_the_way_to_pages_that_may_be_new_is_not_stopped(order: str) -> None:
         sites = [stack.enter_context(serve(lists(kind))) for kind in GOES_ON]
         plans = [
             Plan(
-                f"floods_spiders.{spider}",
+                f"{spider}",
                 {**SKIP, **LISTS[order]},
                 {"urls": [site.url("/list/0")], **arguments},
             )
@@ -366,7 +358,7 @@ def test_no_article_is_lost_whatever_the_referer_says(is_chain: bool) -> None:
         plans = []
         for headers, settings in REFERRERS.values():
             site = stack.enter_context(serve(alike(160, 2, is_chain=is_chain, headers=headers)))
-            plans.append(Plan("floods_spiders.Wanderer", {**SKIP, **settings}, {"urls": [site.url()]}))
+            plans.append(Plan("Wanderer", {**SKIP, **settings}, {"urls": [site.url()]}))
         for name, ended in zip(REFERRERS, crawl(*plans), strict=True):
             assert ended.complaints == []
             found = {path for path in ended.paths_scraped if path.startswith("/story/")}
@@ -387,8 +379,8 @@ def test_no_variant_of_a_product_is_lost_that_drop_page_would_keep(place: str) -
     routes: dict[str, Route] = {path: variant(number) for number, path in enumerate(variants)}
     with serve({**routes, "/": page("", *variants)}) as site:
         kept, unprotected = crawl(
-            Plan("floods_spiders.Wanderer", {**SKIP, "SIMHASH_ACTION": "drop_page"}, {"urls": [site.url()]}),
-            Plan("floods_spiders.Wanderer", {**SKIP, "SIMHASH_PROTECT": []}, {"urls": [site.url()]}),
+            Plan("Wanderer", {**SKIP, "SIMHASH_ACTION": "drop_page"}, {"urls": [site.url()]}),
+            Plan("Wanderer", {**SKIP, "SIMHASH_PROTECT": []}, {"urls": [site.url()]}),
         )
     assert kept.complaints == unprotected.complaints == []
     assert set(variants) < set(kept.paths_scraped)
@@ -407,7 +399,7 @@ BREADTH_FIRST = {
 @pytest.mark.slow("a crawl of three thousand pages")
 def test_no_article_is_lost_in_a_breadth_first_crawl_of_many_lists() -> None:
     with serve(alike(1_600, 1)) as site:
-        ended = crawl_one("floods_spiders.Wanderer", {**SKIP, **BREADTH_FIRST}, urls=[site.url()])
+        ended = crawl_one("Wanderer", {**SKIP, **BREADTH_FIRST}, urls=[site.url()])
     assert ended.complaints == []
     assert len({path for path in ended.paths_scraped if path.startswith("/story/")}) == 1_600
     # The lists wait for what they lead to, so none is stopped.
@@ -423,7 +415,7 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
         for conditional in (True, True, False):
             site.visits.clear()
             settings = {**SKIP, "SIMHASH_DIR": str(tmp_path), "SIMHASH_CONDITIONAL": conditional}
-            ended = crawl_one("floods_spiders.Wanderer", settings, urls=[site.url("/list/0")])
+            ended = crawl_one("Wanderer", settings, urls=[site.url("/list/0")])
             assert ended.complaints == []
             assert set(routes) == set(site.visits)
     assert len(site.paths(304)) >= 90
@@ -434,9 +426,9 @@ def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_
     with serve(members(page(LOGIN))) as site:
         again = {"urls": site.urls(*MEMBERS[: STOPPED_AFTER - 1] * 3)}
         first, second, polled = crawl(
-            Plan("floods_spiders.Wanderer", kept, {"urls": [site.url()]}),
-            Plan("floods_spiders.Wanderer", {**kept, "SIMHASH_RESET": True}, {"urls": [site.url()]}),
-            Plan("floods_spiders.Wanderer", {}, again),
+            Plan("Wanderer", kept, {"urls": [site.url()]}),
+            Plan("Wanderer", {**kept, "SIMHASH_RESET": True}, {"urls": [site.url()]}),
+            Plan("Wanderer", {}, again),
         )
     assert [len(ended.notes) for ended in (first, second, polled)] == [1, 1, 0]
 
@@ -446,4 +438,4 @@ def test_each_crawl_fetches_all_pages_whatever_brought_nothing_new_in_the_last(t
     with endless("/calendar/2024/5") as site:
         settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_DIR": str(tmp_path)}
         for _ in range(2):
-            has_ended(crawl_one("floods_spiders.Wanderer", settings, urls=[site.url()]))
+            has_ended(crawl_one("Wanderer", settings, urls=[site.url()]))

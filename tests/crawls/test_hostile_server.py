@@ -48,7 +48,7 @@ def attacked() -> Crawl:
         routes[path] = Answer(f"<p>{PROSE * 5}</p>", headers=headers)
     with serve(routes) as site:
         settings = {**IN_ORDER, "SIMHASH_ACTION": "drop_page"}
-        (done,) = crawl(Plan("heartbeat_spiders.Heart", settings, {"urls": site.urls(*routes)}))
+        (done,) = crawl(Plan("Heart", settings, {"urls": site.urls(*routes)}))
     return done
 
 

@@ -40,7 +40,7 @@ def originals(done: Crawl, field: str = "near_duplicate") -> dict[str, str | Non
 
 
 def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None:
-    done = visit(site, "drops_spiders.Filler", {"SIMHASH_ITEM_FIELD": "url"})
+    done = visit(site, "Filler", {"SIMHASH_ITEM_FIELD": "url"})
     assert [item["url"] for item in done.items] == site.urls(*PATHS)
     assert done.stat("items_unmarked") == 2, "the items of the two copies"
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -52,14 +52,14 @@ def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None
 
 
 def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
-    done = visit(site, "drops_spiders.Defaulting", FIELD)
+    done = visit(site, "Defaulting", FIELD)
     assert done.item("/first")["near_duplicate"] == {}
     assert done.item("/copy")["near_duplicate"]["duplicate_of"] == site.url("/first")
     assert done.log("WARNING", "scrapy_simhash") == []
 
 
 def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Site) -> None:
-    done = visit(site, "drops_spiders.Reuser", FIELD)
+    done = visit(site, "Reuser", FIELD)
     first = site.url("/first")
     assert len(done.items) == 2 * len(PATHS)
     marks = {
@@ -73,7 +73,7 @@ def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Sit
 
 def test_marks_of_items_keep_values_too(site: Site) -> None:
     settings = {"SIMHASH_ITEM_FIELDS": ["title"], "SIMHASH_ITEM_MARK": "url"}
-    done = visit(site, "drops_spiders.Filler", settings)
+    done = visit(site, "Filler", settings)
     assert [item["url"] for item in done.items] == site.urls(*PATHS)
     assert done.stat("items/unmarked") == 3
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -139,7 +139,7 @@ def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
 
 def test_a_csv_feed_that_begins_with_an_item_of_start_has_the_column_too(site: Site, tmp_path: Path) -> None:
     feed = tmp_path / "items.csv"
-    visit(site, "drops_spiders.Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
+    visit(site, "Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
     rows = rows_of(feed)
     assert rows["/start"]["near_duplicate"] == ""
     assert site.url("/first") in rows["/copy"]["near_duplicate"]

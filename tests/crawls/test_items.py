@@ -9,13 +9,12 @@ import pytest
 from tests.crawls.harness import (
     ENABLED,
     IN_ORDER,
-    ROOT,
     WITHOUT_REACTOR,
     Crawl,
     Plan,
     crawl,
     crawl_one,
-    python,
+    killed,
     scrapy,
 )
 from tests.crawls.site import Site, article, serve
@@ -223,16 +222,7 @@ def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> Non
 
 def test_items_of_a_crawl_that_was_killed_come_again_and_only_once(site: Site, tmp_path: Path) -> None:
     settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
-    script = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.items_spiders import Killed
-
-process = CrawlerProcess({ {**ENABLED, **settings}!r})
-process.crawl(Killed, name="shop", urls={site.urls("/first", "/other")!r})
-process.start()
-"""
-    killed = python("-c", script, cwd=ROOT)
-    assert killed.returncode == -9, killed.stderr
+    killed("items_spiders.Killed", settings, name="shop", urls=site.urls("/first", "/other"))
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
     after, later = crawl(plan, plan)
     assert after.complaints == later.complaints == []
@@ -354,12 +344,6 @@ def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: 
 
 
 # --- Redis.
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path, appendfsync="always") as server:
-        yield server
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])

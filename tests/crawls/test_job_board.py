@@ -132,13 +132,6 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
 # --- Crawlers that share a store in Redis.
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    pytest.importorskip("redis", reason="redis is not installed")
-    with RedisServer(tmp_path, appendfsync="always") as server:
-        yield server
-
-
 def shared(server: RedisServer) -> dict[str, object]:
     return {"SIMHASH_STORE": "redis", "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "board"}
 

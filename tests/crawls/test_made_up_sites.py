@@ -14,10 +14,10 @@ from hypothesis import settings
 from tests.crawls.made_up_site import MadeUpSite
 from tests.examples import examples
 
-PARTS = 10
-#: So many at a time, so that a failure is told soon: 30 sites in `make test`, thousands in `make nightly`.
+PARTS = 6
+#: So many at a time, so that a failure is told soon: 18 sites in `make test`, thousands in `make nightly`.
 IS_NIGHTLY = not settings().derandomize
-A_PART = examples(100) // PARTS * (3 if IS_NIGHTLY else 1)
+A_PART = examples(60) // PARTS * (5 if IS_NIGHTLY else 1)
 FIRST = SystemRandom().randrange(10**6) if IS_NIGHTLY else 0
 
 

@@ -30,9 +30,9 @@ def crawls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             "items, own store": Plan(
                 "items_spiders.Shop", {**ITEMS, "SIMHASH_STORE": "tests.crawls.stores.Named"}, pages
             ),
-            "dropped": Plan("drops_spiders.Hearer", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, pages),
-            "kept": Plan("report_spiders.Clusters", kept, pages),
-            "again": Plan("report_spiders.Clusters", kept, pages),
+            "dropped": Plan("Hearer", {**IN_ORDER, "SIMHASH_ACTION": "drop_items"}, pages),
+            "kept": Plan("Clusters", kept, pages),
+            "again": Plan("Clusters", kept, pages),
             "follow": Plan("Follower", {**IN_ORDER, "SIMHASH_ACTION": "drop_links"}, {"urls": [site.url()]}),
             **{
                 style: Plan(

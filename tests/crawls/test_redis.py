@@ -20,13 +20,6 @@ from tests.store.server import RedisServer
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    # What it acknowledged is on disk: killed, it may otherwise lose the last second.
-    with RedisServer(tmp_path, appendfsync="always") as server:
-        yield server
-
-
-@pytest.fixture
 def site() -> Iterator[Site]:
     with serve({"/first": article(0), "/copy": article(0), "/other": article(1)}) as site:
         yield site

@@ -1,7 +1,6 @@
 """Crawls whose store is on several servers: pages are compared within their scope, and one server may be away."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,12 +18,6 @@ FIRST, SECOND = (
     [name for name in map(str, range(40)) if shard_of(name, SHARDS) % 2 == which][:3] for which in (0, 1)
 )
 PAGES = {f"/{section}/{name}": article(0) for section in (*FIRST, *SECOND) for name in ("a", "b")}
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path) as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -63,13 +63,13 @@ def told(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told
     folder = tmp_path_factory.mktemp("reports")
     walk, story = {"urls": [site.url("/front")]}, {"urls": story_of(site)}
     plans = {
-        "mark": Plan("report_spiders.Walker", {}, walk),
-        "drop_items": Plan("report_spiders.Walker", {"SIMHASH_ACTION": "drop_items"}, walk),
-        "deep": Plan("report_spiders.Walker", {"SIMHASH_ACTION": "drop_items", "SIMHASH_MIN_DEPTH": 2}, walk),
-        "robots": Plan("report_spiders.Walker", {"ROBOTSTXT_OBEY": True}, walk),
-        "clusters": Plan("report_spiders.Clusters", {"SIMHASH_DEBUG": True}, story),
-        "first": Plan("report_spiders.Clusters", {"SIMHASH_PREFER": ""}, story),
-        "bystander": Plan("report_spiders.Bystander", {}, story),
+        "mark": Plan("Walker", {}, walk),
+        "drop_items": Plan("Walker", {"SIMHASH_ACTION": "drop_items"}, walk),
+        "deep": Plan("Walker", {"SIMHASH_ACTION": "drop_items", "SIMHASH_MIN_DEPTH": 2}, walk),
+        "robots": Plan("Walker", {"ROBOTSTXT_OBEY": True}, walk),
+        "clusters": Plan("Clusters", {"SIMHASH_DEBUG": True}, story),
+        "first": Plan("Clusters", {"SIMHASH_PREFER": ""}, story),
+        "bystander": Plan("Bystander", {}, story),
     }
     reported = [
         plan._replace(settings={**IN_ORDER, **plan.settings, "SIMHASH_REPORT": str(folder / f"{name}.jsonl")})

@@ -16,13 +16,12 @@ from scrapy_simhash.exceptions import SettingError
 from tests.crawls.harness import (
     ENABLED,
     IN_ORDER,
-    ROOT,
     UNPROTECTED,
     Crawl,
     Plan,
     crawl,
     crawl_one,
-    python,
+    killed,
     scrapy,
 )
 from tests.crawls.site import Routes, Site, article, serve
@@ -155,21 +154,7 @@ def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
 
 def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
-    spider = f"""
-import os, signal
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.spiders import Visitor
-
-class Killed(Visitor):
-    def parse(self, response):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-process = CrawlerProcess({ {**ENABLED, **settings}!r})
-process.crawl(Killed, urls={site.urls("/same")!r})
-process.start()
-"""
-    killed = python("-c", spider, cwd=ROOT)
-    assert killed.returncode == -9, killed.stderr
+    killed("again_spiders.Known", settings, name="visitor", urls=site.urls("/same"), kill="/same")
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     after, later = crawl(plan, plan)
     assert after.verdicts == later.verdicts == {"/same": "revisit/unchanged"}

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, ROOT, Crawl, crawl_one, python
+from tests.crawls.harness import IN_ORDER, Crawl, crawl_one, killed
 from tests.crawls.shop_site import USEFUL, shop, stories
 from tests.store.server import RedisServer
 
@@ -100,16 +100,7 @@ def test_what_was_skipped_before_a_kill_is_sent_after_the_resume(tmp_path: Path)
     job = {**IN_JOB, "JOBDIR": str(tmp_path / "job")}
     with stories(150, turn=90) as (site, routes):
         urls, file = [site.url("/list/0")], tmp_path / "skipped"
-        script = f"""
-from scrapy.crawler import CrawlerProcess
-from tests.crawls.url_rules_spiders import Killed
-
-process = CrawlerProcess({ {**ENABLED, **job}!r})
-process.crawl(Killed, after=168, file={str(file)!r}, name="visitor", urls={urls!r})
-process.start()
-"""
-        killed = python("-c", script, cwd=ROOT)
-        assert killed.returncode == -9, killed.stderr
+        killed("url_rules_spiders.Killed", job, after=168, file=str(file), name="visitor", urls=urls)
         skipped = file.read_text("utf-8").split()
         wrong = {routes.name_at(path) for path in skipped} - set(routes.sent)
         assert len(wrong) >= 5, "otherwise the test is void"
