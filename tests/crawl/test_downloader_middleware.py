@@ -427,6 +427,13 @@ def test_the_first_line_says_what_is_really_done(
             {"across_scopes": True},
             "SIMHASH_ACROSS_SCOPES (True) has no effect while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE",
         ),
+        *(
+            (
+                {name: "path"},
+                f"SIMHASH_{name.upper()} (path) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
+            )
+            for name in ("item_mark", "item_key")
+        ),
         ({"item_action": "drop", "item_fields": "title"}, None),
         ({"across_scopes": True, "scope": "host"}, None),
         ({}, None),

@@ -118,23 +118,6 @@ class Elsewhere(RemoteStore):
     """A store of one's own that is asked by coroutines."""
 
 
-class Odd(Visitor):
-    """Yields an item that cannot be read, and one that can."""
-
-    name = "odd"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url), "title": Unreadable()}
-        yield {"path": path_of(response.url), "title": "Kettle"}
-
-
-class Unreadable:
-    """Fails when it is asked for its text."""
-
-    def __str__(self) -> str:
-        raise RuntimeError("no text today")
-
-
 class Cleaner:
     """A pipeline that takes the words of this site out of titles, and hands on another item."""
 

@@ -354,14 +354,6 @@ class BreakSelectors:
         return response
 
 
-class FreezeFlags:
-    """Makes the flags of every response a tuple, to which nothing can be added."""
-
-    def process_response(self, request: scrapy.Request, response: Response, spider: Any = None) -> Response:
-        response.flags = tuple(response.flags)  # type: ignore[assignment]
-        return response
-
-
 class Pipe:
     """Answers every request with one and the same response object."""
 

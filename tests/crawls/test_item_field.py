@@ -71,23 +71,7 @@ def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Sit
     assert done.log("WARNING", "scrapy_simhash") == []
 
 
-def test_marks_of_items_keep_values_too(site: Site) -> None:
-    settings = {"SIMHASH_ITEM_FIELDS": ["title"], "SIMHASH_ITEM_MARK": "url"}
-    done = visit(site, "Filler", settings)
-    assert [item["url"] for item in done.items] == site.urls(*PATHS)
-    assert done.stat("items/unmarked") == 3
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "SIMHASH_ITEM_MARK is 'url', but items (dict) already have a value in this field" in warning
-
-
 # --- Names that cannot be a field.
-
-
-@pytest.mark.parametrize(("name", "value"), [("SIMHASH_ITEM_MARK", "seen"), ("SIMHASH_ITEM_KEY", "path")])
-def test_settings_of_items_that_are_not_compared_are_warned_of(site: Site, name: str, value: str) -> None:
-    done = visit(site, "Visitor", {name: value})
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert f"{name} ({value}) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS" in warning
 
 
 # --- CSV feeds.

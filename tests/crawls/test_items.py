@@ -113,16 +113,6 @@ def test_without_a_field_for_the_mark_items_stay_as_they_are(site: Site) -> None
     assert [note["item"] for note in done.notes] == ["/near", "/same"]
 
 
-@pytest.mark.parametrize(("kind", "field"), [("frozen", "repeats"), ("Item", "verdict")])
-def test_an_item_that_cannot_hold_the_mark_goes_on_without(site: Site, kind: str, field: str) -> None:
-    done = visit(site, {**MARK, "SIMHASH_ITEM_MARK": field}, kind=kind)
-    assert done.paths_scraped == sorted(PATHS)
-    assert done.stat("items/unmarked") == 2
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert f"SIMHASH_ITEM_MARK is '{field}', but " in warning
-    assert "Item has no such field or is frozen" in warning
-
-
 def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
     (warning,) = done.log("WARNING", "scrapy_simhash")
@@ -134,24 +124,6 @@ def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
 
 
 # --- What enables it.
-
-
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"SIMHASH_ITEM_FIELDS": FIELDS, "SIMHASH_ENABLED": False}, "SIMHASH_ENABLED is off"),
-        ({}, "SIMHASH_ITEM_FIELDS is not set"),
-    ],
-)
-def test_a_pipeline_that_has_nothing_to_do_says_so_and_is_left_out(
-    site: Site, settings: dict[str, Any], why: str
-) -> None:
-    by_hand = {"ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 50}, **settings}
-    plan = Plan("items_spiders.Shop", by_hand, {"urls": site.urls("/first", "/same")}, is_enabled=False)
-    (done,) = crawl(plan)
-    assert done.error is None
-    assert len(done.items) == 2
-    assert any(why in line for line in done.log())
 
 
 def test_it_may_be_enabled_by_hand_and_alone(site: Site) -> None:
@@ -303,22 +275,6 @@ def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
     assert "Items are not compared" in warning
     assert "simhash/items/store_errors" in warning
     assert any("answers again; 2 items not compared" in line for line in done.log("INFO", "scrapy_simhash"))
-
-
-def test_an_odd_item_goes_on_and_is_warned_of_once(site: Site) -> None:
-    settings = {**DROP, "ITEM_PIPELINES": {PIPELINE + "Storage": 100}}
-    done = crawl_one("items_spiders.Odd", settings, urls=site.urls("/first", "/other"))
-    assert len(done.items) == 3
-    assert item_stats(done) == {
-        "errors": 2,
-        "new": 1,
-        "near_duplicates": 1,
-        "exact": 1,
-        "dropped": 1,
-    }
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "Error while comparing an item (dict)" in warning
-    assert "no text today" in warning
 
 
 # --- Looking at single pages.

@@ -107,14 +107,6 @@ def test_it_ends_with_the_crawl(looked: Looked) -> None:
         socket.create_connection((place.hostname or "", place.port or 0), timeout=5).close()
 
 
-def test_a_port_that_is_taken_stops_the_crawl_at_its_start(site: Site) -> None:
-    done = crawl_one(
-        "live_spiders.Looker", {"SIMHASH_LIVE": f"127.0.0.1:{site.port}"}, urls=site.urls("/"), asks=[]
-    )
-    assert str(done.error).startswith(f"SIMHASH_LIVE: cannot listen on 127.0.0.1:{site.port}: ")
-    assert done.pages == []
-
-
 def test_who_looks_at_single_pages_has_none(site: Site, tmp_path: Path) -> None:
     arguments = ("-s", 'ADDONS={"scrapy_simhash.Addon": 500}', "-s", "SIMHASH_LIVE=127.0.0.1:0")
     done = scrapy("fetch", "--nolog", *arguments, site.url(), cwd=tmp_path)

@@ -185,20 +185,6 @@ def test_what_is_asked_for_is_done_about_copies_and_nothing_about_others(
     assert [text for text in complaints if "SIMHASH_ACTION: decide() failed for " not in text] == []
 
 
-def test_a_class_that_fails_costs_no_page_and_is_warned_of_once(crawls: dict[str, Crawl]) -> None:
-    done = crawls["class that fails"]
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "in decide\n" in warning
-    assert done.stat("bad_action") == len(CASES["class that fails"].done)
-    assert done.stat("consequence_errors") == 0
-
-
-def test_a_class_that_is_not_there_stops_the_crawl_at_its_start(site: Site) -> None:
-    (done,) = crawl(plan(site, Case({"SIMHASH_ACTION": f"{OWN}Nobody"}, {})))
-    assert "SIMHASH_ACTION: cannot import '" in (done.error or "")
-    assert done.pages == []
-
-
 # --- Second crawls.
 
 AGAIN = {

@@ -222,18 +222,6 @@ def test_a_file_that_the_crawl_writes_for_something_else_is_refused_and_left_as_
     assert (done.pages, path.read_text()) == ([], "of yesterday\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_disk_that_is_full_is_warned_of_once_and_the_crawl_goes_on(site: Site) -> None:
-    urls = site.urls("/story", "/copy", "/other")
-    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_REPORT": "/dev/full"}, urls=urls)
-    assert done.paths_scraped == ["/copy", "/other", "/story"]
-    assert done.verdicts["/copy"] == "near_duplicate"
-    assert done.stat("report_errors") == 3
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "Cannot write the report /dev/full" in warning
-    assert done.complaints == []
-
-
 def test_who_looks_at_a_single_page_writes_no_report(site: Site, tmp_path: Path) -> None:
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     (tmp_path / "settings.py").write_text(

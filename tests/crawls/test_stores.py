@@ -286,6 +286,15 @@ def test_pages_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
     assert any("answers again; 2 pages" in line for line in done.log("INFO", "scrapy_simhash"))
 
 
+def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
+    site.routes |= {"/empty": "<title></title>"}
+    urls = site.urls("/same", "/empty", "/copy")
+    done = crawl_one("Visitor", {**IN_ORDER, "SIMHASH_STORE": OWN + "Away"}, urls=urls)
+    assert [page.verdict for page in done.pages] == ["unknown/store", "skipped/short_text", "unknown/store"]
+    assert len(done.log("WARNING", "scrapy_simhash")) == 1
+    assert not any("answers again" in line for line in done.log("INFO", "scrapy_simhash"))
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -302,9 +311,3 @@ def test_a_store_that_cannot_be_stops_the_crawl(site: Site, settings: dict[str, 
     assert done.error is not None
     assert message in done.error
     assert done.pages == []
-
-
-def test_a_revisit_action_without_a_store_that_lasts_is_warned_of(site: Site) -> None:
-    done = crawl_one("Visitor", {"SIMHASH_REVISIT_ACTION": "drop_items"}, urls=site.urls("/same", "/same"))
-    assert "set SIMHASH_DIR" in done.log("WARNING", "scrapy_simhash")[0]
-    assert done.paths_scraped == ["/same", "/same"]

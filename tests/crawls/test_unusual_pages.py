@@ -136,11 +136,6 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
     }
     plans = {
         "pages": Plan("Visitor", everything, {"urls": site.urls(*PAGES)}),
-        "frozen": Plan(
-            "Visitor",
-            {**IN_ORDER, "DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.FreezeFlags": 45}},
-            {"urls": site.urls("/story", "/untitled", "/unclosed", "/spanish")},
-        ),
         "monsters": Plan("Visitor", IN_ORDER, {"urls": site.urls(*MONSTERS)}),
         "errors": Plan("Visitor", IN_ORDER, {"urls": site.urls("/story", "/404")}),
         "files": Plan("Imager", files, {"urls": site.urls("/story"), "file": site.url("/untyped")}),
@@ -208,25 +203,6 @@ def test_a_download_of_a_pipeline_is_neither_judged_nor_counted(crawls: dict[str
 def test_a_download_without_callback_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
     assert crawls["inline"].notes == [{"inline": 200, "keys": []}]
     assert crawls["inline"].simhash_stats == {"processed": 1, "new": 1}
-
-
-def test_a_fault_after_the_verdict_costs_a_stat_and_one_warning_and_never_the_page(
-    crawls: dict[str, Crawl],
-) -> None:
-    done = crawls["frozen"]
-    assert done.paths_scraped == ["/spanish", "/story", "/unclosed", "/untitled"]
-    assert done.verdicts == {
-        "/story": "new",
-        "/untitled": "near_duplicate",
-        "/unclosed": "near_duplicate",
-        "/spanish": "new",
-    }
-    assert (done.stat("near_duplicates"), done.stat("consequence_errors")) == (2, 2)
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "/untitled" in warning
-    assert "simhash/consequence_errors" in warning
-    assert "AttributeError" in warning
-    assert not done.log("ERROR")
 
 
 def test_a_fault_of_ours_costs_a_stat_and_one_warning_and_never_the_page(crawls: dict[str, Crawl]) -> None:

@@ -80,11 +80,6 @@ def test_groups_agree_with_the_relation_of_their_pages(truth: Truth) -> None:
         assert min(relation.equal for relation in relations) == pytest.approx(group.main_text_equal, abs=5e-5)
 
 
-def test_listed_shares_agree_with_the_content(truth: Truth) -> None:
-    for a, b, share in make_document()["shares"]:
-        assert truth.equal(a, b) == pytest.approx(share, abs=5e-5)
-
-
 def test_every_duplicate_has_a_grade_that_fits_and_nothing_else_has_one(truth: Truth) -> None:
     least = {">=.99": 0.99, ".95-.99": 0.95, ".90-.95": 0.90}
     for a, b, relation in truth.pairs():
@@ -92,17 +87,6 @@ def test_every_duplicate_has_a_grade_that_fits_and_nothing_else_has_one(truth: T
             assert relation.equal >= least[relation.grade], (a, b)
         else:
             assert relation.grade == "", (a, b)
-
-
-def test_every_planted_kind_of_copy_is_there_in_number(truth: Truth) -> None:
-    grades = {".95-.99": "earlier-version", ".90-.95": "first-draft"}
-    for grade, kind in grades.items():
-        assert sum(group.kind == kind and group.grade == grade for group in truth.groups) >= 4
-    assert sum(group.kind == "corrected" for group in truth.groups) >= 6
-
-
-def test_no_content_pair_that_is_99_percent_equal_is_called_different(truth: Truth) -> None:
-    assert [(a, b) for a, b, relation in truth.pairs("different") if relation.equal >= 0.99] == []
 
 
 def test_duplicates_of_a_story_are_all_its_copies(truth: Truth) -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_simhash.index.plans import partition
 
@@ -28,11 +26,6 @@ def test_every_bit_is_in_one_block_most_significant_first(blocks: int) -> None:
     cut = partition(blocks)
     bits = [bit for block in cut for bit in reversed(range(block.shift, block.shift + block.width))]
     assert bits == list(range(63, -1, -1))
-
-
-@given(st.integers(0, 2**64 - 1), st.integers(1, 64))
-def test_the_blocks_of_a_value_make_the_value(value: int, blocks: int) -> None:
-    assert sum(block.of(value) << block.shift for block in partition(blocks)) == value
 
 
 @pytest.mark.parametrize("blocks", [-1, 0, 65])

@@ -129,14 +129,6 @@ def test_index_equals_linear_scan_for_any_postings(
         assert index.find(query) == scan.find(query)
 
 
-def test_the_worked_example_of_simhash_cpp_is_found() -> None:
-    corpus = 0b0100101110111011001000101111101110111100001010011101100110110101
-    query = 0b0100101110111011011000101111101110011100001010011100100110110101
-    index = SimhashIndex(max_distance=3, blocks=6)
-    index.add(corpus, key=0)
-    assert index.find(query) == [Match(0, corpus, 3)]
-
-
 @every
 def test_matches_come_nearest_first_then_by_key_each_key_once(make: Make) -> None:
     searched = make()
@@ -495,11 +487,6 @@ def test_plans_that_do_not_follow_each_other_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         SimhashIndex.from_plans(plans)
-
-
-@pytest.mark.parametrize("expected", [0, 10**6, 2**63 - 1])
-def test_some_plan_serves_however_many_are_expected(expected: int) -> None:
-    assert SimhashIndex(3, "auto", expected).plan.max_distance == 3
 
 
 @every

@@ -11,25 +11,6 @@ from scrapy_simhash.index.plans import Block, Plan, find_hole, partition
 
 CLASSIC = [(k, m) for k, m in product(range(7), range(1, 11)) if k < m]
 
-# Exact with fewer tables than the classic plan: max_distance, blocks, keys.
-COVERS: dict[str, tuple[int, int, list[tuple[int, ...]]]] = {
-    "two triangles, 6 tables": (3, 6, [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]),
-    "biplane, 11 tables": (
-        3,
-        11,
-        [tuple(sorted((block + turn) % 11 for block in (1, 3, 4, 5, 9))) for turn in range(11)],
-    ),
-    "quadruples with xor 0, 14 tables": (
-        3,
-        8,
-        [four for four in combinations(range(8), 4) if four[0] ^ four[1] ^ four[2] ^ four[3] == 0],
-    ),
-}
-
-# The README of simhash-cpp: the corpus has f, the query is g, and the bits differ in blocks B, D and E.
-F = 0b0100101110111011001000101111101110111100001010011101100110110101
-G = 0b0100101110111011011000101111101110011100001010011100100110110101
-
 
 def test_the_classic_plan_of_the_paper_has_twenty_tables_of_31_to_33_bits() -> None:
     plan = Plan.classic(max_distance=3, blocks=6)
@@ -53,25 +34,6 @@ def test_a_classic_plan_without_one_of_its_keys_has_a_hole(k: int, m: int) -> No
         assert find_hole(rest, m, k) == tuple(block for block in range(m) if block not in missing)
         with pytest.raises(ValueError, match=r"miss pairs|at least one key"):
             Plan(k, partition(m), rest)
-
-
-@pytest.mark.parametrize("cover", COVERS)
-def test_fewer_tables_can_be_exact_and_none_of_them_can_be_left_out(cover: str) -> None:
-    k, m, keys = COVERS[cover]
-    assert len(keys) == int(cover.split(", ")[1].split()[0])
-    Plan(k, partition(m), tuple(keys))
-    for missing in keys:
-        assert find_hole([key for key in keys if key != missing], m, k) is not None
-
-
-def test_only_the_table_that_leads_with_the_blocks_that_agree_has_both_under_one_key() -> None:
-    plan = Plan.classic(max_distance=3, blocks=6)
-    agreeing = [
-        "".join("ABCDEF"[number] for number in key)
-        for key in plan.keys
-        if all(plan.blocks[number].of(F) == plan.blocks[number].of(G) for number in key)
-    ]
-    assert agreeing == ["ACF"]
 
 
 @given(st.data(), st.integers(1, 8), st.integers(0, 9))
@@ -105,13 +67,6 @@ def test_blocks_that_overlap_or_leave_the_64_bits_make_no_plan(blocks: tuple[Blo
 
 def test_blocks_may_leave_bits_out_and_come_in_any_order() -> None:
     assert Plan(1, (Block(0, 8), Block(40, 24), Block(10, 6)), ((0,), (1,), (2,))).key_bits == (8, 24, 6)
-
-
-@pytest.mark.parametrize(
-    ("k", "m", "name"), [(3, 4, "4x16"), (3, 5, "10x25"), (3, 6, "20x32"), (0, 1, "1x64")]
-)
-def test_a_plan_is_named_by_its_tables_and_the_bits_of_a_key(k: int, m: int, name: str) -> None:
-    assert Plan.classic(k, m).name == name
 
 
 @pytest.mark.parametrize(

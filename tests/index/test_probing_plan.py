@@ -3,8 +3,6 @@ from __future__ import annotations
 from itertools import combinations_with_replacement, product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from scrapy_simhash.index.plans import Block, ProbingPlan, partition
 
@@ -39,32 +37,6 @@ def test_no_other_even_share_makes_fewer_probes(k: int, m: int) -> None:
         if sum(extra) == left:
             radii = tuple(units - 1 + more for more in extra)
             assert ProbingPlan.even(k, m).probes <= ProbingPlan(k, partition(m), radii).probes
-
-
-distances_and_blocks = st.tuples(st.integers(0, 64), st.integers(1, 64)).filter(
-    lambda both: blocks_are_enough(*both)
-)
-
-
-def blocks_are_enough(k: int, m: int) -> bool:
-    try:
-        ProbingPlan.even(k, m)
-    except ValueError:
-        return False
-    return True
-
-
-@given(distances_and_blocks, st.data())
-def test_differing_bits_leave_some_block_within_its_radius(
-    both: tuple[int, int], data: st.DataObject
-) -> None:
-    plan = ProbingPlan.even(*both)
-    bits = data.draw(st.sets(st.integers(0, 63), max_size=both[0]))
-    differing = sum(1 << bit for bit in bits)
-    assert any(
-        block.of(differing).bit_count() <= radius
-        for block, radius in zip(plan.blocks, plan.radii, strict=True)
-    )
 
 
 @pytest.mark.parametrize(("k", "m"), list(product(range(13), range(3, 7))))

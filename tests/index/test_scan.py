@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.index import LinearScan, Match
+from scrapy_simhash.index import LinearScan
 
 
 def test_scan_finds_every_value_within_the_distance_and_no_other() -> None:
@@ -13,13 +13,6 @@ def test_scan_finds_every_value_within_the_distance_and_no_other() -> None:
     scan = LinearScan(max_distance=3)
     scan.add_many(bits_0_to_4)
     assert [match.distance for match in scan.find(0)] == [0] + [1] * 5 + [2] * 10 + [3] * 10
-
-
-def test_scan_returns_nearest_first_then_by_key() -> None:
-    scan = LinearScan(max_distance=2)
-    for value, key in [(0b11, 1), (0b00, 9), (0b01, 5), (0b10, 4), (0b00, 8)]:
-        scan.add(value, key)
-    assert scan.find(0) == [Match(8, 0, 0), Match(9, 0, 0), Match(4, 2, 1), Match(5, 1, 1), Match(1, 3, 2)]
 
 
 @given(st.sets(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1)), max_size=30))

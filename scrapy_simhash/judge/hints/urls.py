@@ -24,8 +24,8 @@ _TRACKING = frozenset(
     " yclid aspsessionid cfid cftoken jsessionid oscsid phpsessid zenid".split()
 )
 _TRACKING_PREFIX = "utm_"
-# An address in which nothing can differ but scheme and host, and the end of the path.
-_SIMPLE = re.compile(r"https?://([a-z0-9.-]+)(/[\w./-]*)", re.ASCII)
+# An address in which nothing can differ but scheme and host, and the end of the path: no /../ to be resolved.
+_SIMPLE = re.compile(r"https?://([a-z0-9.-]+)(/(?:[\w/-]|(?<!/)\.)*)", re.ASCII)
 _SESSION = re.compile(r";jsessionid=[^/;]*", re.ASCII | re.IGNORECASE)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import NamedTuple
 
 import pytest
@@ -11,7 +10,15 @@ from hypothesis import strategies as st
 
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.config import PREFERENCES
-from scrapy_simhash.judge.clusters import MAX_KNOWN, SHOWN_URLS, Cluster, ClusterBook, Contest, Preference
+from scrapy_simhash.judge.clusters import (
+    MAX_KNOWN,
+    SHOWN_URLS,
+    Cluster,
+    ClusterBook,
+    Contest,
+    Preference,
+    gathered,
+)
 
 FIRST = "http://example.com/story"
 
@@ -172,12 +179,6 @@ def test_a_page_that_comes_again_changes_nothing(
     assert [*book.clusters()] == before
 
 
-def test_no_two_addresses_are_equally_good() -> None:
-    preference = Preference(["https", "canonical", "shorter"])
-    for one, other in permutations(range(3), 2):
-        assert preference.key(FIRST, 1, one) != preference.key(FIRST[::-1], 1, other)
-
-
 def test_beyond_the_bound_what_was_named_before_can_still_win_and_nothing_else() -> None:
     contest = Contest(Preference(["canonical"]), FIRST)
     for number in range(MAX_KNOWN):
@@ -321,3 +322,10 @@ def test_what_a_page_names_is_forgotten_when_too_many_wait() -> None:
     book.note(new(1), FIRST, later)
     book.note(new(2), "http://example.com/2", "http://example.com/2")
     assert book.note(copy_of(FIRST, 1), later) == FIRST
+
+
+def test_stored_pages_are_gathered_by_cluster_and_a_url_that_comes_again_is_one() -> None:
+    later = "https://example.com/later"
+    pages = [(1, FIRST, later), (1, FIRST, None), (1, later, None), (4, FIRST, None), (4, FIRST, None)]
+    assert [*gathered(pages, Preference(["canonical"]))] == [(1, (FIRST, later), later)]
+    assert [*gathered([], Preference())] == []

@@ -72,25 +72,3 @@ def test_pages_of_one_listing_are_protected_and_months_are_not(told: Told, truth
     }
     assert set(held["listing-page"]) == {True}
     assert set(held["calendar-month"]) == {False}
-
-
-def test_views_of_a_story_name_the_story(told: Told, truth: Truth) -> None:
-    named = Counter(
-        (kind, told.evidence(key, original))
-        for a, b, relation in truth.pairs("duplicate")
-        for key, original in ((a, b), (b, a))
-        if (kind := truth.page(key).kind) in ("compact", "print-view")
-        and truth.page(original).kind == "article"
-    )
-    assert set(named) == {("compact", ("canonical",)), ("print-view", ("canonical",))}
-
-
-def test_translations_name_each_other(told: Told, truth: Truth) -> None:
-    named = Counter(
-        told.evidence(key, original)
-        for a, b, relation in truth.pairs("different")
-        if relation.kind == "translation" and truth.page(a).kind == truth.page(b).kind == "article"
-        for key, original in ((a, b), (b, a))
-    )
-    assert named[("hreflang",)] > 0
-    assert set(named) <= {("hreflang",), ()}

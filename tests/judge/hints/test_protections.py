@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.judge.hints import HINTS, evidence, protections, read_hints
+from scrapy_simhash.judge.hints import evidence, protections, read_hints
 from scrapy_simhash.page.text import extract, parse
 from tests.judge.hints.pages import PROSE, lines, page
 
@@ -117,7 +117,3 @@ def test_a_variant_of_a_product_is_protected() -> None:
 def test_a_listing_keeps_its_links_whatever_else_is_said() -> None:
     assert held(page(LISTING, CANONICAL)) == ["listing"]
     assert held(page(LISTING), "/original/") == ["listing"]
-
-
-def test_each_hint_has_a_name_of_its_own() -> None:
-    assert len(HINTS) == len({*HINTS}) == 4

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_simhash.judge.hints import url_key
@@ -109,6 +109,8 @@ def test_an_address_that_is_too_long_is_its_own_key(start: str) -> None:
 
 # An empty query takes an address off the short way.
 @given(st.from_regex(re.compile(r"https?://[a-z0-9.-]+/(?:[\w./-]|/index\.html)*", re.ASCII), fullmatch=True))
+@example("http://example.com/a/../b")
+@example("http://example.com/a/.")
 def test_a_simple_address_has_the_key_that_it_has_with_an_empty_query(url: str) -> None:
     assert url_key(url) == url_key(f"{url}?")
 

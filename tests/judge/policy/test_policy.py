@@ -46,13 +46,6 @@ def decided(asked: Asked, **settings: object) -> Decision:
     return Policy(Config(**settings)).decide(case)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("words", COMBINED)
-def test_a_copy_gets_what_is_asked_for(words: str) -> None:
-    action = Action.named(words)
-    assert decided(Asked(on_copy=RequestedAction(action))) == (action, None)
-    assert decided(Asked(COPY_AGAIN, on_copy=RequestedAction(action))) == (action, None)
-
-
 @pytest.mark.parametrize(
     "verdict",
     [
@@ -87,13 +80,6 @@ def test_what_is_no_copy_and_not_done_is_not_decided_about(verdict: Verdict) -> 
 def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links: bool) -> None:
     decision = decided(Asked(on_copy=RequestedAction(Action.named(words))))
     assert (decision.loses_items, decision.loses_links) == (loses_items, loses_links)
-
-
-@pytest.mark.parametrize("words", COMBINED)
-def test_what_is_as_it_was_gets_what_is_asked_for_that(words: str) -> None:
-    action = Action.named(words)
-    asked = Asked(AGAIN, on_unchanged=RequestedAction(action))
-    assert decided(asked) == (action, None)
 
 
 def test_of_a_copy_that_is_as_it_was_either_may_drop_a_part() -> None:
