@@ -20,7 +20,17 @@ from scrapy_simhash.values import setting_name
 WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
 CLASSIC = {"rule": "classic"}
 FIELDS = "SIMHASH_ITEM_FIELDS"
-WRONG_RULES = ("Classic", "classics", "", "similarity,classic", None, True, 3, ["classic"], {})
+WRONG_RULES: tuple[Any, ...] = (
+    "Classic",
+    "classics",
+    "",
+    "similarity,classic",
+    None,
+    True,
+    3,
+    ["classic"],
+    {},
+)
 DEFAULTS = {field.name: field.default for field in fields(Config)}
 
 

@@ -229,11 +229,6 @@ def test_no_weight_is_so_near_to_a_rounding_boundary_that_a_platform_could_tell_
         assert weight(zone, count, is_word) == round(exact)
 
 
-def test_an_unknown_zone_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        weight("title", 1)
-
-
 Read = Callable[[str], int | None]
 
 
