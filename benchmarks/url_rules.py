@@ -47,8 +47,7 @@ from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import NearDuplicateDetector, kernel
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT
-from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
-from scrapy_simhash.crawl.url_rule_guard import MOST_AT_END, MOST_ENDS
+from scrapy_simhash.crawl.url_rule_guard import MOST_AT_END, MOST_ENDS, PageLooks, evidence_of
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.observers.url_rules import EXPLORED, Look, Origin, UrlRules
 from scrapy_simhash.observers.url_rules.cut_url import cut

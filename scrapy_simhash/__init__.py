@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
     from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
-    from scrapy_simhash.crawl.skipped import RequestSkipped
+    from scrapy_simhash.crawl.recrawling import RequestNotDue
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
-    from scrapy_simhash.crawl.stand_ins import RequestNotDue
+    from scrapy_simhash.crawl.url_rule_guard import RequestSkipped
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.display import to_dicts
     from scrapy_simhash.exceptions import (
@@ -54,8 +54,8 @@ _HOMES = {
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
-    "RequestNotDue": "crawl.stand_ins",
-    "RequestSkipped": "crawl.skipped",
+    "RequestNotDue": "crawl.recrawling",
+    "RequestSkipped": "crawl.url_rule_guard",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",

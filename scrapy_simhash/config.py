@@ -7,7 +7,7 @@ two. Conversion from strings is in ``values.py``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from math import comb
@@ -373,6 +373,44 @@ def unused_settings(settings: Mapping[str, Any]) -> dict[str, str]:
         for name, value in given.items()
         if value is not None
     }
+
+
+_NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_DIR"
+_NEEDS_REDIS = "without a store in Redis: set SIMHASH_STORE = 'redis'"
+_NEEDS_ITEMS = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS"
+
+
+def idle_settings(config: Config, *, forgets: bool, keeps_answers: bool, is_redis: bool) -> Iterator[str]:
+    """Yield a warning for each setting of *config* that has no effect because of another one, or of the store.
+
+    The store *forgets* all when the crawl ends, *keeps_answers* of servers, or *is_redis*.
+
+    >>> list(idle_settings(Config(item_key="url"), forgets=True, keeps_answers=False, is_redis=False))
+    ['SIMHASH_ITEM_KEY (url) has no effect without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS']
+    """
+    table = (
+        ("revisit_action", forgets, _NEEDS_STORE),
+        ("conditional", not keeps_answers, _NEEDS_STORE),
+        ("recrawl", not keeps_answers, _NEEDS_STORE),
+        ("recrawl_budget", not keeps_answers, _NEEDS_STORE),
+        ("redis_required", not is_redis, _NEEDS_REDIS),
+        ("revisit_live", not is_redis, _NEEDS_REDIS),
+        (
+            "revisit_live",
+            is_redis and config.revisit_action == "mark",
+            "while SIMHASH_REVISIT_ACTION is mark, except for requests with simhash_revisit_action: set"
+            " SIMHASH_REVISIT_ACTION",
+        ),
+        ("item_action", not config.item_fields, _NEEDS_ITEMS),
+        ("item_mark", not config.item_fields, _NEEDS_ITEMS),
+        ("item_key", not config.item_fields, _NEEDS_ITEMS),
+        ("across_scopes", config.scope == "crawl", "while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE"),
+    )
+    for name, is_idle, reason in table:
+        value = getattr(config, name)
+        if is_idle and value != getattr(Config, name):
+            shown = dict(value) if name == "recrawl" else value
+            yield f"{setting_name(name)} ({shown}) has no effect {reason}"
 
 
 def _unused_by(rule: object, scheme: object) -> dict[str, tuple[str, str, str]]:

@@ -37,7 +37,7 @@ TARGETS: dict[str, tuple[list[str], list[str]]] = {
     "records": (["files/records"], ["tests/files/records"]),
     "batch": (["files/batch"], ["tests/files/batch"]),
     "url_rules": (
-        ["observers/url_rules/evidence.py", "observers/url_rules/checks.py"],
+        ["observers/url_rules/evidence.py"],
         ["tests/observers/url_rules"],
     ),
     "index": (

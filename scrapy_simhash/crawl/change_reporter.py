@@ -6,22 +6,22 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
+from scrapy import Request, signals
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
 from scrapy_simhash.crawl.html import language_of, tree_of
 from scrapy_simhash.crawl.report import own_path
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
-from scrapy_simhash.crawl.summary import counted
-from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.changes import (
     ANSWERED,
@@ -40,16 +40,18 @@ from scrapy_simhash.store import ListsPages
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import AsyncIterator
+
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
-    from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.page_checker import Checked
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
     from scrapy_simhash.page.text import Document
+
 
 T = TypeVar("T")
 
@@ -298,3 +300,56 @@ _REPORTERS: WeakKeyDictionary[StatsCollector, ChangeReporter] = WeakKeyDictionar
 def reporter_of(crawler: Crawler) -> ChangeReporter | None:
     """Return the one of *crawler*, which its components share; None if it tells no changes."""
     return _REPORTERS.get(stats_of(crawler))
+
+
+class SimhashYieldsMiddleware(BaseSpiderMiddleware):
+    """Sees all requests as the spider yields them, before any middleware drops one. Changes nothing."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        if Config.from_settings(crawler.settings).changes is None:
+            raise NotConfigured("SIMHASH_CHANGES is not set")
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Request:
+        """Return *request*, noted as one that came from no page: it is called for start requests."""
+        reporter = reporter_of(self.crawler)
+        if reporter is not None:
+            reporter.linked(request)
+        return request
+
+    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    def process_spider_output(
+        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
+    ) -> Iterable[Any]:
+        """Yield *result*, and note the requests in it when it has ended."""
+        requests: list[Request] = []
+        is_complete = False
+        try:
+            for one in result:
+                if isinstance(one, Request):
+                    requests.append(one)
+                yield one
+            is_complete = True
+        finally:
+            self._note(response, requests, is_complete)
+
+    async def process_spider_output_async(
+        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
+    ) -> AsyncIterator[Any]:
+        """Do what ``process_spider_output`` does."""
+        requests: list[Request] = []
+        is_complete = False
+        try:
+            async for one in result:
+                if isinstance(one, Request):
+                    requests.append(one)
+                yield one
+            is_complete = True
+        finally:
+            self._note(response, requests, is_complete)
+
+    def _note(self, response: Response | None, requests: list[Request], is_complete: bool) -> None:
+        reporter = reporter_of(self.crawler)
+        if reporter is not None and response is not None:
+            # What did not change leads to what it led to before, whether or not that is yielded again.
+            reporter.read(response, requests, is_complete=is_complete and response.status != 304)

@@ -7,12 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.utils.misc import load_object
+
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.advice import advice_of
 from scrapy_simhash.crawl.change_reporter import ChangeReporter
-from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
-from scrapy_simhash.crawl.depths import Depths
+from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.html import header_values, tree_of
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.page_checker import Checked
@@ -20,10 +22,10 @@ from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
-from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, is_done
-from scrapy_simhash.signals import near_duplicate_found
+from scrapy_simhash.signals import cluster_closed, near_duplicate_found
 from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
 
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.live_view import LiveView
     from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.page.text import Document
+
 
 logger = logging.getLogger(__name__)
 
@@ -319,3 +323,82 @@ def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: R
 
 def _with_hints(verdict: Verdict, hints: tuple[str, ...]) -> Verdict:
     return replace(verdict, hints=verdict.hints + hints) if hints else verdict
+
+
+class Depths:
+    """Reads the depth of requests, and knows whether anybody counts: that middleware may be switched off."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        # A class and its import path are one middleware, and who comes last is the project.
+        orders = {
+            load_object(path): order for path, order in settings.getwithbase("SPIDER_MIDDLEWARES").items()
+        }
+        self.are_counted = any(
+            order is not None and isinstance(middleware, type) and issubclass(middleware, DepthMiddleware)
+            for middleware, order in orders.items()
+        )
+
+    def of(self, request: Request) -> int | None:
+        """Return the depth of *request*, 0 for a start page, None where nobody counts."""
+        depth = request.meta.get("depth")
+        if isinstance(depth, int):
+            return depth
+        # Whoever counts gives a depth to all that comes from a callback.
+        return 0 if self.are_counted or request.meta.get("is_start_request") else None
+
+
+class ClusterReporter:
+    """Keeps the book of one crawl's clusters. What goes wrong in here costs a stat and a warning, never the page."""
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self.book = ClusterBook(config.prefer)
+        #: Whether the preferred URL depends on the canonical URLs that pages name.
+        self.asks_for_canonical = "canonical" in config.prefer
+        self._crawler = crawler
+        self._is_verbose = config.debug
+        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+
+    def note_verdict(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
+        """Take note of the verdict on the page at *url*, which names *canonical* as its URL.
+
+        Return the URL of its cluster that is to be preferred so far, see :meth:`ClusterBook.note`.
+        """
+        book = self.book
+        largest, later = book.largest, book.preferred_later
+        try:
+            preferred = book.note(verdict, url, canonical)
+        except Exception:
+            stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
+            self._warn_once.tell(
+                "Error while updating the cluster of %(about)s: the page is kept, without a preferred URL",
+                url,
+            )
+            return None
+        # At once, and not at the end, where others may have read the stats already.
+        if book.largest != largest:
+            stats_of(self._crawler).set_value(names.STAT_LARGEST_CLUSTER, book.largest)
+        if book.preferred_later != later:
+            stats_of(self._crawler).set_value(names.STAT_PREFERRED_LATER, book.preferred_later)
+        return preferred
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Tell of every cluster that had copies: by the signal, and with ``SIMHASH_DEBUG`` in the log."""
+        for cluster in self.book.clusters():
+            if self._is_verbose:
+                logger.debug(
+                    "Cluster %(number)d: %(pages)d pages, first %(first)s, preferred %(preferred)s",
+                    {
+                        "number": cluster.number,
+                        "pages": cluster.pages,
+                        "first": cluster.first,
+                        "preferred": cluster.preferred,
+                    },
+                    extra={"spider": spider},
+                )
+            self._crawler.signals.send_catch_log(cluster_closed, cluster=cluster, spider=spider)
+        if self._is_verbose and self.book.forgotten:
+            logger.debug(
+                "%(forgotten)d more clusters with copies were forgotten: they had no new page for a long time",
+                {"forgotten": self.book.forgotten},
+                extra={"spider": spider},
+            )

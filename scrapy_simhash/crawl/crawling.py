@@ -1,7 +1,8 @@
-"""Crawling or looking: who asks for one page wants to see it, whatever was seen before."""
+"""What the components of a crawl ask: whether it crawls or looks at single pages; and how a failure is logged."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,3 +20,25 @@ def is_crawl(crawler: Crawler) -> bool:
     # The other commands put a start() of their own into the spider class.
     start = getattr(type(crawler.spider), "start", None)
     return not getattr(start, "__module__", "").startswith("scrapy.commands.")
+
+
+class WarnOnce:
+    """Tells of the exceptions that one module handles: the first at level WARNING, further ones at DEBUG."""
+
+    def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str) -> None:
+        """*stat* is where whoever handles them counts them."""
+        self._crawler = crawler
+        self._logger = logger
+        self._stat = stat
+        self._has_warned = False
+
+    def tell(self, message: str, about: object) -> None:
+        """Log *message*, which names what it is *about* as ``%(about)s``; call it where the exception is handled."""
+        self._logger.log(
+            logging.DEBUG if self._has_warned else logging.WARNING,
+            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
+            {"about": about, "stat": self._stat},
+            exc_info=True,
+            extra={"spider": self._crawler.spider},
+        )
+        self._has_warned = True

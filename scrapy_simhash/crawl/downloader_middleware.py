@@ -10,18 +10,16 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_simhash import kernel, names
-from scrapy_simhash.config import Config, unknown_settings, unused_settings
-from scrapy_simhash.crawl.advice import advice_of
+from scrapy_simhash.config import Config, idle_settings, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences
 from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.meta import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
 from scrapy_simhash.crawl.recrawling import Recrawling
-from scrapy_simhash.crawl.slow_pages import SlowPages
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.stats import stats_of, summary_of_pages
 from scrapy_simhash.crawl.store_session import StoreSession
-from scrapy_simhash.crawl.summary import summary_of_pages
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
 
 logger = logging.getLogger(__name__)
 
@@ -157,7 +156,14 @@ class SimhashDownloaderMiddleware:
         )
         self._session.log_absence("Pages", spider)
         if self._is_crawl:
-            self._warn_of_idle_settings(spider)
+            idle = idle_settings(
+                config,
+                forgets=self._session.forgets,
+                keeps_answers=self._recrawling is not None,
+                is_redis=self._session.is_redis,
+            )
+            for sentence in idle:
+                logger.warning("%s", sentence, extra={"spider": spider})
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
@@ -183,76 +189,6 @@ class SimhashDownloaderMiddleware:
         if response is not None and response.request is not None:
             self._session.unsettle(self._checker.key_of(response.request))
             self._consequences.outcome_lost(response.request)
-
-    def _warn_of_idle_settings(self, spider: Spider) -> None:
-        """Warn of settings that have no effect because of other settings."""
-        config = self.config
-        idle = (
-            (
-                "SIMHASH_REVISIT_ACTION",
-                config.revisit_action,
-                config.revisit_action != "mark" and self._session.forgets,
-                _NEEDS_STORE,
-            ),
-            *(
-                (name, value, bool(value) and self._recrawling is None, _NEEDS_STORE)
-                for name, value in (
-                    ("SIMHASH_CONDITIONAL", config.conditional),
-                    ("SIMHASH_RECRAWL", dict(config.recrawl)),
-                    ("SIMHASH_RECRAWL_BUDGET", config.recrawl_budget),
-                )
-            ),
-            (
-                "SIMHASH_REDIS_REQUIRED",
-                config.redis_required,
-                config.redis_required and not self._session.is_redis,
-                "without a store in Redis: set SIMHASH_STORE = 'redis'",
-            ),
-            (
-                "SIMHASH_REVISIT_LIVE",
-                config.revisit_live,
-                config.revisit_live and not self._session.is_redis,
-                "without a store in Redis: set SIMHASH_STORE = 'redis'",
-            ),
-            (
-                "SIMHASH_REVISIT_LIVE",
-                config.revisit_live,
-                self._session.sees_live_crawlers and config.revisit_action == "mark",
-                "while SIMHASH_REVISIT_ACTION is mark, except for requests with simhash_revisit_action: set"
-                " SIMHASH_REVISIT_ACTION",
-            ),
-            (
-                "SIMHASH_ITEM_ACTION",
-                config.item_action,
-                config.item_action != "mark" and not config.item_fields,
-                "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
-            ),
-            *(
-                (
-                    name,
-                    field,
-                    field is not None and not config.item_fields,
-                    "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS",
-                )
-                for name, field in (
-                    ("SIMHASH_ITEM_MARK", config.item_mark),
-                    ("SIMHASH_ITEM_KEY", config.item_key),
-                )
-            ),
-            (
-                "SIMHASH_ACROSS_SCOPES",
-                config.across_scopes,
-                config.across_scopes and config.scope == "crawl",
-                "while SIMHASH_SCOPE is crawl: set SIMHASH_SCOPE",
-            ),
-        )
-        for name, value, is_idle, reason in idle:
-            if is_idle:
-                logger.warning(
-                    "%(name)s (%(value)s) has no effect %(reason)s",
-                    {"name": name, "value": value, "reason": reason},
-                    extra={"spider": spider},
-                )
 
     async def _process_waiting(self, request: Request, response: Response) -> Response:
         checked = await self._checker.check_async(request, response)
@@ -281,5 +217,42 @@ class SimhashDownloaderMiddleware:
         return response
 
 
-_NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_DIR"
 _WITHOUT_PAGE = frozenset((names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE))
+
+
+#: Seconds that the work on one page may take.
+BUDGET = 0.05
+
+
+class SlowPages:
+    """Counts the pages above `BUDGET`, and remembers the slowest."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = stats_of(crawler)
+        self._longest = BUDGET
+        self._slowest: str | None = None
+
+    def note(self, url: str, seconds: float) -> None:
+        """Take note of a page that took *seconds* of the loop's time; waits and Scrapy's parse are none of it."""
+        if seconds <= BUDGET:
+            return
+        self._stats.inc_value(names.STAT_SLOW_PAGES)
+        if seconds > self._longest:
+            self._longest, self._slowest = seconds, url
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Log the slowest page, if any was slow."""
+        if self._slowest is None:
+            return
+        logger.info(
+            "Pages that took more than %(budget)d ms of the event loop: %(pages)d (stat %(stat)s); the slowest took"
+            " %(longest)d ms: %(url)s",
+            {
+                "budget": BUDGET * 1000,
+                "pages": self._stats.get_value(names.STAT_SLOW_PAGES),
+                "stat": names.STAT_SLOW_PAGES,
+                "longest": self._longest * 1000,
+                "url": self._slowest,
+            },
+            extra={"spider": spider},
+        )

@@ -12,17 +12,15 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
+from scrapy_simhash.crawl.crawling import WarnOnce
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.item_marks import ItemMarks
-from scrapy_simhash.crawl.items.checker import ItemChecker, Ruling
+from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
 from scrapy_simhash.crawl.items.fingerprint import item_header
-from scrapy_simhash.crawl.items.in_flight import InFlight
-from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.store_outage import StoreOutage
+from scrapy_simhash.crawl.page_checker import StoreOutage
+from scrapy_simhash.crawl.stats import counted, stats_of, summary_of_items
 from scrapy_simhash.crawl.store_session import StoreSession
-from scrapy_simhash.crawl.summary import counted, summary_of_items
-from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.times import written

@@ -1,22 +1,25 @@
-"""PageChecker: a response in, a verdict out, at once or when it has been waited for; never an exception."""
+"""PageChecker: a response in, a verdict out, at once or when it has been waited for; never an exception.
+
+A large page is read in a thread. A store that stops answering is told once, and once more when it answers again.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
+from scrapy_simhash.crawl.crawling import WarnOnce
 from scrapy_simhash.crawl.html import language_of, tree_of
-from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.store_outage import StoreOutage
-from scrapy_simhash.crawl.threads import run_in_thread
-from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
@@ -24,17 +27,64 @@ from scrapy_simhash.page.text import is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from scrapy_simhash.page.text import Document
 
+
+P = ParamSpec("P")
 T = TypeVar("T")
 
+try:
+    from scrapy.utils.asyncio import run_in_thread as run_in_thread
+except ImportError:  # Scrapy 2.13 and 2.14
+    from twisted.internet.threads import deferToThread
+
+    async def run_in_thread(func: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what *func* returns, called in a thread of the loop's own pool; raises what it raises."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:  # a reactor other than asyncio's: there, coroutines await Deferreds
+            return await deferToThread(func, *args, **kwargs)
+        return await asyncio.to_thread(func, *args, **kwargs)
+
+
 logger = logging.getLogger(__name__)
+
+
+class StoreOutage:
+    """Logs when the store stops answering, and when it answers again."""
+
+    def __init__(self, what: str = "page", stat: str = names.STAT_STORE_ERRORS) -> None:
+        """*what* is ``page`` or ``item``; those that are not compared are counted in *stat*."""
+        self._what = what
+        self._stat = stat
+        #: Pages or items that were not compared since the store has answered last.
+        self.missed = 0
+
+    def failed(self, error: Exception, spider: Spider | None) -> None:
+        """Note that the store did not answer for one page or item."""
+        self.missed += 1
+        if self.missed == 1:
+            logger.warning(
+                "%(what)s are not compared (status unknown, counted in the stat %(stat)s) until the store answers"
+                " again: %(error)s",
+                {"what": f"{self._what.capitalize()}s", "stat": self._stat, "error": error},
+                extra={"spider": spider},
+            )
+
+    def answered(self, spider: Spider | None) -> None:
+        """Note an answer."""
+        if self.missed:
+            logger.info(
+                "The store answers again; %(missed)s not compared in the meantime",
+                {"missed": counted(self.missed, self._what)},
+                extra={"spider": spider},
+            )
+            self.missed = 0
+
 
 #: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
 #: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)

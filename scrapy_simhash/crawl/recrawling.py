@@ -15,38 +15,41 @@ An error in here is counted and logged, and costs nothing but a page that is fet
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import time
 from contextlib import suppress
 from functools import partial
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.misc import arg_to_iter
+from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.answer_book import AnswerBook, verdict_of
+from scrapy_simhash.crawl.crawling import WarnOnce
 from scrapy_simhash.crawl.html import last_value
-from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose
-from scrapy_simhash.crawl.origins import may_be_skipped
-from scrapy_simhash.crawl.sitemap_dates import SitemapDates
-from scrapy_simhash.crawl.stand_ins import RequestNotDue, handed_on, in_full, passed_over
-from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.summary import counted
+from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
+from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
-from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.crawl.url_rule_guard import may_be_skipped
+from scrapy_simhash.detector import is_async
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.observers.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
 from scrapy_simhash.store import KeepsAnswers
 from scrapy_simhash.times import duration
-from scrapy_simhash.verdict import Status, Verdict
+from scrapy_simhash.verdict import Reason, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -55,7 +58,8 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.page_checker import Checked
     from scrapy_simhash.crawl.store_session import StoreSession
-    from scrapy_simhash.store import Answered
+    from scrapy_simhash.store import Answered, AsyncStore, Store
+
 
 logger = logging.getLogger(__name__)
 
@@ -398,3 +402,113 @@ _OF_CRAWLS: WeakKeyDictionary[StatsCollector, Recrawling] = WeakKeyDictionary()
 def recrawling_of(crawler: Crawler) -> Recrawling | None:
     """Return the one of *crawler*, None if there is none."""
     return _OF_CRAWLS.get(stats_of(crawler))
+
+
+#: Answers that are put into the store together: a kill loses no more, and their pages are fetched in full again.
+TOGETHER = 50
+
+
+class AnswerBook:
+    """Answers in *store*, which keeps some."""
+
+    def __init__(self, store: Store | AsyncStore) -> None:
+        self._store: Any = store
+        self._is_elsewhere = is_async(store)
+        self._waiting: list[tuple[bytes, int, bytes, bytes]] = []
+        self._telling: asyncio.Task[None] | None = None
+
+    async def find(self, key: bytes) -> Answered | None:
+        """Return what is known of a page, None if nothing is. Raises StoreUnavailable."""
+        found: Answered | None = await _now(self._store.answer(key))
+        return found
+
+    def put(self, key: bytes, answer: Answer, requests: bytes) -> None:
+        """Put the answer of a visit of this moment into the store, with others.
+
+        What gets lost is fetched in full next time.
+        """
+        self._waiting.append((key, int(time.time()), answer.to_bytes(), requests))
+        if len(self._waiting) < TOGETHER:
+            return
+        if not self._is_elsewhere:
+            with suppress(StoreError):
+                self._store.keep_answers(self._taken())
+        elif self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._tell())
+
+    async def finish(self) -> None:
+        """Put there what still waits."""
+        if self._telling is not None:
+            await asyncio.wait([self._telling])
+        await self._tell()
+
+    async def _tell(self) -> None:
+        with suppress(StoreError):
+            while self._waiting:
+                await _now(self._store.keep_answers(self._taken()))
+
+    def _taken(self) -> list[tuple[bytes, int, bytes, bytes]]:
+        taken, self._waiting = self._waiting, []
+        return taken
+
+
+def verdict_of(answered: Answered) -> Verdict:
+    """Return the verdict on a page that has the text of its last visit.
+
+    Nothing is compared: what the page repeats is what it repeated then.
+    """
+    is_short = answered.is_short
+    return Verdict(
+        Status.REVISIT,
+        None if is_short else Fingerprint(answered.value),
+        answered.original,
+        None if is_short else 0,
+        cluster=None if is_short and answered.original is None else answered.cluster,
+        reason=Reason.UNCHANGED,
+        last_seen=answered.seen,
+        is_settled=True,
+    )
+
+
+async def _now(answer: Any) -> Any:
+    """Return the answer of a store, waiting for one that is elsewhere."""
+    return await answer if isawaitable(answer) else answer
+
+
+class RequestNotDue(IgnoreRequest):
+    """A request was not sent: the page is known, and by ``SIMHASH_RECRAWL`` it is not to be visited yet."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url} was not requested: by SIMHASH_RECRAWL it is not due ({reason})")
+        self.reason = reason
+        """``age``, ``auto``, ``lastmod`` or ``budget``."""
+
+
+def in_full(request: Request) -> Request:
+    """Return *request* as one that fetches its page in full."""
+    return request.replace(dont_filter=True, meta={**request.meta, names.META_IN_FULL: True})
+
+
+def handed_on(requests: list[Request], response: Response, **arguments: Any) -> list[Request]:
+    """Return the kept requests, as the callback of a page that has not changed."""
+    return requests
+
+
+async def passed_over(
+    requests: list[Request], errback: Any, error: RequestNotDue, response: Response, **arguments: Any
+) -> AsyncIterator[Any]:
+    """Yield what the errback of a request that is not due yields, then the kept requests of its page."""
+    if errback is not None:
+        failure: Any = Failure(error)  # type: ignore[no-untyped-call]
+        failure.request = response.request
+        output = errback(failure)
+        if isawaitable(output):
+            output = await output
+        if hasattr(output, "__aiter__"):
+            async for one in output:
+                yield one
+        else:
+            for one in arg_to_iter(output):
+                yield one
+    for one in requests:
+        yield one

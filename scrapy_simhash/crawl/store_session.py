@@ -13,9 +13,8 @@ from scrapy import signals
 from scrapy_simhash import names
 from scrapy_simhash.crawl import failed_starts
 from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, open_store
-from scrapy_simhash.crawl.summary import counted
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.store import MemoryStore

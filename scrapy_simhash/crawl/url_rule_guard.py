@@ -6,33 +6,40 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
 from scrapy_simhash.crawl.flood_notices import FloodNotices
 from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
-from scrapy_simhash.crawl.origins import Origins, may_be_skipped
-from scrapy_simhash.crawl.page_look import PageLooks, evidence_of
-from scrapy_simhash.crawl.skipped import RequestSkipped, closing_line
 from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.crawl.warn_once import WarnOnce
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.observers.url_rules import (
     EXPLORED,
     FETCHED,
+    MISSING,
+    Look,
+    Origin,
     RuleKeeper,
     UrlRules,
     choice,
     group_in,
+    rule_of,
     site_of,
 )
+from scrapy_simhash.recent import Recent
+from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.verdict import Reason, Status
 
@@ -45,8 +52,9 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
-    from scrapy_simhash.observers.url_rules import Choice
+    from scrapy_simhash.observers.url_rules import Choice, HostRules, Looks
     from scrapy_simhash.verdict import Verdict
+
 
 logger = logging.getLogger(__name__)
 
@@ -378,3 +386,147 @@ def _choices(name: str, config: Config) -> list[Choice]:
         return [choice(text) for text in getattr(config, name)]
     except ValueError as error:
         raise SettingError(f"{setting_name(name)}: {error}, such as 'example.com: parameter sid'") from error
+
+
+class RequestSkipped(IgnoreRequest):
+    """A request was not sent, since by URL rules it would bring nothing new."""
+
+    def __init__(self, url: str, rules: tuple[str, ...]) -> None:
+        is_of_group = any(map(group_in, rules))
+        reason = (
+            "URLs like it bring nothing new" if is_of_group else "its page has been fetched under another URL"
+        )
+        super().__init__(f"{url} was skipped: {reason} ({', '.join(rules)})")
+        self.rules = rules
+        """The rules, as ``scrapy-simhash rules`` shows them."""
+
+
+def closing_line(name: str, host: HostRules, *, skips: bool) -> str:
+    """Return which rules there are on the host with this *name*, and what they save."""
+    groups = {group: host.novelty.rows[group] for group in host.novelty.told}
+    without_effect = host.in_force if host.skipped else []
+    losses = [
+        *(host.evidence[rule].loss for rule in without_effect if rule not in host.pinned),
+        *(row.loss for group, row in groups.items() if rule_of(group) not in host.pinned),
+    ]
+    # Nothing was estimated of what somebody has pinned.
+    loss = f"estimated loss <= {100 * max(losses):.1f} %" if losses else "pinned"
+    total = host.checks.requests + host.saved if skips else host.pages
+    found = [
+        *([f"without effect on {name}: {', '.join(without_effect)}"] if without_effect else ()),
+        *([f"nothing new on {name}: {', '.join(groups)}"] if groups else ()),
+    ]
+    end = "were skipped" if skips else "SIMHASH_URL_RULES = 'skip' would have saved them"
+    return f"URL rules: {'; '.join(found)} ({host.saved:,} of {total:,} requests; {loss}); {end}"
+
+
+#: Clusters of which it is remembered what their pages are; the oldest goes.
+MOST_CLUSTERS = 1_000
+#: Reasons for which a page that is fetched and delivered has no verdict.
+_FETCHED = (Reason.SHORT_TEXT, Reason.NOT_HTML, Reason.TOO_LARGE)
+_GONE = (404, 410)
+_MOST_CLUSTER = 2**32 - 2
+_PLAIN, _BARRED = Look(), Look(is_barred=True)
+
+
+class PageLooks:
+    """Looks at pages, and at one page of a cluster only, unless it is a listing. Some milliseconds a look."""
+
+    def __init__(self, fingerprinter: PageFingerprinter) -> None:
+        self._fingerprinter = fingerprinter
+        self._seen: Recent[tuple[int | None, bool], Look] = Recent(MOST_CLUSTERS)
+
+    def at(self, verdict: Verdict, tree: Callable[[], Any]) -> Looks:
+        """Return what looks at the page with *verdict*; *tree* returns its lxml tree, which is only read."""
+        return partial(self._look, verdict, tree)
+
+    def _look(self, verdict: Verdict, tree: Callable[[], Any], any_variant: bool) -> Look:
+        """Return what is seen of a page.
+
+        The text of a listing is often the same while its links are not, so what its links say counts. A translation
+        is no evidence, nor is a variant of a product, but with *any_variant*.
+        """
+        if verdict.reason is Reason.NOT_HTML:
+            return _PLAIN
+        if "hreflang" in verdict.hints:
+            return _BARRED
+        key = verdict.cluster, any_variant
+        seen = self._seen.get(key)
+        if seen is not None:
+            return seen
+        root = tree()
+        if is_listing(root):
+            said = sorted(" ".join("".join(link.itertext()).split()) for link in root.iter("a"))
+            return Look(links=crc32("\n".join(said).encode("utf-8", "replace")) or 1)
+        is_variant = not any_variant and (is_product(root) or makes_offer(self._fingerprinter.extract(root)))
+        seen = self._seen[key] = _BARRED if is_variant else _PLAIN
+        return seen
+
+
+def evidence_of(verdict: Verdict, status: int, body: bytes) -> int | None:
+    """Return what the page with *verdict*, HTTP *status* and *body* is, as URL rules learn it.
+
+    That is its cluster; a hash of its bytes if it is not HTML; `FETCHED` if it is no evidence, `MISSING` if it is not
+    there. None for a page that says nothing, and that has to be fetched again: it came with an error, is not
+    complete, or has no verdict.
+    """
+    if status in _GONE:
+        return MISSING
+    if verdict.reason is Reason.NOT_HTML and body:
+        return 1 + crc32(body) % _MOST_CLUSTER
+    if verdict.cluster is None or verdict.reason is Reason.SHORT_TEXT:
+        return FETCHED if verdict.reason in _FETCHED else None
+    return 1 + verdict.cluster % _MOST_CLUSTER
+
+
+#: URLs from which redirects led elsewhere that are remembered, and URLs that were sent after all; the oldest goes.
+MOST_REDIRECTS, MOST_AFTER_ALL = 20_000, 1_000
+
+
+class Origins:
+    """Finds where pages came from, by their requests."""
+
+    def __init__(self) -> None:
+        self._redirects: Recent[int, None] = Recent(MOST_REDIRECTS)
+        self._after_all: Recent[str, bool] = Recent(MOST_AFTER_ALL)
+
+    def note_after_all(self, request: Request) -> None:
+        """Note that *request* is sent although it had been skipped."""
+        self._after_all[request.url] = True
+
+    def of(self, request: Request, *, is_silent: bool) -> Origin:
+        """Return where the page of *request* came from; to be asked once. *is_silent* says that it has no text."""
+        parent = request.meta.get(names.META_PARENT, None if is_start(request) else "")
+        return Origin(self._asked_for(request), parent, is_silent, self._after_all.pop(request.url, False))
+
+    def _asked_for(self, request: Request) -> str:
+        """Return the URL that the spider asked for: what is stopped must be stopped before the redirect.
+
+        A spider that passes its meta on passes on whence its pages were redirected. So that is believed once, and the
+        page that was really redirected always comes before those that its callback asks for.
+        """
+        redirects = request.meta.get("redirect_urls")
+        if not redirects or scope_of(redirects[0], "host") != scope_of(request.url, "host"):
+            return request.url
+        asked = str(redirects[0])
+        key = hash(asked)
+        if key in self._redirects:
+            return request.url
+        self._redirects[key] = None
+        return asked
+
+
+def is_start(request: Request) -> bool:
+    """Tell whether the spider began with *request*."""
+    # A spider that passes its meta on passes this on too, and the depth tells.
+    return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
+
+
+def may_be_skipped(request: Request) -> bool:
+    """Tell whether *request* may be skipped at all: not if the spider began with it, or has opted out."""
+    return (
+        request.method == "GET"
+        and request.callback is not NO_CALLBACK
+        and not is_start(request)
+        and request.meta.get(names.META_ENABLED, True) is not False
+    )

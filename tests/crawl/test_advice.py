@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from scrapy_simhash.cli.commands import CRAWL_COMMANDS
-from scrapy_simhash.crawl.advice import MOST, PROGRAM, Advice
+from scrapy_simhash.crawl.drops import MOST, PROGRAM, Advice
 
 A, B = "http://a.example/?a=1&b='2'", "http://a.example/"
 

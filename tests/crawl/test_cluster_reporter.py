@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from scrapy_simhash import Config, Status, Verdict
-from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
+from scrapy_simhash.crawl.consequences import ClusterReporter
 from scrapy_simhash.judge.clusters import Cluster, ClusterBook
 from scrapy_simhash.signals import cluster_closed
 from tests.stand_in import simhash_stats, stand_in

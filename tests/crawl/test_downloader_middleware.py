@@ -26,7 +26,7 @@ from scrapy_simhash import (
     names,
 )
 from scrapy_simhash.crawl import consequences
-from scrapy_simhash.crawl.cluster_reporter import ClusterReporter
+from scrapy_simhash.crawl.consequences import ClusterReporter
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from tests.crawls.site import article

@@ -13,7 +13,7 @@ from scrapy.http import HtmlResponse
 
 from scrapy_simhash import SimhashDownloaderMiddleware, names
 from scrapy_simhash.crawl import downloader_middleware, page_checker
-from scrapy_simhash.crawl.slow_pages import BUDGET, SlowPages
+from scrapy_simhash.crawl.downloader_middleware import BUDGET, SlowPages
 from tests.crawls.site import article, edited
 from tests.stand_in import stand_in
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from scrapy_simhash.crawl.warn_once import WarnOnce
+from scrapy_simhash.crawl.crawling import WarnOnce
 from tests.stand_in import stand_in
 
 

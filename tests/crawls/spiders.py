@@ -26,7 +26,7 @@ from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.defer import maybe_deferred_to_future
 
 from scrapy_simhash import NearDuplicate, SimhashDownloaderMiddleware
-from scrapy_simhash.crawl.threads import run_in_thread
+from scrapy_simhash.crawl.page_checker import run_in_thread
 from scrapy_simhash.observers.floods import Flood
 from scrapy_simhash.signals import cluster_closed, flood_found, near_duplicate_found
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from scrapy_simhash import Config
+from scrapy_simhash.crawl.downloader_middleware import BUDGET
 from scrapy_simhash.crawl.flood_notices import LARGEST_TOLD
 from scrapy_simhash.crawl.items.fields import LARGEST
-from scrapy_simhash.crawl.slow_pages import BUDGET
 from scrapy_simhash.judge.clusters import MAX_CLUSTERS
 from scrapy_simhash.judge.hints.markup import (
     MAX_IN_BODY,

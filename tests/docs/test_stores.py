@@ -15,7 +15,7 @@ pytest.importorskip("redis", reason="redis is not installed")
 from magazine.server import SiteServer
 from redis import Redis
 
-from scrapy_simhash.crawl.store_outage import StoreOutage
+from scrapy_simhash.crawl.page_checker import StoreOutage
 from scrapy_simhash.page.site import SiteProfile
 from tests.docs.reader import DOCS, blocks, words
 from tests.docs.test_crawls import IN_ORDER, LOG_PAGE, NO_WAIT, SHOWN, Run, feed, forked, site

@@ -1,7 +1,12 @@
-"""ChangeBook: the rules by which a page is new, changed, moved, gone or back."""
+"""ChangeBook: the rules by which a page is new, changed, moved, gone or back; and the file that tells it.
+
+Each line of the register gets into the file once, whatever happens in between.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -9,12 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.changes.change import ANSWERED as BY_ANSWER
 from scrapy_simhash.observers.changes.change import NOT_LINKED, Change, PageChange
-from scrapy_simhash.observers.changes.difference import difference, hashes, packed
-from scrapy_simhash.observers.changes.feed import Feed
-from scrapy_simhash.observers.changes.page_text import PageText
-from scrapy_simhash.observers.changes.reach import unlinked
+from scrapy_simhash.observers.changes.page_text import PageText, difference, hashes, packed
 from scrapy_simhash.observers.changes.register import (
     ANSWERED,
     FAILED,
@@ -331,3 +334,107 @@ class ChangeBook:
         self._register.put(row._replace(told=change.change.value, told_in=self._run))
         self._register.add_line({"crawl": self._crawl, **change.to_dict(self._size)})
         self._changes.append(change)
+
+
+class Unlinked(NamedTuple):
+    """What a crawl that ended in order did not ask for."""
+
+    numbers: list[int]
+    """Of the pages that nothing leads to, in their order; empty if that cannot be known."""
+    unknown: int
+    """How many pages were not read whose links nobody knows: what they lead to would be among *numbers*."""
+
+
+def unlinked(register: Register, crawl: int, starts: Collection[bytes]) -> Unlinked:
+    """Return the pages that *crawl* has not asked for, and that nothing leads to.
+
+    A page that was read in this crawl leads to what it asks for now. Any other, such as one that timed out, that
+    robots.txt forbids or that a rule has skipped, leads to what it asked for when it was read last; and what is
+    reached by that is followed in turn. *starts* are the keys of the start requests.
+    """
+    left = {key[:LINK]: (number, state) for key, number, state in register.not_asked(crawl)}
+    unknown = 0
+    reached = [key[:LINK] for key in starts]
+    for links in register.links_of_asked(crawl):
+        if links is None:
+            unknown += 1
+        else:
+            reached += [link for link in each_link(links) if link in left]
+    while reached:
+        found = left.pop(reached.pop(), None)
+        if found is not None:
+            links = register.links(found[0])
+            if links is None:
+                unknown += 1
+            else:
+                reached += [link for link in each_link(links) if link in left]
+    gone = [number for number, state in left.values() if state == PRESENT]
+    return Unlinked([] if unknown else gone, unknown)
+
+
+#: Bytes at the end of the file among which its last line is looked for, at first.
+_TAIL = 65_536
+
+
+class Feed:
+    """Appends lines to a file, and finds out which are there after a kill: each begins with its number."""
+
+    def __init__(self, path: Path) -> None:
+        """Make sure that *path* can be written; raises SettingError if not. Missing folders are made."""
+        self.path = path
+        #: Number of the last line in the file, once recover() has looked.
+        self.last = 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and not path.is_file():
+                raise OSError("is not a file")
+            path.open("ab").close()
+        except (OSError, ValueError) as error:
+            raise SettingError(
+                f"SIMHASH_CHANGES must be a file that can be written, got {str(path)!r}:"
+                f" {getattr(error, 'strerror', None) or error}"
+            ) from error
+
+    def recover(self, newest: int) -> None:
+        """Find the last whole line, and cut off what a kill has left behind it. Raises OSError.
+
+        *newest* is the number of the latest line of the register: a greater one came from another register.
+        """
+        with self.path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            tail, start = b"", size
+            # Up to the beginning of the last whole line.
+            while start and tail.count(b"\n") < 2:
+                step = min(start, max(_TAIL, len(tail)))
+                start -= step
+                file.seek(start)
+                tail = file.read(step) + tail
+            whole, newline, torn = tail.rpartition(b"\n")
+            if torn:
+                file.truncate(size - len(torn))
+        last = _number(whole.rpartition(b"\n")[2]) if newline else 0
+        self.last = last if last <= newest else 0
+
+    def write(self, register: Register) -> None:
+        """Append what *register* has and the file has not. Raises OSError; the next change writes it then."""
+        lines = list(register.lines(self.last))
+        if not lines:
+            return
+        end = self.path.stat().st_size if self.path.exists() else 0
+        try:
+            with self.path.open("ab") as file:
+                file.write(b"".join(line for _, line in lines))
+        except OSError:
+            # A full disk: half a line must not stand before the next one.
+            os.truncate(self.path, end)
+            raise
+        self.last = lines[-1][0]
+
+
+def _number(line: bytes) -> int:
+    """Return the number of a line; 0 for one that is not ours."""
+    try:
+        found = json.loads(line)["number"]
+    except (ValueError, TypeError, KeyError):
+        return 0
+    return found if isinstance(found, int) else 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
-    from scrapy_simhash.observers.changes.difference import Difference
+    from scrapy_simhash.observers.changes.page_text import Difference
 
 
 class Change(str, Enum):

@@ -1,13 +1,18 @@
 """Which URLs of a host bring nothing new: by what in them has no effect, and by their groups. Knows no Scrapy."""
 
-from scrapy_simhash.observers.url_rules.checks import EXPLORED
-from scrapy_simhash.observers.url_rules.evidence import Evidence, lower_bound
+from scrapy_simhash.observers.url_rules.evidence import EXPLORED, Evidence, lower_bound
 from scrapy_simhash.observers.url_rules.groups import groups, grows
-from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules
-from scrapy_simhash.observers.url_rules.keeping import RuleKeeper
-from scrapy_simhash.observers.url_rules.kept import KeptRules, joined, packed, parsed, place_of_site, site_at
+from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Skip
+from scrapy_simhash.observers.url_rules.kept import (
+    KeptRules,
+    RuleKeeper,
+    joined,
+    packed,
+    parsed,
+    place_of_site,
+    site_at,
+)
 from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, STOPPED_AFTER, Row, group_in, rule_of
-from scrapy_simhash.observers.url_rules.reduced import Skip
 from scrapy_simhash.observers.url_rules.rules import Choice, Origin, UrlRules, choice, site_of
 from scrapy_simhash.observers.url_rules.trials import Look, Looks
 

@@ -2,27 +2,173 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
-from scrapy_simhash.observers.url_rules.against import Against, Differing
-from scrapy_simhash.observers.url_rules.checks import Checks
 from scrapy_simhash.observers.url_rules.cut_url import CutUrl, cut
-from scrapy_simhash.observers.url_rules.evidence import BOUNDS, MOST_UNDER, Evidence
-from scrapy_simhash.observers.url_rules.hypotheses import covers, hypothesis_of
+from scrapy_simhash.observers.url_rules.evidence import BOUNDS, MOST_UNDER, Checks, Evidence
+from scrapy_simhash.observers.url_rules.hypotheses import Hypothesis, covers, hypothesis_of
 from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, Barren, Came, Novelty, group_in
-from scrapy_simhash.observers.url_rules.reduced import (
-    USES,
-    VALUES,
-    Reduced,
-    Rule,
-    Skip,
-    content_in,
-    difference,
-)
-from scrapy_simhash.observers.url_rules.seen import Counts
 from scrapy_simhash.observers.url_rules.trials import Looks, Trials
 from scrapy_simhash.recent import Recent
+
+#: What is known at most: one takes the place of another that falls on the same slot.
+SLOTS = 1 << 17
+
+
+class Seen:
+    """Knows numbers again. What is forgotten counts as new once more. A megabyte.
+
+    >>> seen = Seen()
+    >>> seen.is_new(7), seen.is_new(7)
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._slots = array("Q", bytes(8 * SLOTS))
+
+    def is_new(self, number: int) -> bool:
+        """Tell whether *number* comes for the first time."""
+        key = number & (1 << 64) - 1 or 1
+        if self._slots[key % SLOTS] == key:
+            return False
+        self._slots[key % SLOTS] = key
+        return True
+
+
+class Texts:
+    """Knows which content the page with a text had at first: verdicts change as a site becomes known. 1.5 MB.
+
+    >>> texts = Texts()
+    >>> texts.former(7, 1), texts.former(7, 2)
+    (0, 1)
+    """
+
+    def __init__(self) -> None:
+        self._seen = Seen()
+        self._contents = array("I", bytes(4 * SLOTS))
+
+    def former(self, text: int, content: int) -> int:
+        """Return the content that a page with the hash *text* had at first; 0 if it comes for the first time."""
+        slot = (text & (1 << 64) - 1 or 1) % SLOTS
+        if self._seen.is_new(text):
+            self._contents[slot] = content
+            return 0
+        return self._contents[slot]
+
+
+class Counts(dict[int, int]):
+    """How often numbers came: of at most so many. Beyond that all begin anew."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def increase(self, number: int) -> None:
+        """Count *number*."""
+        if len(self) >= self._most:
+            self.clear()
+        self[number] = self.get(number, 0) + 1
+
+
+#: Where that number has the uses that the page was fetched for, 16 bits, and the values that rules took out. Below
+#: are its content, and how often it was fetched.
+USES, VALUES = 40, 56
+_WORD = (1 << 32) - 1
+
+
+class Skip(NamedTuple):
+    """Why a request need not be sent."""
+
+    rules: tuple[str, ...]
+    key: int
+    """The page that has been fetched."""
+
+
+class Rule(NamedTuple):
+    """A rule in force."""
+
+    text: str
+    hypothesis: Hypothesis
+    about: str
+    evidence: Evidence
+
+
+class Reduced(NamedTuple):
+    """A URL without what has no effect."""
+
+    url: CutUrl
+    group: str
+    """That of the whole URL."""
+    key: int
+    values: int
+    """16 bits for each rule in force: a hash of what it took out, 0 for nothing."""
+    stage: int
+    """The lowest of the rules that took something out; 0 if none did."""
+
+
+def content_in(packed: int) -> int:
+    """Return the content of what is known of a page."""
+    return packed >> 8 & _WORD
+
+
+def difference(url: CutUrl, shorter: CutUrl) -> int:
+    """Return a hash of what was taken out of a URL."""
+    if url.query != shorter.query:
+        kept = set(shorter.query)
+        return hash(tuple([part for part in url.query if part not in kept]) or url.query)
+    return hash((url.scheme, url.host, url.path))
+
+
+#: Pairs of a rule.
+MOST_PAIRS = 3
+#: A rule, a URL without what it is about, and the content of the other page.
+Differing: TypeAlias = tuple[str, CutUrl, int]
+_Pair: TypeAlias = tuple[str, str]
+
+
+class Against(dict[str, tuple[_Pair, ...]]):
+    """By rule, the first pairs."""
+
+    def add(
+        self,
+        url: str,
+        differing: Iterable[Differing],
+        known: Sequence[tuple[str, int, int]],
+        reduce: Callable[[CutUrl], Reduced],
+    ) -> int:
+        """Find the URLs that *url* was compared with among those *known*, and return how many pairs were added.
+
+        *known* has URLs, latest last, with their content; *reduce* takes out of a URL what rules in force are about.
+        """
+        added = 0
+        for rule, shorter, other in differing:
+            pairs = self.get(rule, ())
+            if len(pairs) < MOST_PAIRS:
+                same_content = (former for former, content, _ in reversed(known) if content == other)
+                found = next((each for each in same_content if _is(each, shorter, rule, reduce)), url)
+                if found != url:
+                    self[rule] = (*pairs, (found, url))
+                    added += 1
+        return added
+
+    def join(self, rule: str, pairs: Iterable[Sequence[str]]) -> None:
+        """Add the *pairs* of others; theirs are first."""
+        theirs = [(first, second) for first, second in pairs]
+        self[rule] = tuple(dict.fromkeys((*theirs, *self.get(rule, ()))))[:MOST_PAIRS]
+
+
+def _is(url: str, shorter: CutUrl, rule: str, reduce: Callable[[CutUrl], Reduced]) -> bool:
+    """Tell whether *url* is *shorter* without what *rule* is about."""
+    parts = cut(url)
+    if parts is None:
+        return False
+    hypothesis, about = hypothesis_of(rule)
+    rest = reduce(parts).url
+    return shorter in (rest, hypothesis.without(rest, about))
+
 
 #: The content of a page that was fetched and is no evidence: a short one, one that is too large.
 FETCHED = 0

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from scrapy_simhash.observers.url_rules.checks import Checks
-from scrapy_simhash.observers.url_rules.evidence import lower_bound
+from scrapy_simhash.observers.url_rules.evidence import Checks, lower_bound
 from scrapy_simhash.recent import Recent
 
 #: URLs in a row without anything new, after which a group has to wait, and after which it is stopped.

@@ -7,12 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules
+from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Seen, Skip, Texts
 from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of
-from scrapy_simhash.observers.url_rules.keeping import RuleKeeper
+from scrapy_simhash.observers.url_rules.kept import RuleKeeper
 from scrapy_simhash.observers.url_rules.novelty import Came, group_in
-from scrapy_simhash.observers.url_rules.reduced import Skip
-from scrapy_simhash.observers.url_rules.seen import Seen, Texts
 from scrapy_simhash.observers.url_rules.trials import Look, Looks
 from scrapy_simhash.scope import host_of
 

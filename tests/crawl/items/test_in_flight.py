@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scrapy_simhash.crawl.items.in_flight import MOST, InFlight
+from scrapy_simhash.crawl.items.checker import MOST, InFlight
 
 
 def key_of(item: Any) -> bytes | None:

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from scrapy_simhash.observers.changes import PageText
-from scrapy_simhash.observers.changes.difference import difference, hashes, packed
+from scrapy_simhash.observers.changes.page_text import difference, hashes, packed
 from scrapy_simhash.page.text import extract, parse
 
 

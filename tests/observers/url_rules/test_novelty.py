@@ -16,7 +16,7 @@ from scrapy_simhash.observers.url_rules import (
     Origin,
     UrlRules,
 )
-from scrapy_simhash.observers.url_rules.checks import Checks
+from scrapy_simhash.observers.url_rules.evidence import Checks
 from scrapy_simhash.observers.url_rules.novelty import MOST_DOUBLED, MOST_GROUPS, Novelty
 
 SITE = "https://example.com"
