@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.store import MemoryStore, Store
-from tests.store.cases import SECOND_LOOK, header
 from tests.store.server import RedisServer
 from tests.store.sqlite.stores import Shelf
 
@@ -23,16 +21,3 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
     shelf = Shelf(tmp_path)
     yield shelf
     shelf.close()
-
-
-@pytest.fixture(params=["memory", "sqlite", "redis"])
-def any_store(request: pytest.FixtureRequest, shelf: Shelf) -> Iterator[Store]:
-    """A store of each kind, which takes a second look."""
-    of = header(SECOND_LOOK)
-    if request.param == "redis":
-        stores = pytest.importorskip("tests.store.redis.stores", reason="redis is not installed")
-        opener = stores.Opener(request.getfixturevalue("shared").url)
-        yield opener.make(of)
-        opener.close()
-    else:
-        yield MemoryStore(of) if request.param == "memory" else shelf.new(of)

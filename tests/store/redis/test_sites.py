@@ -18,7 +18,6 @@ from scrapy_simhash.store import KeepsSites, SharesSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as sites
 from tests.page.site.test_table import packed
-from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer
 
@@ -306,39 +305,3 @@ async def test_a_host_that_left_memory_is_written_and_loaded_again(
         assert [learner.of(url).pages for url in urls] == [0, 0, 0, 0]
         await learner.load(urls[0])
         assert learner.of(urls[0]).pages == 8
-
-
-# --- Through the detector.
-
-
-KILLED = """
-import asyncio, sys
-from benchmarks.lib.shared_text import PLANS, make_site
-from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.detector import header_for
-from scrapy_simhash.store.redis import RedisStore
-
-async def crawl():
-    store = RedisStore(sys.argv[1], "killed", header_for(Config()))
-    detector = NearDuplicateDetector(store=store)
-    pages = make_site(PLANS[4]).pages
-    for number in range(1, 10_000):
-        url = f"https://jobs.example/{number}"
-        await detector.load_site(url)
-        await detector.conclude_async(detector.read(pages[number % len(pages)].html, url), url)
-        print(number, flush=True)
-
-asyncio.run(crawl())
-"""
-
-
-def test_a_kill_loses_what_was_learned_from_500_pages_at_most(server: RedisServer) -> None:
-    seen = killed(KILLED, server.url)
-
-    async def profile() -> SiteProfile:
-        async with opened(server.url, "killed", None, read_only=True) as store:
-            return await profile_of(store, "jobs.example")
-
-    kept = asyncio.run(profile())
-    assert seen - 500 <= kept.pages <= seen + 1
-    assert kept.is_known
