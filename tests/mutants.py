@@ -42,7 +42,7 @@ TARGETS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "index": (
         ["index/pure"],
-        ["tests/index/pure", "tests/index/test_index.py", "tests/index/test_probing.py"],
+        ["tests/index/pure", "tests/index/test_index.py"],
     ),
     "claim": (
         ["store/local.py", "store/memory.py", "store/candidates.py"],
