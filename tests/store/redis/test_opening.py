@@ -19,6 +19,8 @@ from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
 from tests.store.server import RedisServer
 
+pytestmark = pytest.mark.usefixtures("client")
+
 
 async def live(server: str | Server) -> None:
     """Meet *server* in both ways, and claim."""
