@@ -362,38 +362,24 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
         return NOTHING_SAID
-    former = claim.former
+    former, distance, reason = claim.former, claim.distance, short
     if former is None:
-        return Verdict(
-            Status.NEW if claim.original is None else Status.NEAR_DUPLICATE,
-            fingerprint,
-            claim.original,
-            claim.distance,
-            claim.similarity,
-            claim.cluster,
-            short,
-            is_exact=claim.is_same_text,
-            rank=claim.rank,
-            is_by_learning=claim.is_by_learning,
-            threshold=claim.threshold,
-            near_miss=claim.near_miss,
-            decided_by=claim.decided_by,
-            required=claim.required,
-        )
-    distance = claim.distance
-    if not posting.is_short:
-        # A short page has no fingerprint that this one could differ from.
-        distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
+        status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
+    else:
+        status, reason = Status.REVISIT, _fate(posting, former, claim)
+        if not posting.is_short:
+            # A short page has no fingerprint that this one could differ from.
+            distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
     return Verdict(
-        Status.REVISIT,
+        status,
         fingerprint,
         claim.original,
         distance,
         claim.similarity,
         claim.cluster,
-        _fate(posting, former, claim),
-        former.seen,
-        former.is_settled,
+        reason,
+        None if former is None else former.seen,
+        former is not None and former.is_settled,
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,
