@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from itertools import accumulate, chain
-from time import process_time
 
 import pytest
 from hypothesis import given
@@ -110,20 +109,6 @@ def test_chinese_text_is_cut_too() -> None:
         piece.key for piece in pieces(document(f"柏林招聘护士,欢迎加入我们的团队。{shared}请尽快联系我们。"))
     }
     assert sum(piece.key in within for piece in alone) >= len(alone) - 2
-
-
-def test_the_cost_is_linear() -> None:
-    def seconds(tokens: int) -> float:
-        page = document(" ".join(f"w{number % 997}" for number in range(tokens)))
-        best = []
-        for _ in range(3):
-            start = process_time()
-            pieces(page)
-            best.append(process_time() - start)
-        return min(best)
-
-    # Ten times the text, some ten times the time; a hundred times if it were the square.
-    assert seconds(200_000) < 30 * seconds(20_000)
 
 
 def test_a_share_of_the_own_tokens_may_be_doubtful() -> None:

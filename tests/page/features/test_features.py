@@ -97,11 +97,6 @@ def test_the_same_shingle_in_two_zones_has_the_weight_of_both() -> None:
     assert features(found, min_shingles=1)["storm"] == of_word
 
 
-def test_words_by_themselves_do_not_count_twice() -> None:
-    alone = features(document("lamp", "oil", "lamp"), shingle_size=1, min_shingles=1)
-    assert alone == {"lamp": weight("body", 2), "oil": weight("body", 1)}
-
-
 def test_words_make_no_page_long_enough() -> None:
     found = document("one two three four", language=None)
     assert features(found, min_shingles=4) == {}
@@ -117,10 +112,6 @@ def test_boilerplate_does_not_count() -> None:
     menu = paragraph("All of the boats and all of the stories", boilerplate="chrome")
     assert features(document(menu, *ENGLISH)) == features(document(*ENGLISH))
     assert features(document(menu, menu)) == {}
-
-
-def test_the_title_does_not_count() -> None:
-    assert features(document(*ENGLISH, title="The lamp and the wind")) == features(document(*ENGLISH))
 
 
 lines = st.lists(st.sampled_from("the sea is cold a lamp and wind".split()), max_size=8).map(" ".join)
@@ -227,11 +218,6 @@ def test_no_weight_is_so_near_to_a_rounding_boundary_that_a_platform_could_tell_
         exact = factor * Decimal(count) ** power
         assert abs(exact % 1 - Decimal("0.5")) > Decimal("1e-9"), count
         assert weight(zone, count, is_word) == round(exact)
-
-
-def test_an_unknown_zone_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        weight("title", 1)
 
 
 Read = Callable[[str], int | None]

@@ -205,11 +205,6 @@ def test_fnv_words_is_the_java_class(document: Document) -> None:
     assert f"{value:064b}" == text
 
 
-def test_the_java_class_says_that_all_empty_pages_are_equal_and_the_scheme_says_nothing() -> None:
-    assert sources.java_class({}) == ("1" * 64, 2**64 - 1)
-    assert SCHEMES["fnv-words"].value(Page(plain_text(""))) is None
-
-
 def test_slides_is_the_code_of_the_slides(document: Document) -> None:
     features = [(sources.slides_string(word), count) for word, count in Counter(words_of(document)).items()]
     if document.language in languages():
