@@ -17,7 +17,7 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
+from scrapy_simhash.crawl.crawling import Once, is_crawl
 from scrapy_simhash.crawl.html import language_of, tree_of
 from scrapy_simhash.crawl.report import own_path
 from scrapy_simhash.crawl.stats import counted, stats_of
@@ -72,7 +72,7 @@ class ChangeReporter:
         self._crawler = crawler
         self._config = config
         self._fingerprinter = fingerprinter
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CHANGE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
         self._open: Callable[[object], ChangeBook] | None = None
@@ -271,7 +271,7 @@ class ChangeReporter:
     def _failed(self, message: str, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
         stats_of(self._crawler).inc_value(names.STAT_CHANGE_ERRORS)
-        self._warn_once.tell(message, about)
+        self._once.tell(message, about)
 
 
 def _former_run(file: Path | None) -> tuple[int | None, int | None]:

@@ -1,4 +1,4 @@
-"""What the components of a crawl ask: whether it crawls or looks at single pages; and how a failure is logged."""
+"""What the components of a crawl ask: whether it crawls or looks at single pages; and what is logged only once."""
 
 from __future__ import annotations
 
@@ -22,23 +22,43 @@ def is_crawl(crawler: Crawler) -> bool:
     return not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
-class WarnOnce:
-    """Tells of the exceptions that one module handles: the first at level WARNING, further ones at DEBUG."""
+#: What the record of a thing says that is shown once.
+NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
 
-    def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str) -> None:
-        """*stat* is where whoever handles them counts them."""
+
+class Once:
+    """Logs what may come with every page: of each kind the first record aloud, further ones quietly or not at all."""
+
+    def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
+        """*stat* is where whoever handles exceptions counts them."""
         self._crawler = crawler
         self._logger = logger
         self._stat = stat
-        self._has_warned = False
+        self._told: set[str] = set()
 
-    def tell(self, message: str, about: object) -> None:
-        """Log *message*, which names what it is *about* as ``%(about)s``; call it where the exception is handled."""
+    def is_first(self, kind: str) -> bool:
+        """Tell whether this is the first of its *kind*; the next one is not."""
+        is_first = kind not in self._told
+        self._told.add(kind)
+        return is_first
+
+    def warn(
+        self, kind: str, message: str, values: dict[str, object], error: bool | Exception | None = None
+    ) -> None:
+        """Log *message* with *values*: at level WARNING if it is the first of its *kind*, else at DEBUG."""
         self._logger.log(
-            logging.DEBUG if self._has_warned else logging.WARNING,
-            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
-            {"about": about, "stat": self._stat},
-            exc_info=True,
+            logging.WARNING if self.is_first(kind) else logging.DEBUG,
+            message,
+            values,
+            exc_info=error,
             extra={"spider": self._crawler.spider},
         )
-        self._has_warned = True
+
+    def tell(self, message: str, about: object) -> None:
+        """Warn of an exception: *message* names what it is *about* as ``%(about)s``; call it in its handler."""
+        self.warn(
+            "exception",
+            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
+            {"about": about, "stat": self._stat},
+            error=True,
+        )

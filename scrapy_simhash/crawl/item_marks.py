@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
+from scrapy_simhash.crawl.crawling import Once
 from scrapy_simhash.crawl.stats import stats_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class ItemMarks:
         self._field = field
         self._setting = setting
         self._stat = stat
-        self._warned: set[str] = set()
+        self._once = Once(crawler, logger)
 
     def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
         """Put *values* into *item*; None, for an item with nothing to say about it, so that all have the field.
@@ -57,8 +58,7 @@ class ItemMarks:
     def _complain(self, item: Any, message: str, lost: Mapping[str, Any] | None) -> None:
         if lost is not None:
             stats_of(self._crawler).inc_value(self._stat)
-        if message not in self._warned:
-            self._warned.add(message)
+        if self._once.is_first(message):
             logger.warning(
                 message,
                 {

@@ -12,7 +12,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.crawling import NO_MORE, Once
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.item_marks import ItemMarks
@@ -68,13 +68,12 @@ class SimhashItemPipeline:
         )
         self._store_outage = StoreOutage("item", names.STAT_ITEM_STORE_ERRORS)
         self._in_flight = InFlight()
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_ITEM_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_ITEM_ERRORS)
         self._marks = (
             ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK", names.STAT_ITEM_UNMARKED)
             if config.item_mark is not None
             else None
         )
-        self._has_shown_duplicate = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -194,12 +193,10 @@ class SimhashItemPipeline:
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
         # Scrapy logs each item that is dropped.
-        if not self._drops and (self.config.debug or not self._has_shown_duplicate):
-            self._has_shown_duplicate = True
-            hint = "" if self.config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+        if not self._drops and (self._once.is_first("duplicate") or self.config.debug):
             logger.debug(
                 "An item repeats %(evidence)s%(hint)s",
-                {"evidence": _evidence(verdict), "hint": hint},
+                {"evidence": _evidence(verdict), "hint": "" if self.config.debug else NO_MORE},
                 extra={"spider": self.crawler.spider},
             )
         self.crawler.signals.send_catch_log(
@@ -220,7 +217,7 @@ class SimhashItemPipeline:
                     self._in_flight.add(item, key)
             return
         self._count(names.STAT_ITEM_ERRORS)
-        self._warn_once.tell(
+        self._once.tell(
             "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
             type(item).__qualname__,
         )

@@ -32,7 +32,7 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.crawling import Once
 from scrapy_simhash.crawl.html import last_value
 from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
 from scrapy_simhash.crawl.stats import counted, stats_of
@@ -113,7 +113,7 @@ class Recrawling:
         self._hosts = TrustedHosts(session.detector.store, crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._links: KeptLinks | None = None
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         session.last_steps.append(self.finish)
 
     @classmethod
@@ -392,7 +392,7 @@ class Recrawling:
         """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""
         if not isinstance(error, StoreError):
             self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._warn_once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
+            self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
 
 
 #: By the stats of a crawl, which end when it does.
