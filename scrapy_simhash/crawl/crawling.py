@@ -1,12 +1,14 @@
-"""What the components of a crawl ask: whether it crawls or looks at single pages; and what is logged only once."""
+"""What components of a crawl have in common: whether it crawls, what they share, and what is logged once."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+T = TypeVar("T")
 
 
 def is_crawl(crawler: Crawler) -> bool:
@@ -20,6 +22,22 @@ def is_crawl(crawler: Crawler) -> bool:
     # The other commands put a start() of their own into the spider class.
     start = getattr(type(crawler.spider), "start", None)
     return not getattr(start, "__module__", "").startswith("scrapy.commands.")
+
+
+#: The attribute of a crawler that has what its components share, by class: it ends when the crawler does.
+_SHARED = "_simhash_shared"
+
+
+def share(crawler: Crawler, part: T) -> T:
+    """Have `shared` find *part* for all components of *crawler*, and return it."""
+    vars(crawler).setdefault(_SHARED, {})[type(part)] = part
+    return part
+
+
+def shared(crawler: Crawler, kind: type[T]) -> T | None:
+    """Return what a component of *crawler* shares that is a *kind*; None if none does."""
+    found: T | None = vars(crawler).get(_SHARED, {}).get(kind)
+    return found
 
 
 #: What the record of a thing says that is shown once.

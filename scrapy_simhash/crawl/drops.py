@@ -9,7 +9,6 @@ import logging
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, IgnoreRequest
@@ -18,7 +17,7 @@ from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import NO_MORE, Once
+from scrapy_simhash.crawl.crawling import NO_MORE, Once, share, shared
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.verdict import Reason
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
     from twisted.internet.defer import Deferred
 
 
@@ -222,10 +220,6 @@ def _command(*words: str) -> str | None:
     return text if len(text) <= MOST else None
 
 
-#: By the stats of a crawl, which end when it does.
-_ADVICE: WeakKeyDictionary[StatsCollector, Advice] = WeakKeyDictionary()
-
-
 def advice_of(crawler: Crawler) -> Advice:
     """Return the one of *crawler*, which its components share."""
-    return _ADVICE.setdefault(stats_of(crawler), Advice())
+    return shared(crawler, Advice) or share(crawler, Advice())
