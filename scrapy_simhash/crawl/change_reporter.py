@@ -16,10 +16,9 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import Once, is_crawl, share, shared
-from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.crawling import Once, counted, is_crawl, share, shared, stats_of
+from scrapy_simhash.crawl.http import language_of, tree_of
 from scrapy_simhash.crawl.report import own_path
-from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.changes import (

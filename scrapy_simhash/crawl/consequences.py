@@ -13,14 +13,12 @@ from scrapy.utils.misc import load_object
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.change_reporter import ChangeReporter
-from scrapy_simhash.crawl.crawling import NO_MORE, Once
+from scrapy_simhash.crawl.crawling import NO_MORE, Once, count_decision, count_verdict, stats_of
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.html import header_values, tree_of
-from scrapy_simhash.crawl.meta import write_marks
+from scrapy_simhash.crawl.http import header_values, tree_of, write_marks
 from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
-from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import Hints, evidence, protections, read_canonical, read_hints

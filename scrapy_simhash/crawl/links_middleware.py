@@ -8,7 +8,7 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
 from scrapy_simhash.crawl.crawling import shared
-from scrapy_simhash.crawl.meta import asks_again
+from scrapy_simhash.crawl.http import asks_again
 from scrapy_simhash.crawl.recrawling import Recrawling
 
 if TYPE_CHECKING:

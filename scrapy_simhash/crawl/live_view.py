@@ -21,9 +21,8 @@ from time import monotonic, thread_time, time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once
+from scrapy_simhash.crawl.crawling import Once, stats_of
 from scrapy_simhash.crawl.report import line_of
-from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview

@@ -17,9 +17,8 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once
-from scrapy_simhash.crawl.html import language_of, tree_of
-from scrapy_simhash.crawl.stats import counted, stats_of
+from scrapy_simhash.crawl.crawling import Once, counted, stats_of
+from scrapy_simhash.crawl.http import language_of, tree_of
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading

@@ -32,10 +32,9 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once, share
-from scrapy_simhash.crawl.html import last_value
+from scrapy_simhash.crawl.crawling import Once, counted, share, stats_of
+from scrapy_simhash.crawl.http import last_value
 from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
-from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.url_rule_guard import may_be_skipped
 from scrapy_simhash.detector import is_async

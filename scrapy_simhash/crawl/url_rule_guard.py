@@ -18,11 +18,10 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.crawl.crawling import Once, is_crawl
+from scrapy_simhash.crawl.crawling import Once, is_crawl, stats_of
 from scrapy_simhash.crawl.flood_notices import FloodNotices
-from scrapy_simhash.crawl.html import tree_of
+from scrapy_simhash.crawl.http import tree_of
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
-from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.observers.url_rules import (
