@@ -8,6 +8,8 @@ import pytest
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
 
+pytestmark = pytest.mark.usefixtures("client")
+
 
 @pytest.mark.parametrize(
     ("settings", "url", "options"),

@@ -19,6 +19,8 @@ from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
 from tests.store.server import RedisServer
 
+pytestmark = pytest.mark.usefixtures("client")
+
 
 async def live(server: str | Server) -> None:
     """Meet *server* in both ways, and claim."""
@@ -97,23 +99,16 @@ async def test_a_server_that_takes_no_leave_does_not_keep_a_store_from_closing(t
             await store.close()
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path, cluster_enabled="yes") as server:
-        yield server
-
-
-@waits
-async def test_a_cluster_is_refused_with_the_reason(cluster: RedisServer) -> None:
-    store = RedisStore(cluster.url, "p", HEADER)
-    with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
-        store.check()
-    # Also where it may not be asked what it is.
-    admin(cluster.url).acl_setuser(
-        "default", enabled=True, nopass=True, keys=["*"], categories=["+@all", "-@dangerous"]
-    )
-    with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
-        store.check()
+def test_a_cluster_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with RedisServer(tmp_path, cluster_enabled="yes") as cluster:
+        store = RedisStore(cluster.url, "p", HEADER)
+        with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
+            store.check()
+        # Also where it may not be asked what it is.
+        permitted = ["+@all", "-@dangerous"]
+        admin(cluster.url).acl_setuser("default", enabled=True, nopass=True, keys=["*"], categories=permitted)
+        with pytest.raises(StoreError, match=r"node of a Redis Cluster, which holds a store in shards"):
+            store.check()
 
 
 @pytest.mark.parametrize(
