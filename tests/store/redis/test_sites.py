@@ -72,6 +72,27 @@ async def test_a_profile_is_replaced_only_by_who_knows_its_version(shared: Redis
 
 
 @waits
+async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
+        await taught(mine, SUBJECTS[:3])
+        await taught(its, SUBJECTS[3:6])
+        assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
+        await mine.share()
+        await its.share()
+        # Who writes learns what the others have written; nobody alone has seen enough.
+        assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
+        assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
+        await taught(mine, SUBJECTS[:1])
+        await mine.share()
+        assert mine.of(URL).is_known
+        late = SharedSiteProfiles(other)
+        assert not late.of(URL).is_known, "nobody has loaded it"
+        await late.load(URL)
+        assert (late.of(URL).is_known, late.of(URL).pages, late.known) == (True, 7, 1)
+
+
+@waits
 async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix: str) -> None:
     randoms = random.Random(5)
     async with AsyncExitStack() as stack:
