@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.statscollectors import StatsCollector
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
 from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import own_path
 from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.observers.changes import (
     ANSWERED,
     FAILED,
@@ -35,23 +40,11 @@ from scrapy_simhash.observers.changes import (
     Sighting,
     Source,
 )
+from scrapy_simhash.observers.changes.register import FormerPage
+from scrapy_simhash.page.text import Document
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.store import ListsPages
 from scrapy_simhash.verdict import Reason, Status
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
-
-    from scrapy_simhash.crawl.page_checker import Checked
-    from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.observers.changes.register import FormerPage
-    from scrapy_simhash.page.text import Document
-
 
 T = TypeVar("T")
 

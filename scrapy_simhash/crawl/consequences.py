@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.depth import DepthMiddleware
 from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
+from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.change_reporter import ChangeReporter
 from scrapy_simhash.crawl.crawling import WarnOnce
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.html import header_values, tree_of
+from scrapy_simhash.crawl.live_view import LiveView
 from scrapy_simhash.crawl.meta import write_marks
 from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
+from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
+from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, is_done
+from scrapy_simhash.page.text import Document
 from scrapy_simhash.signals import cluster_closed, near_duplicate_found
 from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-
-    from scrapy_simhash.config import Config
-    from scrapy_simhash.crawl.live_view import LiveView
-    from scrapy_simhash.crawl.store_session import StoreSession
-    from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.page.text import Document
-
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Coroutine
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scrapy import signals
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, idle_settings, unknown_settings, unused_settings
@@ -23,15 +26,6 @@ from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from typing_extensions import Self
-
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +66,7 @@ class SimhashDownloaderMiddleware:
             self.process_exception = self._note_failure
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> SimhashDownloaderMiddleware:
         """Return the middleware of *crawler*.
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.

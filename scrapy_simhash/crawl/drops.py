@@ -8,27 +8,23 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from scrapy import signals
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, IgnoreRequest
+from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.log import logformatter_adapter
+from twisted.internet.defer import Deferred
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.verdict import Reason
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
-    from twisted.internet.defer import Deferred
-
 
 logger = logging.getLogger(__name__)
 

@@ -8,15 +8,12 @@ needs the file.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+
+from scrapy.crawler import Crawler
 
 from scrapy_simhash.detector import is_async
 from scrapy_simhash.exceptions import SimhashError, StoreError
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-    from scrapy_simhash.store import AsyncStore, Store
+from scrapy_simhash.store import AsyncStore, Store
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scrapy import signals
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
@@ -25,13 +27,6 @@ from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +73,7 @@ class SimhashItemPipeline:
         self._has_shown_duplicate = False
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> SimhashItemPipeline:
         """Return the pipeline of *crawler*.
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 
 from scrapy_simhash.crawl.meta import asks_again
 from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from typing_extensions import Self
 
 
 class SimhashLinksMiddleware:
@@ -26,7 +21,7 @@ class SimhashLinksMiddleware:
         self._recrawling = recrawling
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> SimhashLinksMiddleware:
         """Return the middleware of *crawler*; raise NotConfigured if nothing is kept."""
         recrawling = recrawling_of(crawler)
         if recrawling is None:

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import weakref
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from ipaddress import ip_address
@@ -18,24 +19,20 @@ from socket import AF_INET, AF_INET6, socket
 from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
 from time import monotonic, thread_time, time
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
 
 from scrapy_simhash import names
 from scrapy_simhash.crawl.crawling import WarnOnce
 from scrapy_simhash.crawl.report import line_of
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.verdict import Verdict
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-
-    from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 

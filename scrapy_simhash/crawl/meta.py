@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from scrapy import Request
+from scrapy.http import Response
 
 from scrapy_simhash import names
 from scrapy_simhash.judge.policy import Decision
 from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
 
 
 def write_marks(verdict: Verdict, decision: Decision, request: Request, preferred: str | None = None) -> None:

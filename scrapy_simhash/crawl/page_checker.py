@@ -11,9 +11,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
-from scrapy.http import HtmlResponse
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
@@ -23,16 +25,8 @@ from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
-from scrapy_simhash.page.text import is_xml_feed
+from scrapy_simhash.page.text import Document, is_xml_feed
 from scrapy_simhash.verdict import Reason, Status, Verdict
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_simhash.page.text import Document
-
 
 P = ParamSpec("P")
 T = TypeVar("T")

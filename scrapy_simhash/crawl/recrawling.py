@@ -19,23 +19,30 @@ import asyncio
 import logging
 import random
 import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.statscollectors import StatsCollector
 from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
+from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.crawling import WarnOnce
 from scrapy_simhash.crawl.html import last_value
 from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
+from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.stats import counted, stats_of
+from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.url_rule_guard import may_be_skipped
 from scrapy_simhash.detector import is_async
@@ -44,22 +51,9 @@ from scrapy_simhash.observers.recrawl import LASTMOD, Answer, Schedule, Trust, p
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
-from scrapy_simhash.store import KeepsAnswers
+from scrapy_simhash.store import Answered, AsyncStore, KeepsAnswers, Store
 from scrapy_simhash.times import duration
 from scrapy_simhash.verdict import Reason, Status, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
-
-    from scrapy_simhash.config import Config
-    from scrapy_simhash.crawl.page_checker import Checked
-    from scrapy_simhash.crawl.store_session import StoreSession
-    from scrapy_simhash.store import Answered, AsyncStore, Store
-
 
 logger = logging.getLogger(__name__)
 

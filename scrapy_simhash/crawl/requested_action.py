@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_simhash import names
@@ -16,11 +19,6 @@ from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import RequestedAction
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Verdict
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 

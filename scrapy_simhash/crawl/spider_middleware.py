@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
 
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
@@ -15,13 +18,6 @@ from scrapy_simhash.crawl.drops import Drops, NearDuplicate
 from scrapy_simhash.crawl.item_marks import ItemMarks
 from scrapy_simhash.crawl.meta import asks_again, erase_marks, note_parent
 from scrapy_simhash.verdict import Status
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
 
 class SimhashSpiderMiddleware(BaseSpiderMiddleware):

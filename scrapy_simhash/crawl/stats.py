@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+from scrapy.crawler import Crawler
+from scrapy.statscollectors import StatsCollector
 
 from scrapy_simhash import names
-from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.judge.policy import Decision, Exemption
 from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Reason, Status, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
-
-    from scrapy_simhash.judge.policy import Decision
-
 
 _STAT_OF = {
     Status.NEW: names.STAT_NEW,

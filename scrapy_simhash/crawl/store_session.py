@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
-from scrapy import signals
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
 
 from scrapy_simhash import names
+from scrapy_simhash.config import Config
 from scrapy_simhash.crawl import failed_starts
 from scrapy_simhash.crawl.crawling import is_crawl
 from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, open_store
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import StoreError
-from scrapy_simhash.store import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from scrapy import Spider
-    from scrapy.crawler import Crawler
-
-    from scrapy_simhash.config import Config
-    from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.store import Header
+from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.store import Header, MemoryStore
 
 logger = logging.getLogger(__name__)
 

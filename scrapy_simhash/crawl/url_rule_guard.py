@@ -6,30 +6,37 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
-from scrapy import signals
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
-from scrapy_simhash.config import setting_name
+from scrapy_simhash.config import Config, setting_name
 from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
 from scrapy_simhash.crawl.flood_notices import FloodNotices
 from scrapy_simhash.crawl.html import tree_of
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.observers.url_rules import (
     EXPLORED,
     FETCHED,
     MISSING,
+    Choice,
+    HostRules,
     Look,
+    Looks,
     Origin,
     RuleKeeper,
     UrlRules,
@@ -41,20 +48,7 @@ from scrapy_simhash.observers.url_rules import (
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import request_skipped
-from scrapy_simhash.verdict import Reason, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from scrapy_simhash.config import Config
-    from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
-    from scrapy_simhash.observers.url_rules import Choice, HostRules, Looks
-    from scrapy_simhash.verdict import Verdict
-
+from scrapy_simhash.verdict import Reason, Status, Verdict
 
 logger = logging.getLogger(__name__)
 

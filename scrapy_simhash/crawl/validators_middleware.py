@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 
 from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
-
-if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from typing_extensions import Self
 
 
 class SimhashValidatorsMiddleware:
@@ -25,7 +20,7 @@ class SimhashValidatorsMiddleware:
         self._recrawling = recrawling
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> SimhashValidatorsMiddleware:
         """Return the middleware of *crawler*; raise NotConfigured if it sends no conditional requests."""
         recrawling = recrawling_of(crawler)
         if recrawling is None:
