@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from scrapy_simhash.across_scopes import AcrossScopes
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
@@ -389,3 +388,28 @@ def _fate(posting: Posting, former: Visit, claim: Claim) -> Reason:
     if claim.content == former.content:
         return Reason.SMALL_CHANGE
     return Reason.CHANGED if claim.original is None else Reason.NOW_NEAR_DUPLICATE
+
+
+#: Pages after which `AcrossScopes` begins another store.
+MOST_PAGES = 100_000
+
+
+class AcrossScopes:
+    """The latest pages of this crawl once more, whatever their scopes: the last 100,000 to 200,000 of them.
+
+    Two stores, of which the older one is thrown away when the other is full.
+    """
+
+    def __init__(self, new_store: Callable[[], MemoryStore]) -> None:
+        """*new_store* makes an empty store."""
+        self._new_store = new_store
+        self._older, self._recent = new_store(), new_store()
+
+    def original(self, posting: Posting) -> str | None:
+        """Return the URL of the page that *posting* repeats, None if it repeats none; and remember it."""
+        posting = posting._replace(scope="")
+        older = self._older.look(posting).original
+        recent = self._recent.claim(posting).original
+        if len(self._recent) >= MOST_PAGES:
+            self._older, self._recent = self._recent, self._new_store()
+        return older or recent

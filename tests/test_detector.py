@@ -497,7 +497,7 @@ def test_copies_in_other_scopes_are_reported_and_are_no_copies() -> None:
 
 
 def test_of_pages_of_other_scopes_only_the_latest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_simhash.across_scopes.MOST_PAGES", 2)
+    monkeypatch.setattr("scrapy_simhash.detector.MOST_PAGES", 2)
     detector = NearDuplicateDetector(Config(scope="host", across_scopes=True))
 
     def elsewhere(host: str, value: int) -> str | None:

@@ -313,11 +313,8 @@ def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: R
     if verdict.duplicate_of is None:
         return verdict
     redirects = request.meta.get("redirect_urls", ())
-    return _with_hints(verdict, evidence(hints, response.url, verdict.duplicate_of, redirects))
-
-
-def _with_hints(verdict: Verdict, hints: tuple[str, ...]) -> Verdict:
-    return replace(verdict, hints=verdict.hints + hints) if hints else verdict
+    found = evidence(hints, response.url, verdict.duplicate_of, redirects)
+    return replace(verdict, hints=verdict.hints + found) if found else verdict
 
 
 class Depths:

@@ -49,12 +49,9 @@ def note(crawler: Crawler, store: Store | AsyncStore) -> None:
     _opened.append((crawler, store))
 
 
-def forget(crawler: Crawler) -> bool:
-    """Forget what *crawler* opened, and return whether something was noted."""
-    others = [entry for entry in _opened if entry[0] is not crawler]
-    was_noted = len(others) < len(_opened)
-    _opened[:] = others
-    return was_noted
+def forget(crawler: Crawler) -> None:
+    """Forget what *crawler* opened."""
+    _opened[:] = [entry for entry in _opened if entry[0] is not crawler]
 
 
 def close_failed() -> None:

@@ -83,7 +83,7 @@ def path_shape(path: str) -> str:
     >>> path_shape("/calendar/2024/05"), path_shape("/news/the-ferry")
     ('/calendar/{number}/{number}', '/news/the-ferry')
     """
-    return _NUMBERED.sub(_shape_of_match, path)
+    return _NUMBERED.sub(lambda match: _shape(match[0]), path)
 
 
 def grows(group: str) -> bool:
@@ -108,10 +108,6 @@ def _names(query: Sequence[str]) -> str:
         return joined
     counts = Counter(map(_shape, names))
     return "&".join(name + "[]" * (counts[name] > 1) for name in sorted(counts))
-
-
-def _shape_of_match(match: re.Match[str]) -> str:
-    return _shape(match[0])
 
 
 def _shape(text: str) -> str:

@@ -34,7 +34,7 @@ ENGLISH = (
 
 
 def paragraph(text: str, zone: Zone = "body", boilerplate: str | None = None) -> Paragraph:
-    return Paragraph(text, tuple(tokenize(normalize(text))), zone, "html/body/p", 0.0, 0.0, boilerplate)
+    return Paragraph(text, tuple(tokenize(normalize(text))), zone, "html/body/p", 0.0, boilerplate)
 
 
 def document(*paragraphs: str | Paragraph, language: str | None = "en", title: str = "") -> Document:
@@ -244,7 +244,7 @@ def part(
     links: float = 0.0,
     zone: Zone = "body",
 ) -> Paragraph:
-    return Paragraph(text, tuple(tokenize(normalize(text))), zone, path, links, 0.0, boilerplate)
+    return Paragraph(text, tuple(tokenize(normalize(text))), zone, path, links, boilerplate)
 
 
 def page_of(title: str, *parts: Paragraph) -> Document:
