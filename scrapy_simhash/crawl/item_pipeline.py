@@ -25,7 +25,6 @@ from scrapy_simhash.crawl.stats import counted, stats_of, summary_of_items
 from scrapy_simhash.crawl.store_session import StoreSession
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
-from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
 
 logger = logging.getLogger(__name__)
@@ -237,17 +236,11 @@ def _mark_of(verdict: Verdict) -> dict[str, Any] | None:
     """Return the mark of an item; None if it repeats no other, and did not come before."""
     if verdict.status not in (Status.NEAR_DUPLICATE, Status.REVISIT):
         return None
-    mark = {
-        "status": verdict.status.value,
-        "duplicate_of": verdict.duplicate_of,
-        "distance": verdict.distance,
-        "similarity": verdict.similarity and round(verdict.similarity, 3),
-        "cluster": verdict.cluster,
-        "exact": verdict.is_exact,
-    }
+    row = verdict.to_dict()
+    keys = ("status", "duplicate_of", "distance", "similarity", "cluster")
+    mark = {key: row[key] for key in keys} | {"exact": verdict.is_exact}
     if verdict.status is Status.REVISIT:
-        mark["reason"] = verdict.reason and verdict.reason.value
-        mark["last_seen"] = None if verdict.last_seen is None else written(verdict.last_seen)
+        mark |= {"reason": row["reason"], "last_seen": row["last_seen"]}
     return mark
 
 

@@ -9,7 +9,6 @@ from scrapy.http import Response
 
 from scrapy_simhash import names
 from scrapy_simhash.judge.policy import Decision
-from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
 
 
@@ -43,18 +42,23 @@ _STATUS = {status: status.value for status in Status}
 
 def _more(verdict: Verdict, preferred: str | None) -> dict[str, Any]:
     """Return what only a page has that is not new, or that has hints, a copy elsewhere or a preferred URL."""
-    return {
-        names.META_REASON: verdict.reason and verdict.reason.value,
-        names.META_DUPLICATE_OF: verdict.duplicate_of,
-        names.META_DISTANCE: verdict.distance,
-        names.META_SIMILARITY: verdict.similarity and round(verdict.similarity, 3),
-        names.META_LAST_SEEN: None if verdict.last_seen is None else written(verdict.last_seen),
-        names.META_SETTLED: verdict.is_settled if verdict.status is Status.REVISIT else None,
-        names.META_EXACT: verdict.is_exact if verdict.is_duplicate else None,
-        names.META_HINTS: list(verdict.hints) or None,
-        names.META_ELSEWHERE: verdict.elsewhere,
-        names.META_PREFERRED: preferred,
-    }
+    row = verdict.to_dict()
+    marks = {name: row[name.removeprefix(_PREFIX)] for name in _MORE}
+    return marks | {names.META_HINTS: list(verdict.hints) or None, names.META_PREFERRED: preferred}
+
+
+#: Marks that are values of `Verdict.to_dict()`, by its names.
+_PREFIX = f"{names.META_ENABLED}_"
+_MORE = (
+    names.META_REASON,
+    names.META_DUPLICATE_OF,
+    names.META_DISTANCE,
+    names.META_SIMILARITY,
+    names.META_LAST_SEEN,
+    names.META_SETTLED,
+    names.META_EXACT,
+    names.META_ELSEWHERE,
+)
 
 
 def erase_marks(request: Request) -> None:

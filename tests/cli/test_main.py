@@ -264,7 +264,6 @@ def test_the_help_imports_neither_the_index_nor_any_library() -> None:
         "scrapy_simhash.cli.streams",
         "scrapy_simhash.display",
         "scrapy_simhash.exceptions",
-        "scrapy_simhash.failing",
         "scrapy_simhash.replacement",
     }
     assert {name.partition(".")[0] for name in imported} <= {"scrapy_simhash", *sys.stdlib_module_names}
