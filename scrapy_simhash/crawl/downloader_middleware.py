@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Coroutine
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider, signals
-from scrapy.crawler import Crawler
+from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Response
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, idle_settings, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences
-from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.crawling import is_crawl, stats_of, summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
-from scrapy_simhash.crawl.meta import erase_marks
+from scrapy_simhash.crawl.http import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
 from scrapy_simhash.crawl.recrawling import Recrawling
-from scrapy_simhash.crawl.stats import stats_of, summary_of_pages
-from scrapy_simhash.crawl.store_session import StoreSession
+from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
+
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +70,7 @@ class SimhashDownloaderMiddleware:
             self.process_exception = self._note_failure
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> SimhashDownloaderMiddleware:
+    def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*.
 
         Raises SettingError for a bad setting, and StoreError for a store that cannot be used; both stop the crawl.

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import logging
-
-from scrapy.crawler import Crawler
-from scrapy.http import Response
+from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.html import tree_of
-from scrapy_simhash.crawl.stats import stats_of
-from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.observers.floods import WALLS, Flood, Kind
+from scrapy_simhash.crawl.crawling import stats_of
+from scrapy_simhash.crawl.http import tree_of
+from scrapy_simhash.observers.floods import WALLS, Flood
 from scrapy_simhash.observers.floods.kinds import kind_by_urls, kind_of
-from scrapy_simhash.observers.url_rules import Row
 from scrapy_simhash.signals import flood_found
-from scrapy_simhash.verdict import Reason, Verdict
+from scrapy_simhash.verdict import Reason
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.observers.floods import Kind
+    from scrapy_simhash.observers.url_rules import Row
+    from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
-from scrapy.http import Response
+from scrapy import Request
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.request import request_from_dict
 from scrapy.utils.sitemap import Sitemap
@@ -13,6 +12,11 @@ from scrapy.utils.sitemap import Sitemap
 from scrapy_simhash import names
 from scrapy_simhash.observers.recrawl import unpacked
 from scrapy_simhash.page.text import is_xml_feed
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.http import Response
+
 
 #: What a page is read for: what may decide which requests its callback yields.
 Purpose = dict[str, Any]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
 from scrapy_simhash.observers.url_rules import group_in, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from scrapy import Request, Spider
 
 #: Requests of a host that rules about a difference have skipped: the oldest go, since a page with a new session id in
 #: each link has more than anybody can keep. And those of all kinds in all: no group is skipped beyond that.

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
-from scrapy.crawler import Crawler
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Response
 
-from scrapy_simhash.crawl.meta import asks_again
-from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
+from scrapy_simhash.crawl.crawling import shared
+from scrapy_simhash.crawl.http import asks_again
+from scrapy_simhash.crawl.recrawling import Recrawling
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
 
 
 class SimhashLinksMiddleware:
@@ -21,9 +27,9 @@ class SimhashLinksMiddleware:
         self._recrawling = recrawling
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> SimhashLinksMiddleware:
+    def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*; raise NotConfigured if nothing is kept."""
-        recrawling = recrawling_of(crawler)
+        recrawling = shared(crawler, Recrawling)
         if recrawling is None:
             raise NotConfigured
         return cls(recrawling)

@@ -11,19 +11,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, BinaryIO
-
-from scrapy.crawler import Crawler
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
-from scrapy_simhash.action import Action
-from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.crawling import is_crawl, stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.times import written
-from scrapy_simhash.verdict import NearMiss, Verdict
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+    from scrapy_simhash.action import Action
+    from scrapy_simhash.config import Config
+    from scrapy_simhash.judge.policy import Exemption
+    from scrapy_simhash.verdict import NearMiss, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +96,7 @@ class Report:
             ) from error
 
     @classmethod
-    def open(cls, crawler: Crawler, config: Config) -> Report | None:
+    def open(cls, crawler: Crawler, config: Config) -> Self | None:
         """Return the report of *crawler*; None if there is none to be written, or if this is a look at single pages.
 
         To be called while components are built, when a SettingError still stops the crawl.

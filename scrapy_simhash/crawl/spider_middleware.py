@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
-from scrapy.crawler import Crawler
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
-from scrapy_simhash.crawl.item_marks import ItemMarks
-from scrapy_simhash.crawl.meta import asks_again, erase_marks, note_parent
+from scrapy_simhash.crawl.http import asks_again, erase_marks, note_parent
+from scrapy_simhash.crawl.item_pipeline import ItemMarks
 from scrapy_simhash.verdict import Status
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 
 class SimhashSpiderMiddleware(BaseSpiderMiddleware):

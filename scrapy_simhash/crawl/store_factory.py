@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from os.path import expanduser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.project import data_path
@@ -20,6 +17,14 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import SettingError, StoreUnavailable
 from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
 
 #: Where Redis is when nobody says where, for scrapy-redis too.
 DEFAULT_SERVER = "redis://localhost:6379"

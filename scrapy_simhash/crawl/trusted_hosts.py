@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-
-from scrapy import Request, Spider
-from scrapy.crawler import Crawler
+from typing import TYPE_CHECKING
 
 from scrapy_simhash.detector import is_async
-from scrapy_simhash.observers.recrawl import Answer, Host, Trust, Trusts
+from scrapy_simhash.observers.recrawl import Trust, Trusts
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.store import AsyncStore, KeepsSites, SharesSites, Store, change_site
+from scrapy_simhash.store import KeepsSites, SharesSites, change_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_simhash.observers.recrawl import Answer, Host
+    from scrapy_simhash.store import AsyncStore, Store
 
 logger = logging.getLogger(__name__)
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from scrapy import Request, Spider
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
-from scrapy.http import Response
+from typing import TYPE_CHECKING
 
-from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
+from scrapy.exceptions import NotConfigured
+
+from scrapy_simhash.crawl.crawling import shared
+from scrapy_simhash.crawl.recrawling import Recrawling
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from typing_extensions import Self
 
 
 class SimhashValidatorsMiddleware:
@@ -20,9 +26,9 @@ class SimhashValidatorsMiddleware:
         self._recrawling = recrawling
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> SimhashValidatorsMiddleware:
+    def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*; raise NotConfigured if it sends no conditional requests."""
-        recrawling = recrawling_of(crawler)
+        recrawling = shared(crawler, Recrawling)
         if recrawling is None:
             raise NotConfigured
         return cls(recrawling)
