@@ -1,4 +1,4 @@
-"""Marks in items: nothing of the user's is overwritten, and CSV feeds keep them."""
+"""Marks in items: a default of the field is no value of the user's, and CSV feeds keep them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawls.harness import ENABLED, IN_ORDER, Crawl, Plan, crawl, crawl_one
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
 from tests.crawls.site import Site, article, serve
 
 FIELD = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "near_duplicate"}
@@ -31,47 +31,11 @@ def visit(site: Site, spider: str, settings: dict[str, Any], **arguments: Any) -
     return done
 
 
-def originals(done: Crawl, field: str = "near_duplicate") -> dict[str, str | None]:
-    """Return by path what the mark of each item says that it repeats; None for an item without a mark."""
-    return {item["path"]: item[field] and item[field]["duplicate_of"] for item in done.items}
-
-
-# --- A field that is in use.
-
-
-def test_a_field_that_items_fill_themselves_keeps_its_values(site: Site) -> None:
-    done = visit(site, "Filler", {"SIMHASH_ITEM_FIELD": "url"})
-    assert [item["url"] for item in done.items] == site.urls(*PATHS)
-    assert done.stat("items_unmarked") == 2, "the items of the two copies"
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert (
-        "SIMHASH_ITEM_FIELD is 'url', but items (dict) already have a value in this field. The value is kept"
-        " and the items are not marked (stat simhash/items_unmarked): set SIMHASH_ITEM_FIELD to a field that your"
-        " items do not have" in warning
-    )
-
-
 def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
     done = visit(site, "Defaulting", FIELD)
     assert done.item("/first")["near_duplicate"] == {}
     assert done.item("/copy")["near_duplicate"]["duplicate_of"] == site.url("/first")
     assert done.log("WARNING", "scrapy_simhash") == []
-
-
-def test_an_item_that_is_yielded_again_has_the_mark_of_its_latest_page(site: Site) -> None:
-    done = visit(site, "Reuser", FIELD)
-    first = site.url("/first")
-    assert len(done.items) == 2 * len(PATHS)
-    marks = {
-        (item["path"], item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
-        for item in done.items
-    }
-    assert marks == {("/first", None), ("/copy", first), ("/other", None), ("/copy-2", first)}
-    assert done.stat("items_unmarked") == 0
-    assert done.log("WARNING", "scrapy_simhash") == []
-
-
-# --- Names that cannot be a field.
 
 
 # --- CSV feeds.
@@ -127,7 +91,3 @@ def test_a_csv_feed_that_begins_with_an_item_of_start_has_the_column_too(site: S
     rows = rows_of(feed)
     assert rows["/start"]["near_duplicate"] == ""
     assert site.url("/first") in rows["/copy"]["near_duplicate"]
-
-
-def test_without_the_setting_items_stay_as_they_are(site: Site) -> None:
-    assert [set(item) for item in visit(site, "Visitor", ENABLED).items] == [{"path"}] * 4

@@ -1,15 +1,11 @@
 """What users see of a near-duplicate: meta, flag, item field, signal, stats and log."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl
 from tests.crawls.site import Answer, Routes, Site, article, serve
-
-WITH_COPY = {"duplicate_of", "distance", "similarity", "exact", "preferred", "done"}
-ALL_MARKS = {"status", "value", "cluster", "rank"} | WITH_COPY
 
 
 @pytest.fixture(scope="module")
@@ -32,20 +28,7 @@ def crawls(site: Site) -> dict[str, Crawl]:
     plans = {
         "plain": Plan("Visitor", IN_ORDER, {"urls": urls}),
         "field": Plan("Collector", {**IN_ORDER, **field}, {"urls": urls[:3]}),
-        "drop_items": Plan(
-            "Collector", {**IN_ORDER, **field, "SIMHASH_ACTION": "drop_items"}, {"urls": urls[:3]}
-        ),
-        "drop_links": Plan(
-            "Collector",
-            {**IN_ORDER, **UNPROTECTED, **field, "SIMHASH_ACTION": "drop_links"},
-            {"urls": urls[:3]},
-        ),
         "deaf": Plan("Listener", IN_ORDER, {"urls": urls[:2]}),
-        "one response": Plan(
-            "Visitor",
-            {**IN_ORDER, "DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.Pipe": 30}},
-            {"urls": urls[:4]},
-        ),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 
@@ -53,23 +36,6 @@ def crawls(site: Site) -> dict[str, Crawl]:
 def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
     complaints = {name: done.complaints for name, done in crawls.items() if name != "deaf"}
     assert complaints == {name: [] for name in complaints}
-
-
-def test_meta_holds_the_verdict_as_plain_values(crawls: dict[str, Crawl], site: Site) -> None:
-    first, copy = crawls["plain"].page("/first").marks, crawls["plain"].page("/copy").marks
-    assert set(first) == {"status", "value", "cluster", "rank"}
-    assert set(copy) == ALL_MARKS
-    assert copy["duplicate_of"] == site.url("/first")
-    assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() == 0
-    assert copy["similarity"] == 1.0
-    assert copy["cluster"] == first["cluster"]
-    assert crawls["plain"].page("/file").marks == {"status": "skipped", "reason": "not_html"}
-
-
-def test_only_pages_that_repeat_another_have_the_flag_and_only_once(crawls: dict[str, Crawl]) -> None:
-    flagged = [page.path for page in crawls["plain"].pages if "near-duplicate" in page.flags]
-    assert flagged == ["/copy", "/copy-2", "/copy"]
-    assert all(page.flags.count("near-duplicate") <= 1 for page in crawls["one response"].pages)
 
 
 def test_the_crawled_line_shows_the_flag(crawls: dict[str, Crawl]) -> None:
@@ -100,52 +66,21 @@ def test_a_signal_handler_that_fails_costs_no_page(crawls: dict[str, Crawl]) -> 
     assert "cannot hear" in "".join(crawls["deaf"].complaints)
 
 
-def test_the_stats_count_every_page_once(crawls: dict[str, Crawl]) -> None:
-    assert crawls["plain"].simhash_stats == {
-        "processed": 6,
-        "new": 2,
-        "near_duplicates": 2,
-        "near_duplicates/exact": 1,
-        "preferred_later": 1,
-        "revisits": 2,
-        "revisits/near_duplicates": 1,
-        "revisits/unchanged": 2,
-        "skipped/not_html": 1,
-    }
-    assert crawls["plain"].stat("index_size") == 2
-
-
-def test_the_log_says_at_start_what_will_be_done_and_at_close_what_was_found(
-    crawls: dict[str, Crawl],
-) -> None:
-    start, close, _ = crawls["plain"].log("INFO", "scrapy_simhash")
-    for part in ("distance", "similarity", "scheme web-", "kernel", "scope: crawl", "action: mark"):
-        assert part in start
-    assert (
-        "6 pages compared, 2 new, 2 near-duplicates, 2 revisits (1 near-duplicate among them); 1 skipped, 0 errors"
-        in close
-    )
-
-
 def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: dict[str, Crawl]) -> None:
     (line,) = crawls["plain"].log("DEBUG", "scrapy_simhash")
     assert "/copy repeats " in line
     assert "SIMHASH_DEBUG" in line
 
 
-def marked(done: Crawl) -> list[Any]:
-    return [item for item in done.items if item.get("near_duplicate")]
-
-
-@pytest.mark.parametrize("name", ["field", "drop_links"])
 def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without(
-    crawls: dict[str, Crawl], site: Site, name: str
+    crawls: dict[str, Crawl], site: Site
 ) -> None:
-    done = crawls[name]
+    done = crawls["field"]
     assert len(done.items) == 3 * 8
     # A dict, an Item, a dataclass and an attrs class with the field; the other four cannot hold it.
-    assert len(marked(done)) == done.stat("items_unmarked") == 4
-    for item in marked(done):
+    marked = [item for item in done.items if item.get("near_duplicate")]
+    assert len(marked) == done.stat("items_unmarked") == 4
+    for item in marked:
         assert item["path"] == "/copy"
         assert item["near_duplicate"] == {
             "status": "near_duplicate",
@@ -154,9 +89,3 @@ def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without
             "similarity": 1.0,
             "cluster": 0,
         }
-
-
-def test_dropped_items_are_counted_and_a_none_is_no_item(crawls: dict[str, Crawl]) -> None:
-    assert len(crawls["drop_items"].items) == 2 * 8
-    assert crawls["drop_items"].stat("items_dropped") == 8
-    assert crawls["drop_items"].stat("items_unmarked") == 0

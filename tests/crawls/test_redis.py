@@ -258,21 +258,6 @@ def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site:
     assert done.pages == []
 
 
-def test_a_required_redis_is_warned_of_where_the_store_is_another(site: Site, tmp_path: Path) -> None:
-    more: list[dict[str, Any]] = [
-        {},
-        {"SIMHASH_DIR": str(tmp_path)},
-        {"SIMHASH_STORE": "memory", "SIMHASH_REDIS_URL": "redis://127.0.0.1:1"},
-    ]
-    arguments = {"urls": site.urls("/first")}
-    for done in crawl(*[Plan("Visitor", {"SIMHASH_REDIS_REQUIRED": True, **one}, arguments) for one in more]):
-        (line,) = done.log("WARNING", "scrapy_simhash")
-        assert line.endswith(
-            "SIMHASH_REDIS_REQUIRED (True) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'"
-        )
-        assert done.verdicts == {"/first": "new"}
-
-
 def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
     server: RedisServer, site: Site, tmp_path: Path
 ) -> None:
