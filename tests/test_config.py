@@ -509,6 +509,14 @@ def test_a_setting_of_another_rule_stops_nothing_and_is_named(rule: str, unused:
     assert {one.filename for one in warned} == {__file__}
 
 
+def test_to_see_live_crawlers_is_of_no_use_without_a_revisit_action() -> None:
+    (said,) = idle_settings(Config(revisit_live=8), forgets=False, keeps_answers=True, is_redis=True)
+    assert said == (
+        "SIMHASH_REVISIT_LIVE (8) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests with"
+        " simhash_revisit_action: set SIMHASH_REVISIT_ACTION"
+    )
+
+
 def test_settings_of_the_chosen_rule_and_none_are_not_warned_of() -> None:
     names = ("SIMHASH_MAX_DISTANCE", "SIMHASH_BLOCKS", "SIMHASH_CANDIDATE_DISTANCE", "SIMHASH_MIN_SIMILARITY")
     assert unused_settings(dict.fromkeys(names)) == {}
