@@ -12,7 +12,14 @@ from scrapy.settings import Settings
 from scrapy_simhash import Config, SettingError
 from scrapy_simhash import config as config_module
 from scrapy_simhash.action import ACTIONS
-from scrapy_simhash.config import MAX_TABLES, SCOPES, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.config import (
+    MAX_TABLES,
+    SCOPES,
+    idle_settings,
+    setting_names,
+    unknown_settings,
+    unused_settings,
+)
 from scrapy_simhash.config import RULES as USED_BY
 from scrapy_simhash.judge.rule import RULES, ClassicRule, SimilarityRule, rule_fields, rule_of
 from scrapy_simhash.values import setting_name
