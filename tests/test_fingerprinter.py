@@ -4,7 +4,6 @@ from itertools import combinations
 
 import pytest
 from magazine.page import Page
-from scrapy.http import HtmlResponse
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
@@ -17,20 +16,6 @@ from tests.golden.texts import TEXTS
 STORY = TEXTS["en"].split("\n\n")
 HTML = f"<html lang=en><head><title>T</title></head><body><main>{''.join(f'<p>{part}</p>' for part in STORY)}</main>"
 fingerprinter = PageFingerprinter()
-
-
-def test_text_bytes_and_tree_of_a_recording_have_one_fingerprint(pages: list[Page]) -> None:
-    differing = []
-    for page in pages:
-        response = HtmlResponse("http://127.0.0.1/", headers=page.headers, body=page.body())
-        forms = {
-            fingerprinter.from_html(page.body(), content_type=page.content_type),
-            fingerprinter.from_html(response.text),
-            fingerprinter.from_html(response.selector.root),
-        }
-        if len(forms) != 1:
-            differing.append(page.address.key)
-    assert differing == []
 
 
 def test_a_page_and_its_plain_text_have_one_fingerprint() -> None:

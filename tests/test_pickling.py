@@ -90,13 +90,6 @@ class Counting(PageFingerprinter):
         self.name = name
 
 
-@ways
-def test_a_fingerprinter_of_another_class_keeps_what_it_has(again: Again) -> None:
-    other = again(Counting("harbour"))
-    assert (type(other), other.name, other.config) == (Counting, "harbour", CONFIG)
-    assert other.from_html(PAGE) == PageFingerprinter(CONFIG).from_html(PAGE)
-
-
 def test_a_pickle_of_a_fingerprinter_holds_settings_and_no_tables() -> None:
     assert len(pickle.dumps(PageFingerprinter())) < 4_000
 

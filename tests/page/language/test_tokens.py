@@ -207,13 +207,3 @@ def test_unspaced_holds_the_letters_of_scripts_without_spaces_and_of_no_other() 
     first_words = {unicodedata.name(char, "UNASSIGNED").split()[0] for char in members(UNSPACED)}
     assert first_words == set(scripts.split()) | {"UNASSIGNED"}
     assert {unicodedata.category(char)[0] for char in members(UNSPACED)} <= set("LMNSC")
-
-
-@pytest.mark.parametrize("char", "漢々〇ひカーก็ลາမြាㄅ㐀\U00020000\U00030000")
-def test_a_character_of_an_unspaced_script_is_unspaced(char: str) -> None:
-    assert char in members(UNSPACED)
-
-
-@pytest.mark.parametrize("char", "aß9абאبकক한가ༀ๑、。・")
-def test_other_scripts_digits_and_punctuation_are_spaced(char: str) -> None:
-    assert char not in members(UNSPACED)

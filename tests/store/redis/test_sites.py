@@ -6,7 +6,6 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -25,20 +24,13 @@ HOST, URL = "a.example", "https://a.example/page"
 PIECES = packed([2, 4, 6, 9])
 
 
-def subjects() -> Iterator[bytes]:
-    """Yield sketches of 64 subjects, each of which has a bit of its own."""
-    seen = set()
-    for number in range(100_000):
-        found = sketch([1, 2, 3], [f"subject{number}"])
-        bit = subject_number(found) & 63
-        if bit not in seen:
-            seen.add(bit)
-            yield found
-        if len(seen) == 64:
-            return
-
-
-SUBJECTS = list(subjects())
+#: Sketches of 64 subjects, each of which has a bit of its own.
+SUBJECTS = list(
+    {
+        subject_number(found) & 63: found
+        for found in (sketch([1, 2, 3], [f"subject{number}"]) for number in range(2_000))
+    }.values()
+)
 
 
 async def taught(
