@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from scrapy_simhash.across_scopes import AcrossScopes
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
@@ -306,6 +305,29 @@ class NearDuplicateDetector:
         return cast(Store, self.store)
 
 
+class AcrossScopes:
+    """The latest pages of this crawl once more, whatever their scopes: the last 100,000 to 200,000 of them.
+
+    Two stores, of which the older one is thrown away when the other is full.
+    """
+
+    def __init__(self, new_store: Callable[[], MemoryStore]) -> None:
+        """*new_store* makes an empty store."""
+        self._new_store = new_store
+        self._older, self._recent = new_store(), new_store()
+
+    def original(self, posting: Posting) -> str | None:
+        """Return the URL of the page that *posting* repeats, None if it repeats none; and remember it."""
+        posting = posting._replace(scope="")
+        older = self._older.look(posting).original
+        recent = self._recent.claim(posting).original
+        if len(self._recent) >= _MOST_ELSEWHERE:
+            self._older, self._recent = self._recent, self._new_store()
+        return older or recent
+
+
+#: Pages of any scope after which another store is begun, see `AcrossScopes`.
+_MOST_ELSEWHERE = 100_000
 #: Pages after which the store is told what was learned about their hosts: a kill loses no more than that.
 _SITES_KEPT_EVERY = 500
 #: Pages that wait until the store is told that they are not settled: so many at most.
@@ -340,38 +362,24 @@ def verdict_of(posting: Posting, claim: Claim) -> Verdict:
     short = Reason.SHORT_TEXT if posting.is_short else None
     if posting.is_short and claim.original is None:
         return NOTHING_SAID
-    former = claim.former
+    former, distance, reason = claim.former, claim.distance, short
     if former is None:
-        return Verdict(
-            Status.NEW if claim.original is None else Status.NEAR_DUPLICATE,
-            fingerprint,
-            claim.original,
-            claim.distance,
-            claim.similarity,
-            claim.cluster,
-            short,
-            is_exact=claim.is_same_text,
-            rank=claim.rank,
-            is_by_learning=claim.is_by_learning,
-            threshold=claim.threshold,
-            near_miss=claim.near_miss,
-            decided_by=claim.decided_by,
-            required=claim.required,
-        )
-    distance = claim.distance
-    if not posting.is_short:
-        # A short page has no fingerprint that this one could differ from.
-        distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
+        status = Status.NEW if claim.original is None else Status.NEAR_DUPLICATE
+    else:
+        status, reason = Status.REVISIT, _fate(posting, former, claim)
+        if not posting.is_short:
+            # A short page has no fingerprint that this one could differ from.
+            distance = None if former.is_short else hamming_distance(former.value, posting.fingerprint.value)
     return Verdict(
-        Status.REVISIT,
+        status,
         fingerprint,
         claim.original,
         distance,
         claim.similarity,
         claim.cluster,
-        _fate(posting, former, claim),
-        former.seen,
-        former.is_settled,
+        reason,
+        None if former is None else former.seen,
+        former is not None and former.is_settled,
         claim.is_same_text,
         claim.rank,
         is_by_learning=claim.is_by_learning,

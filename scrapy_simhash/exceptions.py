@@ -18,6 +18,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SimhashError(Exception):
     """Base of all errors that scrapy-simhash raises."""
@@ -57,3 +60,23 @@ class StoreUnavailable(StoreError):
 
 class RecordDamaged(StoreUnavailable):
     """A page of which a store has a record that cannot be read: it gets no answer, later neither. All others do."""
+
+
+@contextmanager
+def failing(doing: str, kind: type[FileError] = FileError) -> Iterator[None]:
+    """Turn an OSError inside into one of *kind*, which says that *doing* was impossible, and why.
+
+    A reader that has gone is no failure: BrokenPipeError passes, as does what is told already.
+
+    >>> with failing("read hashes.txt"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+        ...
+    scrapy_simhash.exceptions.FileError: cannot read hashes.txt: Permission denied
+    """
+    try:
+        yield
+    except (BrokenPipeError, FileError):
+        raise
+    except OSError as error:
+        raise kind(f"cannot {doing}: {error.strerror or error}") from error

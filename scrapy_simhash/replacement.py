@@ -15,8 +15,7 @@ from io import RawIOBase
 from pathlib import Path
 from typing import cast
 
-from scrapy_simhash.exceptions import FileError
-from scrapy_simhash.failing import failing
+from scrapy_simhash.exceptions import FileError, failing
 
 
 @contextmanager

@@ -33,7 +33,7 @@ TARGETS: dict[str, tuple[list[str], list[str]]] = {
         ["judge/second_look.py"],
         ["tests/judge/test_rule.py", "tests/crawls/test_second_look.py"],
     ),
-    "policy": (["judge/policy.py"], ["tests/judge/policy"]),
+    "policy": (["judge/policy.py"], ["tests/judge/test_policy.py"]),
     "records": (["files/records"], ["tests/files/records"]),
     "batch": (["files/batch"], ["tests/files/batch"]),
     "url_rules": (
@@ -42,7 +42,7 @@ TARGETS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "index": (
         ["index/pure"],
-        ["tests/index/pure", "tests/index/test_index.py", "tests/index/test_probing.py"],
+        ["tests/index/pure", "tests/index/test_index.py"],
     ),
     "claim": (
         ["store/local.py", "store/memory.py", "store/candidates.py"],

@@ -26,7 +26,7 @@ from scrapy_simhash.values import setting_name
 
 WORDS = "mark, drop_items, drop_links, drop_page, several of them, or the import path of a class"
 CLASSIC = {"rule": "classic"}
-MIN_SIMILARITY = "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1"
+FIELDS = "SIMHASH_ITEM_FIELDS"
 WRONG_RULES: tuple[Any, ...] = (
     "Classic",
     "classics",
@@ -41,129 +41,142 @@ WRONG_RULES: tuple[Any, ...] = (
 DEFAULTS = {field.name: field.default for field in fields(Config)}
 
 
+#: Settings by the rule that is set with them, a value that each may not have, and what each must be instead.
+WRONG: list[tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...], str]] = [
+    ({}, ("rule",), WRONG_RULES, "be one of similarity, classic"),
+    (CLASSIC, ("blocks",), (2, 3), "be greater than SIMHASH_MAX_DISTANCE (3)"),
+    (CLASSIC, ("blocks",), (65,), "be at most 64"),
+    (CLASSIC, ("blocks",), (20,), "not need more than 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3)"),
+    (CLASSIC, ("blocks",), ("six", 6.0, True, "", None), "be a whole number"),
+    (CLASSIC, ("max_distance",), (-1, 64), "be 0 to 63 bits"),
+    (CLASSIC, ("max_distance",), ("3.5",), "be a whole number"),
+    ({}, ("candidate_distance",), (-1, 21), "be 0 to 20 bits"),
+    ({}, ("candidate_distance",), (9.5,), "be a whole number"),
+    ({}, ("min_similarity",), (1.5, -0.1), "be above 0 and at most 1"),
+    ({}, ("min_similarity",), ("80 %", True, None), "be a number"),
+    (
+        {},
+        ("min_similarity",),
+        (0.0,),
+        "be above 0 and at most 1 (to compare by distance alone, set SIMHASH_RULE = 'classic')",
+    ),
+    ({}, ("shingle_size",), (0, 17), "be 1 to 16 tokens"),
+    ({}, ("min_shingles",), (0,), "be at least 1"),
+    (
+        {},
+        ("shingle_size", "min_shingles", "maxsize", "thread_size"),
+        ([2], "few", "10M"),
+        "be a whole number",
+    ),
+    ({}, ("maxsize",), (-1,), "be a number of bytes, or 0 for no limit"),
+    ({}, ("thread_size",), (-1,), "be a number of bytes, or 0 for never"),
+    ({}, ("action",), (1,), "be a string"),
+    ({}, ("action", "exact_action", "revisit_action"), ("drop", "MARK", []), f"be one of {WORDS}"),
+    ({}, ("action", "exact_action", "revisit_action"), (["drop_items", None],), f"be one of {WORDS}"),
+    (
+        {},
+        ("exact_action", "revisit_action"),
+        ("drop_items,drop", "drop_items drop_links", "my project.Action", ",", "."),
+        f"be one of {WORDS}",
+    ),
+    ({}, ("scope",), ("site",), "be one of crawl, domain, host, or the import path of a function"),
+    ({}, ("scope",), (None,), "be a string"),
+    ({}, ("enabled", "mask_digits", "debug"), ("maybe", 2, None, []), "be True or False"),
+    ({}, ("cluster_budget", "min_depth"), (-1,), "be 0 or more"),
+    ({}, ("action_deny",), (7, [7]), "be a list of strings"),
+    ({}, ("action_allow_domains",), ({"a": 1},), "be a list of strings"),
+    (
+        {},
+        ("item_field", "item_mark", "item_key"),
+        (7, True, ["seen"], ("seen",), {"seen": 1}, "a,b", '["a"]', "{a}", " a", "a\n", b"a"),
+        "be the name of one field (the fields to compare go into SIMHASH_ITEM_FIELDS)",
+    ),
+    (
+        {"item_fields": ["copy"]},
+        ("item_field", "item_mark"),
+        ("copy",),
+        f"not be one of the fields in {FIELDS}",
+    ),
+    ({"item_key": "url"}, ("item_field", "item_mark"), ("url",), "not be the field of SIMHASH_ITEM_KEY"),
+    (
+        {"item_field": "seen"},
+        ("item_mark",),
+        ("seen",),
+        "not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page",
+    ),
+    ({}, ("item_action",), ("drop_items",), "be one of mark, drop"),
+    ({}, ("item_log_level",), ("debug",), "be one of DEBUG, INFO, WARNING, ERROR, CRITICAL"),
+    (
+        {},
+        ("live",),
+        (
+            *("0.0.0.0:8000", "[::]:8000", "192.168.1.7:8000", "example.com:8000", "8000", ":8000"),
+            *("127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "127.0.0.1:x", "localhost"),
+            *("::1%lo:80", "http://127.0.0.1:8000"),
+        ),
+        "be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free port)",
+    ),
+    (
+        {},
+        ("item_fields",),
+        (
+            *({"title": 0}, {"title": 1.5}, {"title": True}, {1: 1}, '{"title": "much"}', "{title}", 5),
+            *(["title", ""], '["title"'),
+        ),
+        "be a list of fields, or a dictionary of fields and whole numbers above 0",
+    ),
+    ({}, ("store",), ("sqllite",), "be one of memory, sqlite, redis, or the import path of a class"),
+    ({}, ("redis_prefix",), ("",), "not be empty"),
+    (
+        {},
+        ("redis_prefix",),
+        ("100%", "simhash:%s", "%(name)s", "%%%"),
+        "not contain % except in %(spider)s and %%",
+    ),
+    ({}, ("redis_shards",), (0,), "be a number of shards from 1 to 16,384"),
+    ({}, ("redis_scopes",), (0,), "be at least 1 scope"),
+    ({}, ("redis_expire",), (-1, 2**32), "be a number of seconds up to 4,294,967,295, or 0 for never"),
+    ({}, ("revisit_live",), (-1, 3601), "be a number of seconds up to 3,600, or 0 for off"),
+    ({}, ("revisit_live",), (True,), "be a whole number"),
+    ({}, ("conditional_checks",), (2.0,), "be 0 to 1"),
+    (
+        {},
+        ("recrawl",),
+        ("soon", {"(": "7d"}),
+        "be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command line) of regular"
+        " expressions for URLs and one of these",
+    ),
+    ({}, ("recrawl_max_age",), ("30",), "be a number with a unit (s, m, h, d, w), such as 30d"),
+    ({}, ("dir",), (b"bytes",), "be a string"),
+]
+#: The ends of no host, so that nobody would ever notice.
+NO_DOMAINS = (
+    *("https://example.com", "example.com/", "example.com:8080", "*.example.com", "me@example.com"),
+    *("example .com", "bücher.example", "[::1]", "", "."),
+)
+DOMAINS = "be domain names such as example.com, without scheme, port and path"
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         *(
-            ({"rule": rule}, f"SIMHASH_RULE must be one of similarity, classic, got {rule!r}")
-            for rule in WRONG_RULES
+            ({**others, name: value}, f"SIMHASH_{name.upper()} must {demand}, got {value!r}")
+            for others, names, values, demand in WRONG
+            for name in names
+            for value in values
         ),
-        ({**CLASSIC, "blocks": 2}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 2"),
-        ({**CLASSIC, "blocks": 3}, "SIMHASH_BLOCKS must be greater than SIMHASH_MAX_DISTANCE (3), got 3"),
-        ({**CLASSIC, "blocks": 65, "max_distance": 0}, "SIMHASH_BLOCKS must be at most 64, got 65"),
-        (
-            {**CLASSIC, "blocks": 20},
-            "SIMHASH_BLOCKS must not need more than 1,000 tables (1,140 with SIMHASH_MAX_DISTANCE 3), got 20",
-        ),
-        (
-            {**CLASSIC, "blocks": 64, "max_distance": 32},
-            "SIMHASH_BLOCKS must not need more than 1,000 tables"
-            " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE 32), got 64",
-        ),
-        ({**CLASSIC, "blocks": "six"}, "SIMHASH_BLOCKS must be a whole number, got 'six'"),
-        ({**CLASSIC, "blocks": 6.0}, "SIMHASH_BLOCKS must be a whole number, got 6.0"),
-        ({**CLASSIC, "blocks": True}, "SIMHASH_BLOCKS must be a whole number, got True"),
-        ({**CLASSIC, "blocks": ""}, "SIMHASH_BLOCKS must be a whole number, got ''"),
-        ({**CLASSIC, "blocks": None}, "SIMHASH_BLOCKS must be a whole number, got None"),
-        ({**CLASSIC, "max_distance": -1}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got -1"),
-        ({**CLASSIC, "max_distance": 64}, "SIMHASH_MAX_DISTANCE must be 0 to 63 bits, got 64"),
-        ({**CLASSIC, "max_distance": "3.5"}, "SIMHASH_MAX_DISTANCE must be a whole number, got '3.5'"),
-        (
-            {"candidate_distance": -1},
-            "SIMHASH_CANDIDATE_DISTANCE must be 0 to 20 bits, got -1",
-        ),
-        (
-            {"candidate_distance": 21},
-            "SIMHASH_CANDIDATE_DISTANCE must be 0 to 20 bits, got 21",
-        ),
-        ({"candidate_distance": 9.5}, "SIMHASH_CANDIDATE_DISTANCE must be a whole number, got 9.5"),
-        ({"min_similarity": 1.5}, f"{MIN_SIMILARITY}, got 1.5"),
-        ({"min_similarity": "-0.1"}, f"{MIN_SIMILARITY}, got -0.1"),
-        ({"min_similarity": "nan"}, f"{MIN_SIMILARITY}, got nan"),
         *(
-            (
-                {"min_similarity": value},
-                f"{MIN_SIMILARITY} (to compare by distance alone, set SIMHASH_RULE = 'classic'), got 0.0",
-            )
-            for value in (0, "0")
-        ),
-        ({"min_similarity": "80 %"}, "SIMHASH_MIN_SIMILARITY must be a number, got '80 %'"),
-        ({"min_similarity": True}, "SIMHASH_MIN_SIMILARITY must be a number, got True"),
-        ({"min_similarity": None}, "SIMHASH_MIN_SIMILARITY must be a number, got None"),
-        ({"shingle_size": 0}, "SIMHASH_SHINGLE_SIZE must be 1 to 16 tokens, got 0"),
-        ({"shingle_size": 17}, "SIMHASH_SHINGLE_SIZE must be 1 to 16 tokens, got 17"),
-        ({"shingle_size": [2]}, "SIMHASH_SHINGLE_SIZE must be a whole number, got [2]"),
-        ({"min_shingles": 0}, "SIMHASH_MIN_SHINGLES must be at least 1, got 0"),
-        ({"min_shingles": "few"}, "SIMHASH_MIN_SHINGLES must be a whole number, got 'few'"),
-        ({"maxsize": -1}, "SIMHASH_MAXSIZE must be a number of bytes, or 0 for no limit, got -1"),
-        ({"maxsize": "10M"}, "SIMHASH_MAXSIZE must be a whole number, got '10M'"),
-        (
-            {"thread_size": -1},
-            "SIMHASH_THREAD_SIZE must be a number of bytes, or 0 for never, got -1",
-        ),
-        ({"thread_size": "256K"}, "SIMHASH_THREAD_SIZE must be a whole number, got '256K'"),
-        (
-            {"action": "drop"},
-            f"SIMHASH_ACTION must be one of {WORDS}, got 'drop'",
-        ),
-        (
-            {"action": "MARK"},
-            f"SIMHASH_ACTION must be one of {WORDS}, got 'MARK'",
-        ),
-        ({"action": 1}, "SIMHASH_ACTION must be a string, got 1"),
-        (
-            {"scope": "site"},
-            "SIMHASH_SCOPE must be one of crawl, domain, host, or the import path of a function, got 'site'",
-        ),
-        ({"scope": None}, "SIMHASH_SCOPE must be a string, got None"),
-        ({"enabled": "maybe"}, "SIMHASH_ENABLED must be True or False, got 'maybe'"),
-        ({"enabled": 2}, "SIMHASH_ENABLED must be True or False, got 2"),
-        ({"enabled": None}, "SIMHASH_ENABLED must be True or False, got None"),
-        ({"mask_digits": "some"}, "SIMHASH_MASK_DIGITS must be True or False, got 'some'"),
-        ({"debug": []}, "SIMHASH_DEBUG must be True or False, got []"),
-        *(
-            (
-                {name: value},
-                f"SIMHASH_{name.upper()} must be one of {WORDS}, got {value!r}",
-            )
-            for name in ("exact_action", "revisit_action")
-            for value in ("drop", "drop_items,drop", "drop_items drop_links", "my project.Action", ",", ".")
-        ),
-        (
-            {"action": ["mark", "drop"]},
-            f"SIMHASH_ACTION must be one of {WORDS}, got 'mark,drop'",
-        ),
-        ({"cluster_budget": -1}, "SIMHASH_CLUSTER_BUDGET must be 0 or more, got -1"),
-        ({"min_depth": -1}, "SIMHASH_MIN_DEPTH must be 0 or more, got -1"),
-        *(
-            (
-                {name: ["example.org", domain]},
-                f"SIMHASH_{name.upper()} must be domain names such as example.com,"
-                f" without scheme, port and path, got {domain!r}",
-            )
+            ({name: ["example.org", domain]}, f"SIMHASH_{name.upper()} must {DOMAINS}, got {domain!r}")
             for name in ("action_allow_domains", "action_deny_domains")
-            # None of them is the end of any host, so that nobody would ever notice.
-            for domain in (
-                "https://example.com",
-                "example.com/",
-                "example.com:8080",
-                "*.example.com",
-                "me@example.com",
-                "example .com",
-                "bücher.example",
-                "[::1]",
-                "",
-                ".",
-            )
+            for domain in NO_DOMAINS
         ),
+        # What is told is what was understood.
+        ({"min_similarity": "nan"}, "SIMHASH_MIN_SIMILARITY must be above 0 and at most 1, got nan"),
+        ({"action": "[]"}, f"SIMHASH_ACTION must be one of {WORDS}, got []"),
+        ({"action": ["mark", "drop"]}, f"SIMHASH_ACTION must be one of {WORDS}, got 'mark,drop'"),
         ({"action_allow": "/a,(b"}, "SIMHASH_ACTION_ALLOW must be regular expressions, got '(b'"),
         ({"action_deny": ["*"]}, "SIMHASH_ACTION_DENY must be regular expressions, got '*'"),
-        ({"action_deny": 7}, "SIMHASH_ACTION_DENY must be a list of strings, got 7"),
-        ({"action_deny": [7]}, "SIMHASH_ACTION_DENY must be a list of strings, got [7]"),
-        (
-            {"action_allow_domains": {"a": 1}},
-            "SIMHASH_ACTION_ALLOW_DOMAINS must be a list of strings, got {'a': 1}",
-        ),
         (
             {"protect": "start,variants"},
             "SIMHASH_PROTECT must be one of start, listing, pagination, language, product, got 'variants'",
@@ -172,127 +185,17 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
             {"prefer": ["longer"]},
             "SIMHASH_PREFER must be one of https, canonical, shorter, earlier, got 'longer'",
         ),
-        *(
-            (
-                {"item_fields": ["title", "copy"], name: "copy"},
-                f"SIMHASH_{name.upper()} must not be one of the fields in SIMHASH_ITEM_FIELDS, got 'copy'",
-            )
-            for name in ("item_field", "item_mark")
-        ),
-        *(
-            (
-                {"item_key": "url", name: "url"},
-                f"SIMHASH_{name.upper()} must not be the field of SIMHASH_ITEM_KEY, got 'url'",
-            )
-            for name in ("item_field", "item_mark")
-        ),
         (
-            {"item_field": "seen", "item_mark": "seen"},
-            "SIMHASH_ITEM_MARK must not be the field of SIMHASH_ITEM_FIELD, which holds the verdict on the page,"
-            " got 'seen'",
+            {**CLASSIC, "blocks": 64, "max_distance": 32},
+            "SIMHASH_BLOCKS must not need more than 1,000 tables"
+            " (1,832,624,140,942,590,534 with SIMHASH_MAX_DISTANCE 32), got 64",
         ),
-        *(
-            (
-                {name: value},
-                f"SIMHASH_{name.upper()} must be the name of one field (the fields to compare go into"
-                f" SIMHASH_ITEM_FIELDS), got {value!r}",
-            )
-            for name in ("item_field", "item_mark", "item_key")
-            for value in (7, True, ["seen"], ("seen",), {"seen": 1}, "a,b", '["a"]', "{a}", " a", "a\n", b"a")
-        ),
-        ({"item_action": "drop_items"}, "SIMHASH_ITEM_ACTION must be one of mark, drop, got 'drop_items'"),
-        (
-            {"item_log_level": "debug"},
-            "SIMHASH_ITEM_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL, got 'debug'",
-        ),
-        *(
-            (
-                {"live": place},
-                "SIMHASH_LIVE must be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free"
-                f" port), got {place!r}",
-            )
-            for place in (
-                *("0.0.0.0:8000", "[::]:8000", "192.168.1.7:8000", "example.com:8000", "8000", ":8000"),
-                *("127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "127.0.0.1:x", "localhost"),
-                *("::1%lo:80", "http://127.0.0.1:8000"),
-            )
-        ),
-        *(
-            (
-                {"item_fields": fields},
-                "SIMHASH_ITEM_FIELDS must be a list of fields, or a dictionary of fields and whole numbers above 0,"
-                f" got {fields!r}",
-            )
-            for fields in (
-                {"title": 0},
-                {"title": 1.5},
-                {"title": True},
-                {1: 1},
-                '{"title": "much"}',
-                "{title}",
-                5,
-                ["title", ""],
-                '["title"',
-            )
-        ),
-        (
-            {"store": "sqllite"},
-            "SIMHASH_STORE must be one of memory, sqlite, redis, or the import path of a class, got 'sqllite'",
-        ),
-        ({"redis_prefix": ""}, "SIMHASH_REDIS_PREFIX must not be empty, got ''"),
-        ({"redis_shards": 0}, "SIMHASH_REDIS_SHARDS must be a number of shards from 1 to 16,384, got 0"),
-        ({"redis_scopes": 0}, "SIMHASH_REDIS_SCOPES must be at least 1 scope, got 0"),
-        *(
-            (
-                {"redis_prefix": prefix},
-                f"SIMHASH_REDIS_PREFIX must not contain % except in %(spider)s and %%, got {prefix!r}",
-            )
-            for prefix in ("100%", "simhash:%s", "%(name)s", "%%%")
-        ),
-        *(
-            ({name: value}, f"SIMHASH_{name.upper()} must be one of {WORDS}, got {shown}")
-            for name in ("action", "exact_action", "revisit_action")
-            for value, shown in (([], "[]"), ("[]", "[]"), (["drop_items", None], "['drop_items', None]"))
-        ),
-        *(
-            (
-                {"redis_expire": seconds},
-                "SIMHASH_REDIS_EXPIRE must be a number of seconds up to 4,294,967,295, or 0 for never,"
-                f" got {seconds}",
-            )
-            for seconds in (-1, 2**32)
-        ),
-        *(
-            (
-                {"revisit_live": seconds},
-                f"SIMHASH_REVISIT_LIVE must be a number of seconds up to 3,600, or 0 for off, got {seconds}",
-            )
-            for seconds in (-1, 3601)
-        ),
-        ({"conditional_checks": 2}, "SIMHASH_CONDITIONAL_CHECKS must be 0 to 1, got 2.0"),
-        (
-            {"recrawl": {"(": "7d"}},
-            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command"
-            " line) of regular expressions for URLs and one of these, got {'(': '7d'}",
-        ),
-        (
-            {"recrawl": "soon"},
-            "SIMHASH_RECRAWL must be an age such as 7d, auto, lastmod or always, or a dictionary (JSON on the command"
-            " line) of regular expressions for URLs and one of these, got 'soon'",
-        ),
-        (
-            {"recrawl_max_age": "30"},
-            "SIMHASH_RECRAWL_MAX_AGE must be a number with a unit (s, m, h, d, w), such as 30d, got '30'",
-        ),
-        ({"revisit_live": True}, "SIMHASH_REVISIT_LIVE must be a whole number, got True"),
-        ({"dir": b"bytes"}, "SIMHASH_DIR must be a string, got b'bytes'"),
     ],
 )
 def test_a_broken_rule_is_named_with_setting_and_value(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(SettingError, match=f"^{re.escape(message)}$") as caught:
         Config(**given)
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        Config(**given)
+    assert isinstance(caught.value, ValueError)
 
 
 #: What no setting can be, but that of fields and weights.
@@ -321,20 +224,14 @@ def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
         ({**CLASSIC, "max_distance": 0, "blocks": 1}, "blocks", 1),
         ({**CLASSIC, "max_distance": 63, "blocks": 64}, "max_distance", 63),
         ({"candidate_distance": 0}, "candidate_distance", 0),
-        ({"candidate_distance": 3}, "candidate_distance", 3),
         ({"candidate_distance": " 20 "}, "candidate_distance", 20),
-        ({"min_similarity": "0.85"}, "min_similarity", 0.85),
         ({"min_similarity": " .9 "}, "min_similarity", 0.9),
         ({"min_similarity": 1}, "min_similarity", 1.0),
         ({**CLASSIC, "blocks": 19}, "blocks", 19),
-        ({**CLASSIC, "blocks": "8"}, "blocks", 8),
-        ({**CLASSIC, "blocks": " 8 "}, "blocks", 8),
         ({"maxsize": 0}, "maxsize", 0),
         ({"thread_size": 0}, "thread_size", 0),
-        ({"thread_size": "1000000"}, "thread_size", 1_000_000),
         ({"shingle_size": 16}, "shingle_size", 16),
         ({"min_shingles": 10**9}, "min_shingles", 10**9),
-        ({"item_field": "near_duplicate"}, "item_field", "near_duplicate"),
         ({"item_field": ""}, "item_field", None),
         ({"item_mark": "near duplicate [of]"}, "item_mark", "near duplicate [of]"),
         ({"item_key": "Nummer-ü.1"}, "item_key", "Nummer-ü.1"),
@@ -361,14 +258,7 @@ def test_a_value_of_another_type_is_told_in_one_sentence_with_setting_and_value(
         ({"exact_action": '["drop_page"]'}, "exact_action", "drop_page"),
         *(
             ({"action_deny_domains": [domain]}, "action_deny_domains", (domain,))
-            for domain in (
-                "example.com",
-                ".EXAMPLE.com.",
-                "localhost",
-                "127.0.0.1",
-                "::1",
-                "my_shop.xn--bcher-kva.example",
-            )
+            for domain in (".EXAMPLE.com.", "localhost", "127.0.0.1", "::1", "my_shop.xn--bcher-kva.example")
         ),
         ({"protect": ""}, "protect", ()),
         ({"protect": []}, "protect", ()),
@@ -392,14 +282,11 @@ def test_a_value_is_taken_as_what_it_means(given: dict[str, Any], name: str, val
     assert type(found) is type(value)
 
 
-class IntegerLike:
-    """What numpy's integers are to us."""
-
-    def __index__(self) -> int:
-        return 5
-
-
 def test_integers_of_other_libraries_become_ints() -> None:
+    class IntegerLike:
+        def __index__(self) -> int:
+            return 5
+
     assert type(Config(rule="classic", blocks=IntegerLike()).blocks) is int  # type: ignore[arg-type]
 
 
@@ -410,11 +297,8 @@ def test_all_defaults_are_valid_and_what_they_are_declared_as() -> None:
     assert config.action == "mark", "switching it on never loses data"
 
 
-def test_nothing_in_the_settings_means_the_defaults() -> None:
+def test_nothing_in_the_settings_and_none_mean_the_defaults() -> None:
     assert Config.from_settings({}) == Config.from_settings(Settings()) == Config()
-
-
-def test_none_in_the_settings_means_the_default() -> None:
     assert Config.from_settings(dict.fromkeys(setting_names())) == Config()
 
 

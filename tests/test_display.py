@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pandas  # type: ignore[import-untyped]
@@ -11,7 +12,7 @@ from lxml.html import fragment_fromstring
 from scrapy import Request
 
 from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, names, to_dicts
-from scrapy_simhash.crawl.meta import write_marks
+from scrapy_simhash.crawl.http import write_marks
 from scrapy_simhash.crawl.report import KEYS
 from scrapy_simhash.display import MOST
 from scrapy_simhash.files.batch import PageCluster
@@ -106,3 +107,33 @@ def test_nothing_of_a_page_runs_in_a_notebook_or_makes_its_table_large() -> None
     assert "\u202e" not in html
     assert "\x1b" not in html
     assert max(len(cell) for cell in table.xpath("//td/text()")) <= MOST + 3
+
+
+# --- Verdicts.
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_duplicate"),
+    [
+        (Verdict(Status.NEW), False),
+        (Verdict(Status.NEAR_DUPLICATE, duplicate_of="https://example.com/"), True),
+        (Verdict(Status.REVISIT, reason=Reason.UNCHANGED), False),
+        (Verdict(Status.REVISIT, duplicate_of="https://example.com/", reason=Reason.CHANGED), True),
+        (Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT), False),
+        (Verdict(Status.UNKNOWN), False),
+        (Verdict(Status.NEAR_DUPLICATE, duplicate_of=""), True),  # a page without an address is one
+    ],
+)
+def test_a_page_is_a_duplicate_when_it_repeats_another(verdict: Verdict, is_duplicate: bool) -> None:
+    assert verdict.is_duplicate is is_duplicate
+
+
+def test_statuses_and_reasons_are_their_words() -> None:
+    for member in (*Status, *Reason):
+        assert member.value == member.name.lower()
+        assert isinstance(member, str)
+
+
+def test_a_verdict_does_not_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Verdict(Status.NEW).status = Status.UNKNOWN  # type: ignore[misc]

@@ -3,15 +3,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from lxml import etree
 from magazine.page import Page
-from scrapy.http import HtmlResponse
 from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector, PageFingerprinter
-from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.page.features import whole_text
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, similarity
+from scrapy_simhash.page.fingerprint import similarity
 from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import extract, parse
 from tests.golden.texts import TEXTS
@@ -19,20 +16,6 @@ from tests.golden.texts import TEXTS
 STORY = TEXTS["en"].split("\n\n")
 HTML = f"<html lang=en><head><title>T</title></head><body><main>{''.join(f'<p>{part}</p>' for part in STORY)}</main>"
 fingerprinter = PageFingerprinter()
-
-
-def test_text_bytes_and_tree_of_a_recording_have_one_fingerprint(pages: list[Page]) -> None:
-    differing = []
-    for page in pages:
-        response = HtmlResponse("http://127.0.0.1/", headers=page.headers, body=page.body())
-        forms = {
-            fingerprinter.from_html(page.body(), content_type=page.content_type),
-            fingerprinter.from_html(response.text),
-            fingerprinter.from_html(response.selector.root),
-        }
-        if len(forms) != 1:
-            differing.append(page.address.key)
-    assert differing == []
 
 
 def test_a_page_and_its_plain_text_have_one_fingerprint() -> None:
@@ -48,63 +31,10 @@ def test_the_template_around_a_text_moves_no_bit() -> None:
     assert fingerprinter.from_html(other) == fingerprinter.from_html(HTML)
 
 
-@pytest.mark.parametrize("rewritten", [str.upper, lambda text: text.replace("e", "e\u00ad")])
-def test_case_and_soft_hyphens_move_no_bit(rewritten: type[str]) -> None:
-    assert fingerprinter.from_text(rewritten(TEXTS["de"])) == fingerprinter.from_text(TEXTS["de"])
-
-
-def test_other_texts_are_far_away() -> None:
-    found = {name: fingerprinter.from_text(text) for name, text in TEXTS.items()}
-    near = [
-        (a, b)
-        for a, one in found.items()
-        for b, other in found.items()
-        if a < b and one and other and (one.value ^ other.value).bit_count() <= 8
-    ]
-    assert near == []
-
-
-def test_the_parts_are_the_whole() -> None:
-    document = fingerprinter.extract(HTML)
-    assert document.text == "\n".join(STORY)
-    assert fingerprinter.from_document(document) == fingerprinter.from_html(HTML)
-
-
-def test_a_fingerprint_says_how_many_features_it_was_folded_from() -> None:
-    short, both = fingerprinter.from_text(STORY[0]), fingerprinter.from_text(TEXTS["en"])
-    assert short is not None
-    assert both is not None
-    assert 12 <= short.features < both.features
-
-
-@pytest.mark.parametrize("html", ["", "<p>Hello.", "<script>draw()</script>", b"", etree.Element("html")])
-def test_a_page_with_too_little_text_has_no_fingerprint(html: str | bytes | etree._Element) -> None:
-    assert fingerprinter.from_html(html) is None
-
-
-def test_text_too_short_has_no_fingerprint() -> None:
-    assert fingerprinter.from_text("Too short to tell.") is None
-    assert fingerprinter.from_text("") is None
-
-
 def test_min_shingles_says_what_is_too_short() -> None:
     strict, lenient = (PageFingerprinter(Config(min_shingles=least)) for least in (1_000, 1))
     assert strict.from_html(HTML) is None
     assert isinstance(lenient.from_text("Two words"), Fingerprint)
-
-
-def test_shingle_size_makes_other_fingerprints() -> None:
-    assert PageFingerprinter(Config(shingle_size=4)).from_html(HTML) != fingerprinter.from_html(HTML)
-
-
-def test_masked_digits_make_pages_equal_that_differ_in_numbers_only() -> None:
-    masked = PageFingerprinter(Config(mask_digits=True))
-    one, other = (f"{TEXTS['en']} On the {day} of May, at {hour} 30." for day, hour in ((12, 4), (3, 16)))
-    assert fingerprinter.from_text(one) != fingerprinter.from_text(other)
-    first, second = masked.from_text(one), masked.from_text(other)
-    assert first is not None
-    assert second is not None
-    assert (first.value, first.sketch) == (second.value, second.sketch)
 
 
 def test_headers_help_to_read_the_page() -> None:
@@ -114,32 +44,7 @@ def test_headers_help_to_read_the_page() -> None:
     assert fingerprinter.extract("<p>Kwyjibo", content_language="nl").language == "nl"
 
 
-def test_an_element_of_a_page_can_be_fingerprinted_alone() -> None:
-    main = parse(f"<p>{TEXTS['fr']}</p>{HTML}").find(".//main")
-    assert main is not None
-    assert fingerprinter.from_html(main) == fingerprinter.from_html(HTML)
-
-
-def test_what_is_no_page_is_an_error() -> None:
-    with pytest.raises(TypeError, match="html must be str, bytes or an lxml element, got NoneType"):
-        fingerprinter.from_html(None)  # type: ignore[arg-type]
-
-
-def test_the_scheme_has_a_name_and_a_version() -> None:
-    name, _, version = SCHEME.partition("-")
-    assert name
-    assert version.isdigit()
-
-
 # --- The sketch, and the second look.
-
-
-def test_a_page_and_its_copy_have_one_sketch() -> None:
-    first, copy = fingerprinter.from_html(HTML), fingerprinter.from_html(HTML.upper())
-    assert first is not None
-    assert copy is not None
-    assert first.sketch == copy.sketch
-    assert len(first.sketch) == SKETCH_BYTES
 
 
 def test_the_classic_rule_makes_no_sketch_and_the_same_64_bits() -> None:
@@ -173,14 +78,6 @@ def test_near_duplicates_are_for_the_fingerprinter_what_they_are_for_the_detecto
         near += is_near
     assert near > 20
     assert all(fingerprinter.is_near_duplicate(one, one) for one in by_content.values())
-
-
-@pytest.mark.parametrize(
-    ("config", "is_near"), [(Config(), False), (Config(rule="classic", max_distance=4), True)]
-)
-def test_the_rule_is_that_of_the_settings(config: Config, is_near: bool) -> None:
-    own = PageFingerprinter(config)
-    assert own.is_near_duplicate(Fingerprint(0), Fingerprint(0b1111)) is is_near
 
 
 # --- The hash of the text.
@@ -241,14 +138,6 @@ def test_a_long_page_is_told_from_what_became_of_it_though_its_fingerprint_is_no
     assert len({before.text_hash, turned.text_hash, None}) == 3
 
 
-def test_numbers_make_another_text_also_where_they_are_masked() -> None:
-    masking = PageFingerprinter(Config(mask_digits=True))
-    page = HTML.replace("In the morning", "In the morning of day {}")
-    monday, tuesday = (masking.read(page.format(day)) for day in (12, 13))
-    assert monday.fingerprint == tuesday.fingerprint
-    assert monday.text_hash != tuesday.text_hash
-
-
 @pytest.mark.parametrize(
     "config",
     [
@@ -283,9 +172,3 @@ def test_less_than_three_words_have_no_hash_unless_they_have_a_fingerprint(
     reading = own.read(page)
     assert (reading.fingerprint is not None, reading.text_hash is not None) == has
     assert own.read_document(own.extract(page))[:3] == reading[:3]
-
-
-def test_many_texts_have_the_fingerprints_they_have_one_by_one() -> None:
-    texts = [*TEXTS.values(), "Too short.", "", STORY[0] + "\ud800"]
-    assert fingerprinter.from_texts(iter(texts)) == [fingerprinter.from_text(text) for text in texts]
-    assert fingerprinter.from_texts([]) == []

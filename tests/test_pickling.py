@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-import scrapy_simhash
 from scrapy_simhash import (
     Config,
     Fingerprint,
@@ -89,13 +88,6 @@ class Counting(PageFingerprinter):
     def __init__(self, name: str) -> None:
         super().__init__(CONFIG)
         self.name = name
-
-
-@ways
-def test_a_fingerprinter_of_another_class_keeps_what_it_has(again: Again) -> None:
-    other = again(Counting("harbour"))
-    assert (type(other), other.name, other.config) == (Counting, "harbour", CONFIG)
-    assert other.from_html(PAGE) == PageFingerprinter(CONFIG).from_html(PAGE)
 
 
 def test_a_pickle_of_a_fingerprinter_holds_settings_and_no_tables() -> None:
@@ -384,21 +376,3 @@ def test_an_error_says_the_same_afterwards(again: Again, error: Exception) -> No
     other = again(error)
     assert type(other) is type(error)
     assert (str(other), vars(other)) == (str(error), vars(error))
-
-
-def test_every_public_name_is_tested_here_or_belongs_to_a_crawl() -> None:
-    tested = [*VALUES, *ERRORS, CONFIG, PageFingerprinter(), NearDuplicateDetector(), SimhashIndex()]
-    of_crawls = {
-        *("Addon", "SimhashDownloaderMiddleware", "SimhashSpiderMiddleware", "SimhashItemPipeline"),
-        # raised and caught within a crawl
-        *(
-            "NearDuplicate",
-            "NearDuplicateItem",
-            "NearDuplicatePageItem",
-            "RequestNotDue",
-            "RequestSkipped",
-            "UnchangedPageItem",
-        ),
-    }
-    rest = {*scrapy_simhash.__all__} - {type(value).__name__ for value in tested}
-    assert rest == {*of_crawls, "hamming_distance", "to_dicts", "dedup", "cluster"}

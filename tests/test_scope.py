@@ -107,12 +107,6 @@ async def dreaming(url: str) -> str:
 NO_FUNCTION = 3
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-def test_the_words_name_functions(scope: str) -> None:
-    url = "https://news.example.co.uk/a"
-    assert scope_function(scope)(url) == scope_of(url, scope)
-
-
 def test_a_function_of_ones_own_is_found_by_its_path() -> None:
     detector = NearDuplicateDetector(Config(scope=f"{__name__}.first_folder"))
     page = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")

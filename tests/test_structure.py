@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -86,6 +87,20 @@ def test_imports_run_down_without_a_circle() -> None:
         circle = {room: sorted(imports[room] - below) for room in above}
         assert ready, f"these import each other in a circle: {circle}"
         below |= ready
+
+
+def test_each_room_imports_only_those_above_it_on_the_page_of_the_architecture() -> None:
+    page = (ROOT.parent / "docs" / "architecture.rst").read_text("utf-8")
+    rooms = re.findall(r"^    \* - ``(\w+)/``$", page, flags=re.MULTILINE)
+    assert sorted(rooms) == sorted(folder.parent.name for folder in ROOT.glob("*/__init__.py"))
+    wrong = [
+        place(file, found)
+        for file, found in all_imports()
+        if not found.for_types
+        and (room := file.relative_to(ROOT).parts[0]) in rooms
+        and room_of(f"{found.module}.") in rooms[rooms.index(room) + 1 :]
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

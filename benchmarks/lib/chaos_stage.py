@@ -18,12 +18,12 @@ from typing import NamedTuple, TypeAlias
 
 from benchmarks.lib.chaos_crawler import PREFIX, crawl
 from benchmarks.lib.chaos_ledger import Ledger
+from benchmarks.lib.proxy import Proxy
 from scrapy_simhash.cli.info import check
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
 from scrapy_simhash.cli.stores import walk
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import Server
-from tests.store.proxy import Proxy
 from tests.store.server import RedisServer
 from tests.store.sqlite.stores import assert_sound
 

@@ -26,7 +26,7 @@ from typing import BinaryIO, NamedTuple, cast
 
 from scrapy_simhash.cli.progress import wipe
 from scrapy_simhash.exceptions import FileError, SimhashError
-from scrapy_simhash.failing import failing as told
+from scrapy_simhash.exceptions import failing as told
 from scrapy_simhash.replacement import replacing
 
 #: The exit statuses.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from scrapy_simhash.observers.url_rules.groups import path_shape
+from scrapy_simhash.observers.url_rules.cut_url import path_shape
 from scrapy_simhash.recent import Recent
 
 #: Characters of a URL that are kept; the same as Scrapy's URLLENGTH_LIMIT, beyond which it follows no link.

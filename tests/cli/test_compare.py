@@ -20,7 +20,6 @@ from scrapy_simhash import Config, NearDuplicateDetector, PageFingerprinter, Sta
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.text.main_text import REASONS
 from scrapy_simhash.store.sqlite import SqliteStore
-from scrapy_simhash.view.comparison import aligned
 from scrapy_simhash.view.side_by_side import LEFT_OUT, PLAIN, RED
 from tests.cli.conftest import Cli
 from tests.cli.example_files import FERRY, PILOT, html
@@ -36,11 +35,6 @@ def page(folder: Path, name: str, text: str) -> str:
     path = folder / name
     path.write_text(html(text), "utf-8")
     return str(path)
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> tuple[str, str]:
-    return page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
 
 
 # --- The verdict.
@@ -121,31 +115,13 @@ def test_the_share_in_common_is_that_of_all_shingles(tmp_path: Path, cli: Cli) -
     assert cli.json("compare", a, b, "-s", "SIMHASH_MIN_SHINGLES=1")["common_share"] == 0.5
 
 
-def test_shingles_are_told_heaviest_first_on_their_side(pair: tuple[str, str], cli: Cli) -> None:
-    found = cli.json("compare", *pair)["shingles"]
-    assert "ten" in dict(found["only_in_b"]["heaviest"])
-    assert "noon" in dict(found["only_in_a"]["heaviest"])
-    assert found["common"]["heaviest"][0][0] == "the"
-    for kind in found.values():
-        weights = [weight for _, weight in kind["heaviest"]]
-        assert weights == sorted(weights, reverse=True)
-
-
 # --- The texts.
 
 
-def test_words_that_differ_are_marked_side_by_side_within_80_columns(pair: tuple[str, str], cli: Cli) -> None:
-    lines = cli("compare", *pair).splitlines()
-    assert max(map(len, lines)) <= 80
-    columns = [line.split(" | ") for line in lines if " | " in line]
-    left, right = (" ".join(column[side].strip() for column in columns) for side in (0, 1))
-    assert ("[noon,]" in left, "[half]" in left, "[quay]" in left) == (True, True, True)
-    assert ("[ten,]" in right, "[all]" in right, "[beach]" in right) == (True, True, True)
-
-
 def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
-    pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch, cli: Cli
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
+    pair = page(tmp_path, "a.html", FIRST), page(tmp_path, "b.html", EDITED)
     plain = cli("compare", *pair)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
@@ -157,17 +133,6 @@ def test_in_a_terminal_words_that_differ_are_coloured_unless_no_color_is_set(
     # The columns stay where they are.
     without = coloured.replace(RED, "").replace(PLAIN, "")
     assert {line.index(" | ") for line in without.splitlines() if " | " in line} == {38}
-
-
-def test_equal_paragraphs_are_counted_and_others_shown() -> None:
-    pairs = list(aligned(["One ship.", "Two ships.", "Fog."], ["one ship", "Two boats.", "Fog.", "Night."]))
-    assert [all(common for side in pair for _, common in side) for pair in pairs] == [
-        True,
-        False,
-        True,
-        False,
-    ]
-    assert pairs[3] == ([], [("Night.", False)])
 
 
 def test_every_reason_for_which_a_block_is_left_out_is_explained() -> None:

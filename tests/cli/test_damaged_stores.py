@@ -37,11 +37,6 @@ def place(places: Places, tmp_path: Path, cli: Cli) -> str:
     return name
 
 
-def test_a_sound_store_has_no_damaged_records(place: str, cli: Cli) -> None:
-    status, said, warned = cli.ended("info", place, "--check")
-    assert (status, said.splitlines()[1:], warned) == (0, ["pages             6", "damaged records   0"], "")
-
-
 def test_a_check_names_what_is_damaged(place: str, places: Places, cli: Cli) -> None:
     damage(place)
     status, said, _ = cli.ended("info", place, "--check")

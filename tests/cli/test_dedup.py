@@ -122,21 +122,6 @@ def test_if_no_page_can_be_read_nothing_is_written_and_the_status_is_1(
     assert out.read_bytes() == b"of yesterday"
 
 
-def test_all_pages_are_written_with_their_verdicts(small: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
-    assert main(["dedup", str(small), "--mark", "-o", str(out)]) == 0
-    marked = [
-        (line["id"], line["simhash_kept"], line["simhash_status"], line["simhash_reason"])
-        for line in lines_of(out)
-    ]
-    assert marked == [
-        (0, True, "new", None),
-        (1, False, "near_duplicate", None),
-        (2, True, "new", None),
-        (3, False, "revisit", "unchanged"),
-    ]
-
-
 def test_the_counts_are_json_and_pages_go_to_standard_output(small: Path, cli: Cli) -> None:
     facts = json.loads(cli.ended("dedup", small, "--json")[1])
     assert (facts["records"], facts["passed_over"]) == (5, 0)

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_simhash.cli.commands import COMMANDS, command_of
+from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES, command_of
+from tests.cli.conftest import Cli
+from tests.cli.test_main import posix_only
 from tests.docs.reader import DOCS, ROOT, blocks, sections
 
 REFERENCE = DOCS / "reference" / "command-line.rst"
@@ -58,41 +60,61 @@ def test_the_reference_has_every_command_with_its_options_and_no_other() -> None
     assert named == set(COMMANDS)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="its shell is another one")
-@pytest.mark.parametrize("page", ["hashes.rst", "moving-data.rst"])
-def test_what_a_how_to_types_gives_what_it_shows(page: str, tmp_path: Path) -> None:
+def typed(command: str, folder: Path, home: Path) -> str:
+    """Return what *command* writes to standard output in a shell in *folder*, where our programs are installed."""
     for name, module in PROGRAMS.items():
-        program = tmp_path / "bin" / name
+        program = home / "bin" / name
         program.parent.mkdir(exist_ok=True)
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n', "utf-8")
         program.chmod(0o755)
+    path = f"{home / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, "HOME": str(home), "PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+    assert (command, done.stderr) == (command, "")
+    return done.stdout
+
+
+@posix_only
+@pytest.mark.parametrize("page", ["hashes.rst", "moving-data.rst"])
+def test_what_a_how_to_types_gives_what_it_shows(page: str, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     files = {block.caption: block.text for block in blocks(HOW_TO / page, "text")}
     for path, text in {**PROJECT, **files}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
-    environment = {
-        **os.environ,
-        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
     shown = "".join(block.text for block in blocks(HOW_TO / page, "console"))
     commands = re.findall(r"^\$ (.*)\n((?:[^$].*\n)*)", shown, flags=re.MULTILINE)
     assert len(commands) > 5
     for command, expected in commands:
-        done = subprocess.run(
-            ["sh", "-c", command],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            check=True,
-            encoding="utf-8",
-            timeout=60,
-        )
-        assert (command, shape(done.stdout), done.stderr) == (command, shape(expected), "")
+        assert (command, shape(typed(command, folder, tmp_path))) == (command, shape(expected))
 
 
 def shape(shown: str) -> str:
     """Return what is *shown* without what is another time, or in another folder, something else."""
     shown = re.sub(r"(20\d\d-\d\d-\d\dT[\d:]+Z) to (20[\dT:-]+Z): import", "then to then: import", shown)
     return re.sub(r"^/\S*(/\.scrapy\S+) \(sqlite, [\d,]+ bytes\)", r"\1", shown, flags=re.MULTILINE)
+
+
+@posix_only
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_at_the_end_of_a_help_gives_what_it_shows(name: str, folder: Path, cli: Cli) -> None:
+    if name == "completion":
+        pytest.importorskip("shtab")
+        (folder / ".local/share/bash-completion/completions").mkdir(parents=True)
+    example = cli.ended(name, "--help")[1].partition("\nexample:\n")[2]
+    lines = [line.removeprefix("  ") for line in example.splitlines()]
+    assert lines == EXAMPLES[name].splitlines()
+    # A page shows it in full, where a terminal has 80 columns.
+    assert max(map(len, lines)) <= 100
+    command, *expected = lines
+    assert command.startswith(f"$ scrapy-simhash {name} ")
+    said = typed(command.removeprefix("$ "), folder, folder)
+    shape = re.escape("\n".join(expected)).replace(r"\.\.\.", ".*" if expected else "")
+    assert re.fullmatch(shape, said.rstrip("\n"), re.DOTALL), said

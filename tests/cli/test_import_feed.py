@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from contextlib import closing
@@ -171,39 +170,24 @@ def test_a_setting_of_another_rule_is_warned_of_and_stops_nothing(
 
 # --- What is wrong.
 
-GOOD = PAGES[0]
-WRONG = [
-    (
-        {**GOOD, "url": "example.com"},
-        "'example.com' is not a URL: it has no scheme",
-    ),
-    ({**GOOD, "url": "http://\ud800"}, "'http://\\ud800' is not a URL: "),
-    ({**GOOD, "url": 7}, "the field 'url' is a number, not a text"),
-    ({**GOOD, "html": [FERRY]}, "the field 'html' is a list, not a text"),
-    ({**GOOD, "html": {"a": 1}}, "the field 'html' is an object, not a text"),
-    ({**GOOD, "html": True}, "the field 'html' is true or false, not a text"),
-    (
-        {**GOOD, "at": "noon"},
-        "the field 'at' is not a number of seconds or a date like 2026-09-21T14:13:20Z",
-    ),
-]
 
-
-@pytest.mark.parametrize(("record", "message"), WRONG)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"url": "http://\ud800"}, "'http://\\ud800' is not a URL: "),
+        ({"html": True}, "the field 'html' is true or false, not a text"),
+        ({"at": "noon"}, "the field 'at' is not a number of seconds or a date like 2026-09-21T14:13:20Z"),
+    ],
+)
 def test_a_broken_record_is_told_by_its_line_and_the_others_are_taken(
-    record: dict[str, Any], message: str, place: str, tmp_path: Path, cli: Cli
+    wrong: dict[str, Any], message: str, place: str, tmp_path: Path, cli: Cli
 ) -> None:
-    source = feed(tmp_path, [GOOD, record, PAGES[3]])
+    source = feed(tmp_path, [PAGES[0], {**PAGES[0], **wrong}, PAGES[3]])
     arguments = ["import", place, "-i", source, "--html-field", "html", "--time-field", "at"]
     status, said, complaint = cli.ended(*arguments)
-    assert (status, said) == (
-        0,
-        "records: 3, new: 2, near-duplicates: 0, revisits: 0, short: 0, skipped: 0, broken: 1\n",
-    )
-    warned = ascii(f"{source}:2: {message}")[1:-1].replace('"', "'")
-    assert (
-        complaint.replace("\\'", "'").replace('"', "'").startswith(f"warning: {warned}".replace("\\'", "'"))
-    )
+    counted = "records: 3, new: 2, near-duplicates: 0, revisits: 0, short: 0, skipped: 0, broken: 1\n"
+    assert (status, said) == (0, counted)
+    assert complaint.replace("\\\\", "\\").startswith(f"warning: {source}:2: {message}")
     assert len(postings(place)) == 2
 
 
@@ -234,8 +218,3 @@ def test_what_pages_of_a_site_repeat_is_learned_and_kept(place: str, tmp_path: P
     assert detector.sites is not None
     assert (host["host"], host["pages"]) == ("example.com", len(pages))
     assert host["subjects"] == detector.sites.of(pages[0]["url"]).subjects
-
-
-def test_a_feed_without_records_is_none(place: str, tmp_path: Path, cli: Cli) -> None:
-    counted = cli("import", place, "-i", os.devnull, "--html-field", "html")
-    assert counted == "records: 0, new: 0, near-duplicates: 0, revisits: 0, short: 0, skipped: 0, broken: 0\n"

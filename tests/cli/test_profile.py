@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmarks.lib.shared_text import PLANS, Site, make_site
 from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.cli.main import main
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.page.pieces import SHORT_TOKENS
 from scrapy_simhash.page.site.profile import LEAST_SUBJECTS
-from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
 
@@ -45,33 +43,14 @@ def folder(board: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def shared(folder: Path, redis: Any) -> str:
-    """The same store in Redis, filled by two crawlers."""
-    place = f"{redis.url}#profiles"
-
-    async def fill() -> None:
-        config = Config()
-        stores = [RedisStore(redis.url, "profiles", header_for(config)) for _ in range(2)]
-        detectors = [NearDuplicateDetector(config, store) for store in stores]
-        with closing(SqliteStore(folder / "pages.sqlite", read_only=True)) as filled:
-            for host, profile in filled.sites():
-                await stores[0].replace_site(host, b"", profile)
-            for number, posting in enumerate(filled):
-                await detectors[number % 2].claim_async(posting)
-        for store in stores:
-            await store.close()
-
-    asyncio.run(fill())
-    return place
-
-
 @pytest.fixture(params=["sqlite", "redis"])
 def store(request: pytest.FixtureRequest, folder: Path) -> str:
+    """The store, or one in Redis that it was merged into."""
+    place = str(folder / "pages.sqlite")
     if request.param == "redis":
-        shared: str = request.getfixturevalue("shared")
-        return shared
-    return str(folder / "pages.sqlite")
+        source, place = place, f"{request.getfixturevalue('redis').url}#profiles"
+        assert main(["merge", place, source]) == 0
+    return place
 
 
 def saved(folder: Path, name: str, html: str) -> str:

@@ -6,10 +6,8 @@ import io
 import json
 import re
 import shlex
-import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -370,30 +368,4 @@ def test_a_summary_and_a_page_are_written_of_it(place: str, tmp_path: Path, cli:
     out = tmp_path / "out.html"
     assert cli("report", place, "--html", str(out)) == ""
     assert "A store does not keep this." in out.read_text("ascii")
-
-
-def test_what_is_no_store_of_this_version_is_refused_in_a_sentence(tmp_path: Path, cli: Cli) -> None:
-    path, out = tmp_path / "store.sqlite", tmp_path / "out.html"
-    cli("import", str(path), "--input", exported(tmp_path / "export.jsonl"))
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 999")
-    for arguments in ([], ["--html", str(out)]):
-        status, said = cli.fails("report", str(path), *arguments)
-        assert (status, said.count("\n")) == (1, 0)
-        assert str(path) in said
-    assert not out.exists()
-    # Some other file of SQLite, and one that is cut off.
-    other = tmp_path / "other.sqlite"
-    with closing(sqlite3.connect(other)) as connection:
-        connection.execute("CREATE TABLE boats (name)")
-    cut = tmp_path / "cut.sqlite"
-    cut.write_bytes(path.read_bytes()[:5000])
-    for broken in (other, cut):
-        status, said = cli.fails("report", str(broken))
-        assert (status, said.count("\n"), broken.name in said) == (1, 0, True)
-
-
-def test_a_page_that_cannot_be_written_is_told_in_a_sentence(place: str, tmp_path: Path, cli: Cli) -> None:
-    status, said = cli.fails("report", place, "--html", str(tmp_path / "missing" / "out.html"))
-    assert (status, said.startswith("cannot write ")) == (1, True)
     assert cli("report", place, "--html", "-").startswith("<!DOCTYPE html>")

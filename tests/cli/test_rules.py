@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,28 +39,31 @@ def learn(rules: UrlRules, host: str, visits: int) -> None:
         rules.learn(f"https://{host}/story/{visit % 30}?sid={visit}", 1 + visit % 30, plain)
 
 
+@contextmanager
+def learning(path: Path) -> Iterator[UrlRules]:
+    """Yield rules that are kept in a store at *path*."""
+    with closing(SqliteStore(path, header_for(Config()))) as kept:
+        keeper = RuleKeeper(kept)
+        yield UrlRules(keeper=keeper)
+        keeper.keep()
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """A store with the rules of two hosts, one of them not believed yet."""
     path = tmp_path / "pages.sqlite"
-    with closing(SqliteStore(path, header_for(Config()))) as kept:
-        keeper = RuleKeeper(kept)
-        rules = UrlRules(keeper=keeper)
+    with learning(path) as rules:
         learn(rules, "example.com", 300)
         learn(rules, "other.example", 40)
-        keeper.keep()
     return str(path)
 
 
 def test_groups_that_brought_nothing_new_are_listed_and_never_in_force(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "pages.sqlite"
-    with closing(SqliteStore(path, header_for(Config()))) as kept:
-        keeper = RuleKeeper(kept)
-        rules = UrlRules(keeper=keeper)
+    with learning(path) as rules:
         for number in range(STOPPED_AFTER + 1):
             url = f"https://example.com/day/{number}"
             rules.learn(url, 7, plain, 1_700_000_000, origin=Origin(url, "https://example.com/"))
-        keeper.keep()
     _, line = cli("rules", str(path)).splitlines()
     assert line.split()[:6] == ["example.com", "group", "/day/{number}", str(STOPPED_AFTER), "0", "0"]
     assert line.endswith("no")
@@ -90,13 +94,10 @@ def test_rules_are_listed_with_their_evidence(store: str, cli: Cli) -> None:
 
 def test_pairs_of_urls_that_speak_against_a_rule_are_named(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "pages.sqlite"
-    with closing(SqliteStore(path, header_for(Config()))) as kept:
-        keeper = RuleKeeper(kept)
-        rules = UrlRules(keeper=keeper)
+    with learning(path) as rules:
         learn(rules, "example.com", 300)
         for value, content in (("x", 501), ("y", 502)):
             rules.learn(f"https://example.com/other?sid={value}", content, plain)
-        keeper.keep()
     *_, line = cli("rules", str(path)).splitlines()
     pair = ["https://example.com/other?sid=x", "https://example.com/other?sid=y"]
     assert line == f"differs, against parameter sid: {' '.join(pair)}"

@@ -67,12 +67,7 @@ def near_pairs(distance: int) -> list[str]:
 
 @pytest.mark.parametrize(
     ("distance", "blocks"),
-    [
-        (0, "auto"),
-        (2, "auto"),
-        (4, "auto"),
-        *((3, name) for name in ("4", "6", "10", "6x21", "14x32", "auto")),
-    ],
+    [(0, "auto"), (4, "auto"), (3, "auto"), (3, "6"), (3, "14x32")],
 )
 def test_every_pair_within_the_distance_is_a_line_once_the_smaller_first(
     distance: int, blocks: str, search: Search
@@ -100,7 +95,7 @@ def test_hexadecimal_hashes_are_found_as_numbers(search: Search) -> None:
 # --- Clusters.
 
 
-@pytest.mark.parametrize("blocks", ["4", "6", "8", "20x32", "auto"])
+@pytest.mark.parametrize("blocks", ["4", "20x32", "auto"])
 def test_groups_are_connected_or_around_what_came_first(blocks: str, search: Search) -> None:
     connected, around = (
         search("find-clusters", GROUPED, "--blocks", blocks, *option)
@@ -141,7 +136,7 @@ def expected(distance: int, stored: list[int], queries: list[int]) -> list[dict[
 
 @pytest.mark.parametrize("queries", [QUERIES, QUERIES[:FEW], QUERIES[:1]], ids=len)
 @pytest.mark.parametrize(
-    ("distance", "blocks"), [(0, "auto"), (5, "auto"), *((3, name) for name in ("4", "6", "8x24", "auto"))]
+    ("distance", "blocks"), [(0, "auto"), (5, "auto"), (3, "6"), (3, "8x24"), (3, "auto")]
 )
 def test_each_query_has_a_line_with_what_is_near_nearest_first_then_smallest(
     queries: list[int], distance: int, blocks: str, search: Search
@@ -156,13 +151,6 @@ def test_each_query_has_a_line_with_what_is_near_nearest_first_then_smallest(
         "queries": len(queries),
         "answers": answers,
     }
-
-
-@pytest.mark.parametrize(("stored", "queries"), [([], QUERIES), (HASHES, []), ([], [])])
-def test_where_nothing_is_stored_or_asked_nothing_is_found(
-    stored: list[int], queries: list[int], search: Search
-) -> None:
-    assert search.find(stored, queries) == expected(3, [], queries)
 
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), min_size=2, max_size=2), max_size=5))

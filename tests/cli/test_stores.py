@@ -53,13 +53,6 @@ def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
     assert remote.most == BATCH + 1
 
 
-def test_a_run_ends_as_it_is_told(loop: asyncio.AbstractEventLoop) -> None:
-    store = blocking(RemoteStore(Header()), loop)
-    store.close("import")
-    (run,) = store.runs()
-    assert run.reason == "import"
-
-
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself a signal there")
 
 

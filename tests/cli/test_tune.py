@@ -52,15 +52,6 @@ def report(tmp_path: Path) -> Path:
     return path
 
 
-def test_without_answers_it_shows_how_near_pages_are(cli: Cli, report: Path) -> None:
-    said = cli("tune", report)
-    assert "Pairs of pages that were compared: 150." in said
-    assert "0.80 - 0.85       50         25      0          0  ####" in said
-    assert "0.55 - 0.60       10          0      0          0" in said
-    assert f"scrapy-simhash tune {report} --labels labels.csv --judge" in said
-    assert "SIMHASH_MIN_SIMILARITY =" not in said
-
-
 def test_answers_are_asked_for_and_kept(
     cli: Cli, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,13 +197,6 @@ def test_a_store_and_a_feed_say_what_the_report_of_the_crawl_says(crawled: dict[
     assert report["pairs"] > 35
     assert sum(band["pairs"] > 0 for band in report["bands"]) > 4
     assert store == feed == report
-
-
-def test_answers_about_a_store_lead_to_a_setting(crawled: dict[str, Path], tmp_path: Path, cli: Cli) -> None:
-    labels = tmp_path / "labels.csv"
-    judged(crawled["report"], labels)
-    said = cli("tune", crawled["store"], "--labels", labels, "--min-similarity", "0.6", "--precision", "0.9")
-    assert "in settings.py:\n  SIMHASH_MIN_SIMILARITY = 0.8\n" in said
 
 
 def test_of_many_pages_a_sample_is_taken_the_same_one_each_time_and_it_is_said(

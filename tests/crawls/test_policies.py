@@ -1,6 +1,6 @@
 """What is asked for reaches the policy, and what the policy says is done: one crawl for each setting and meta key.
 
-What follows from several of them is in the tables of tests/judge/policy/, what each protection looks at in
+What follows from several of them is in tests/judge/test_policy.py, what each protection looks at in
 test_protected_pages.py.
 """
 

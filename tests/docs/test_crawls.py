@@ -228,14 +228,6 @@ def repeats(item: dict[str, Any]) -> bool:
     return bool(item["near_duplicate"] and item["near_duplicate"]["duplicate_of"])
 
 
-class Project(NamedTuple):
-    folder: Path
-
-    @property
-    def settings(self) -> Path:
-        return self.folder / "archive" / "settings.py"
-
-
 PAGES_SPIDER = f"""
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
@@ -255,19 +247,18 @@ class PagesSpider(CrawlSpider):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory, server: SiteServer) -> Project:
+def project(tmp_path_factory: pytest.TempPathFactory, server: SiteServer) -> Path:
     """A fresh project with the settings of the README and a spider for the example site."""
     folder = tmp_path_factory.mktemp("project")
     scrapy(folder, server, "startproject", "archive", ".")
-    made = Project(folder)
-    with made.settings.open("a", encoding="utf-8") as settings:
+    with (folder / "archive" / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write("\n" + blocks(README, "python")[0].text)
     spider = PAGES_SPIDER.replace(SHOWN, server.url)
     (folder / "archive" / "spiders" / "pages.py").write_text(spider, "utf-8")
-    return made
+    return folder
 
 
-def test_the_shell_shows_what_its_page_shows(project: Project, server: SiteServer) -> None:
+def test_the_shell_shows_what_its_page_shows(project: Path, server: SiteServer) -> None:
     console = blocks(DOCS / "how-to" / "scrapy-tools.rst", "console")[0].text.splitlines()
     asked, *session = console
     typed = [line.removeprefix(">>> ") for line in session if line.startswith(">>> ")]
@@ -275,16 +266,16 @@ def test_the_shell_shows_what_its_page_shows(project: Project, server: SiteServe
     command = asked.removeprefix("$ scrapy ").split()
     # Whatever the project does to copies, who looks at a page sees it.
     settings = ("--nolog", "-s", "SIMHASH_ACTION=drop_page", *NO_WAIT)
-    run = scrapy(project.folder, server, *command, *settings, typed="\n".join([*typed, ""]))
+    run = scrapy(project, server, *command, *settings, typed="\n".join([*typed, ""]))
     shown = run.out.replace(">>> ", "").splitlines()
     assert answers == [line for line in shown if line in answers]
 
 
-def test_fetch_parse_and_check_work_as_their_page_says(project: Project, server: SiteServer) -> None:
+def test_fetch_parse_and_check_work_as_their_page_says(project: Path, server: SiteServer) -> None:
     page = DOCS / "how-to" / "scrapy-tools.rst"
     commands = [line.split()[2:] for block in blocks(page, "console")[1:] for line in block.text.splitlines()]
     assert [command[0] for command in commands] == ["fetch", "parse", "check"]
-    fetched, parsed, checked = (forked(project.folder, server, *command, *NO_WAIT) for command in commands)
+    fetched, parsed, checked = (forked(project, server, *command, *NO_WAIT) for command in commands)
     assert "A Night With the Harbour Pilot" in fetched.out
     assert "'title': 'A Night With the Harbour Pilot'" in parsed.out
     assert "action: mark (this command does not crawl)" in parsed.log
@@ -317,11 +308,11 @@ class SlipsSpider(scrapy.Spider):
 
 
 def test_the_log_page_shows_what_slips_look_like_in_the_log(
-    project: Project, server: SiteServer, tmp_path: Path
+    project: Path, server: SiteServer, tmp_path: Path
 ) -> None:
     spider = tmp_path / "slips.py"
     spider.write_text(SPIDER.replace(SHOWN, server.url), "utf-8")
-    run = forked(project.folder, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
+    run = forked(project, server, "runspider", str(spider), *NO_WAIT, "-s", "SIMHASH_ACTON=mark")
     page = words(LOG_PAGE.read_text("utf-8"))
     ours = re.findall(r"\[scrapy_simhash\.[\w.]+\] (?:DEBUG|WARNING): (.+)", run.log)
     assert len(ours) == 4
@@ -332,12 +323,12 @@ def test_the_log_page_shows_what_slips_look_like_in_the_log(
 
 
 def test_the_log_page_shows_what_a_setting_that_breaks_a_rule_looks_like(
-    project: Project, server: SiteServer
+    project: Path, server: SiteServer
 ) -> None:
     (shown,) = (block.text.strip() for block in blocks(LOG_PAGE, "text") if "SettingError" in block.text)
     with pytest.raises(SettingError) as raised:
         Config(rule="classic", blocks=2)
     assert shown == f"{SettingError.__module__}.SettingError: {raised.value}"
     given = ("-s", "SIMHASH_RULE=classic", "-s", "SIMHASH_BLOCKS=2")
-    run = forked(project.folder, server, "crawl", "pages", *given, fails=True)
+    run = forked(project, server, "crawl", "pages", *given, fails=True)
     assert shown in run.log

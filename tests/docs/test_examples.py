@@ -55,12 +55,6 @@ def is_settings(block: Block) -> bool:
     )
 
 
-def test_there_are_examples_of_each_kind() -> None:
-    assert TRIED
-    assert COMMANDS
-    assert {is_settings(block) for block in PYTHON} == {True, False}
-
-
 @pytest.mark.parametrize("page", sorted({block.page for block in TRIED}), ids=lambda page: page.stem)
 def test_what_a_page_types_at_the_prompt_gives_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,13 +1,40 @@
-"""The pages hold together: paths lead to files, no page is forgotten, the README stays short."""
+"""What pages name is there, and the numbers that they say in words are those of the code."""
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
+from math import comb
 from pathlib import Path
 
 import pytest
+from scrapy.settings import default_settings
 
-from tests.docs.reader import DOCS, PACKAGE, ROOT, TEXTS
+from scrapy_simhash import Config, Reason, Status, __version__, names
+from scrapy_simhash.action import ACTIONS
+from scrapy_simhash.config import setting_names
+from scrapy_simhash.crawl.downloader_middleware import BUDGET
+from scrapy_simhash.crawl.flood_notices import LARGEST_TOLD
+from scrapy_simhash.crawl.items.fields import LARGEST
+from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.index import ProbingPlan
+from scrapy_simhash.index.growth import FOREVER, native_steps, pure_steps
+from scrapy_simhash.judge.clusters import MAX_CLUSTERS
+from scrapy_simhash.judge.hints.markup import (
+    MAX_IN_BODY,
+    MAX_IN_HEAD,
+    MAX_LINK_CHARACTERS,
+    MAX_LINKS,
+    MAX_PARAMETERS,
+)
+from scrapy_simhash.judge.hints.page_kind import MAX_NODES
+from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
+from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
+from scrapy_simhash.page.text.main_text import REASONS
+from tests.docs.reader import DOCS, PACKAGE, ROOT, TEXTS, sections, words
 
 #: What a reader makes, what a command makes, and how our stats begin.
 MADE = ("archive/", "myproject/", "out/", ".venv/", "simhash/")
@@ -24,8 +51,134 @@ def test_links_and_paths_lead_to_files(page: Path) -> None:
         assert path.startswith(MADE) or any((home / path).exists() for home in homes), path
 
 
-def test_every_page_is_in_the_sidebar() -> None:
-    index = "".join((DOCS / name).read_text("utf-8") for name in ("index.rst", "formats.rst"))
-    for page in DOCS.rglob("*.rst"):
-        name = page.relative_to(DOCS).with_suffix("").as_posix()
-        assert name == "index" or re.search(rf"^    {name}$", index, flags=re.MULTILINE), name
+def test_the_rule_is_told_with_its_defaults() -> None:
+    config = Config()
+    told = words(sections(DOCS / "concepts" / "near-duplicates.rst")["The rule"])
+    for setting in (
+        f"``SIMHASH_CANDIDATE_DISTANCE`` bits, {config.candidate_distance} by default",
+        f"in common: {config.min_similarity} by default",
+    ):
+        assert setting in told
+    told = words(sections(DOCS / "concepts" / "near-duplicates.rst")["The classic rule"])
+    assert f"``SIMHASH_MAX_DISTANCE`` bits, {config.max_distance} by default" in told
+    tables = comb(config.blocks, config.max_distance)
+    assert f"``SIMHASH_BLOCKS`` blocks, {config.blocks} by default, so {tables} tables" in told
+
+
+def test_the_size_of_a_sketch_and_of_a_scanned_scope_are_told() -> None:
+    method = words((DOCS / "concepts" / "method.rst").read_text("utf-8"))
+    assert f"a *sketch* of {SKETCH_BYTES} bytes" in method
+    plans = [(FOREVER, ProbingPlan.even(Config().candidate_distance))]
+    pure, native = pure_steps(plans)[0].upto, native_steps(plans)[0][0]
+    told = words((DOCS / "how-to" / "scope.rst").read_text("utf-8"))
+    assert f"up to {pure} pages in pure Python, {round(native, -3):,} with the kernel" in told
+
+
+def test_the_limits_of_hostile_pages_are_those_of_the_code() -> None:
+    page = (DOCS / "how-to" / "hostile-sites.rst").read_text("utf-8")
+    table = page.partition(":name: limits-of-a-page")[2].partition("The stat")[0]
+    told = [int(number.replace(",", "")) for number in re.findall(r"\* - ([\d,]+)\n", table)]
+    assert told == [
+        Config().maxsize,
+        Config().thread_size,
+        MAX_IN_HEAD,
+        MAX_LINKS,
+        MAX_LINK_CHARACTERS,
+        MAX_PARAMETERS,
+        MAX_ADDRESS,
+        MAX_IN_BODY,
+        MAX_NODES,
+        MAX_SCRIPT,
+        MAX_SCRIPTS,
+        MAX_THINGS,
+        MAX_ELEMENTS,
+        MAX_ITEMS,
+        MOST_ELEMENTS,
+        LARGEST_TOLD,
+        LARGEST,
+    ]
+    assert f"more than {BUDGET * 1000:.0f} ms of the event loop" in words(page)
+    assert f"one container, at most {MAX_CLUSTERS:,}" in words(page)
+
+
+#: Each term of the glossary with its explanation.
+TERMS = {
+    term: words(text)
+    for term, text in re.findall(
+        r"^ {4}(\w.*)\n((?: {8}\S.*\n)+)",
+        (DOCS / "glossary.rst").read_text("utf-8").partition(":sorted:")[2],
+        flags=re.MULTILINE,
+    )
+}
+#: Values that users read and write.
+VALUES = {*ACTIONS, *REASONS, *(value.value for values in (Status, Reason) for value in values), SCHEME}
+
+
+def defined_names() -> set[str]:
+    """Return the names of all classes and functions of the package."""
+    return {
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }
+
+
+def test_what_the_glossary_names_exists() -> None:
+    literals = set(re.findall(r"``(.+?)``", " ".join(TERMS.values()))) - {'<link rel="canonical">'}
+    meta = {value for name, value in vars(names).items() if name.startswith("META_")}
+    known = {*setting_names(), *meta, *VALUES, *defined_names()}
+    assert {literal for literal in literals if literal.removesuffix("()") not in known} == set()
+
+
+ROW = re.compile(r"^    \* - (.+)\n      - (.+)\n      - (.+)$", re.MULTILINE)
+MECHANISMS = DOCS / "concepts" / "mechanisms.rst"
+ROWS = [row for row in ROW.findall(MECHANISMS.read_text("utf-8")) if row[0] != "mechanism"]
+
+
+@cache
+def known() -> set[str]:
+    """Return all words of the sources, and the names of the files."""
+    files = [*PACKAGE.rglob("*.py"), *(ROOT / "benchmarks" / "methods").glob("*.py")]
+    texts = [path.read_text("utf-8") for path in files]
+    return {path.name for path in files}.union(*(re.findall(r"[\w-]+", text) for text in texts))
+
+
+def named_in(cell: str) -> set[str]:
+    """Return what a cell names: of a command its verb, of a call what is called, of a setting its field."""
+    found = set()
+    for literal in re.findall(r"``(.+?)``", cell):
+        name = re.split(r"[(=]", literal.removeprefix("scrapy-simhash ").strip('"'))[0]
+        if name.startswith("SIMHASH_"):
+            name = name.removeprefix("SIMHASH_").lower()
+        found |= {name} if name.endswith(".py") else set(name.split("."))
+    return found
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_what_a_row_of_mechanisms_names_is_there(row: tuple[str, str, str]) -> None:
+    assert len(ROWS) > 45
+    assert named_in(row[2]) - known() == set()
+
+
+def test_the_settings_of_scrapy_redis_exist_and_keys_have_their_default_names() -> None:
+    scrapy_redis = pytest.importorskip("scrapy_redis")
+    page = (DOCS / "migrate" / "scrapy-redis.rst").read_text("utf-8")
+    sources = "\n".join(path.read_text("utf-8") for path in Path(scrapy_redis.__file__).parent.glob("*.py"))
+    named = {name for name in re.findall(r"``([A-Z][A-Z_]+[A-Z])", page) if not name.startswith("SIMHASH_")}
+    assert len(named) > 5
+    assert not [name for name in named if name not in sources and not hasattr(default_settings, name)]
+    theirs = scrapy_redis.defaults.SCHEDULER_DUPEFILTER_KEY
+    assert f'SCHEDULER_DUPEFILTER_KEY = "{theirs}"' in page
+    assert f'SIMHASH_REDIS_PREFIX = "{Config().redis_prefix}"' in page
+
+
+def test_a_fragment_is_named_after_its_change_and_its_kind() -> None:
+    for path in (ROOT / "changelog.d").iterdir():
+        if path.name != "README.md":
+            assert re.fullmatch(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md", path.name), path.name
+
+
+def test_the_changes_begin_with_this_version() -> None:
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGES.md").read_text("utf-8"), flags=re.MULTILINE)
+    assert headings[0] == __version__

@@ -52,19 +52,13 @@ def test_every_setting_has_an_entry_and_there_is_no_other() -> None:
     assert sorted(sections(REFERENCE / "settings.rst")) == list(setting_names())
 
 
-def test_the_overview_has_every_setting_once_with_its_default_and_a_line_in_the_order_of_the_entries() -> (
-    None
-):
+def test_the_overview_has_every_setting_with_its_default_in_the_order_of_the_entries() -> None:
     text = (REFERENCE / "settings.rst").read_text("utf-8")
     overview = text[: text.index("SIMHASH_ENABLED\n---")]
-    groups = re.findall(r"^\.\. list-table:: (.+)$", overview, flags=re.MULTILINE)
     rows = re.findall(r"^    \* - ``(\w+)``\n      - ``(.+)``\n      - (.+)$", overview, flags=re.MULTILINE)
     defaults = {PREFIX + field.name.upper(): field.default for field in fields(Config)}
-    assert len(groups) == len(set(groups)) >= 5
     assert {name: ast.literal_eval(default) for name, default, _ in rows} == defaults
     assert [name for name, _, _ in rows] == list(sections(REFERENCE / "settings.rst"))
-    assert overview.count("    * - ") == len(rows)
-    assert [line for _, _, line in rows if len(line) > 100] == []
 
 
 @pytest.mark.parametrize("field", fields(Config), ids=lambda field: field.name)
@@ -85,16 +79,6 @@ def test_every_meta_key_has_an_entry_and_there_is_no_other() -> None:
     values = {value.value for values in (Status, Reason, Exemption) for value in values}
     assert set(documented) == META | values
     assert all(documented.values())
-
-
-@pytest.mark.parametrize(
-    ("heading", "values"), [("Statuses", Status), ("Reasons", Reason), ("Exemption", Exemption)]
-)
-def test_every_status_and_every_reason_is_described_in_its_section(
-    heading: str, values: type[Status] | type[Reason] | type[Exemption]
-) -> None:
-    section = sections(REFERENCE / "meta.rst")[heading]
-    assert set(re.findall(r"^``(\w+)``$", section, flags=re.MULTILINE)) == {value.value for value in values}
 
 
 def test_every_stat_has_an_entry_and_there_is_no_other() -> None:

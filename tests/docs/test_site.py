@@ -1,21 +1,20 @@
-"""The site as a reader meets it: it builds, links lead somewhere, search finds."""
+"""The site as a reader meets it: it builds, and links lead somewhere."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 from lxml import html
 
-from tests.browser import Reader
-from tests.docs.conftest import Built
-from tests.docs.reader import DOCS, PAGES
+from tests.docs.reader import DOCS, PAGES, ROOT
 
-pytestmark = pytest.mark.slow("it builds the documentation and opens it in a browser")
+pytestmark = pytest.mark.slow("it builds the documentation")
 
 NAMES = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
 
@@ -23,12 +22,22 @@ NAMES = [page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES]
 LINKS = "//a[not(@class = 'viewcode-back')]/@href | //link/@href | //script/@src | //img/@src"
 
 
+@dataclass(frozen=True)
+class Built:
+    """A built site: its folder, the exit code of Sphinx, and what Sphinx said."""
+
+    folder: Path
+    code: int
+    said: str
+
+
 @pytest.fixture(scope="module")
-def reader(browser: Any, address: str) -> Iterator[Reader]:
-    # Otherwise colours and menus are still on their way when they are measured.
-    context = browser.new_context(reduced_motion="reduce")
-    yield Reader(context.new_page(), address)
-    context.close()
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "-q"]
+    command += ["-d", str(folder / "trees"), str(DOCS), str(folder / "html")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=300)
+    return Built(folder / "html", done.returncode, done.stderr)
 
 
 def test_the_docs_build_without_a_warning(built: Built) -> None:
@@ -49,42 +58,6 @@ def test_every_link_leads_to_a_page_and_to_a_place_on_it(built: Built) -> None:
             if not target.exists() or (place and unquote(place) not in places.get(target, ())):
                 broken.append(f"{path.relative_to(built.folder)}: {link}")
     assert broken == []
-
-
-#: What a user types into the search, and a page that must be among the first results.
-SEARCHED = [
-    ("threshold", "how-to/threshold"),
-    ("tuning", "how-to/threshold"),
-    ("false positive", "concepts/measured"),
-    ("spider trap", "how-to/floods"),
-    ("query parameter", "concepts/hints"),
-    ("FAQ", "faq"),
-    ("boilerplate", "concepts/text"),
-    ("memory", "performance"),
-    ("speed", "performance"),
-    ("redis", "how-to/several-machines"),
-    ("sqlite", "how-to/keep"),
-    ("start()", "how-to/protected"),
-    ("revisit", "how-to/revisits"),
-    ("recrawl", "how-to/revisits"),
-    ("language", "concepts/text"),
-    ("translation", "how-to/protected"),
-    ("pagination", "how-to/protected"),
-    ("product variants", "how-to/protected"),
-    ("simhash", "concepts/method"),
-    ("hamming", "concepts/hamming"),
-    ("minhash", "concepts/method"),
-]
-
-
-@pytest.mark.parametrize(("asked", "page"), SEARCHED)
-def test_the_search_finds_a_page_for_what_a_user_types(reader: Reader, asked: str, page: str) -> None:
-    reader.open(f"search.html?q={quote(asked)}")
-    reader.page.wait_for_selector(".search-summary:has-text('found')")
-    found = reader.page.eval_on_selector_all("ul.search li > a", "links => links.map(link => link.href)")
-    pages = [urldefrag(link).url.removeprefix(f"{reader.address}/").removesuffix(".html") for link in found]
-    assert page in list(dict.fromkeys(pages))[:5], pages
-    assert reader.wrong() == []
 
 
 def test_llms_txt_has_a_line_for_every_page_and_its_links_lead_to_text(built: Built) -> None:

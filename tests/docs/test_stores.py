@@ -23,7 +23,6 @@ from tests.store.server import RedisServer
 
 KEEP = DOCS / "how-to" / "keep.rst"
 REVISITS = DOCS / "how-to" / "revisits.rst"
-MACHINES = DOCS / "how-to" / "several-machines.rst"
 #: Where the project of the pages lies.
 PLACE = "/srv/archive"
 
@@ -106,35 +105,6 @@ def test_a_folder_keeps_what_the_pages_say_it_keeps(project: Project) -> None:
     assert "(0 pages known, SIMHASH_RESET is True)" in project.crawl("SIMHASH_MIN_SIMILARITY=0.9", reset).log
 
 
-def test_a_relative_folder_lies_where_the_page_says(
-    project: Project, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Beside scrapy.cfg in a project, in the current folder outside of one."""
-    (settings, absolute, *_) = blocks(KEEP, "python")
-    project.set(settings.text)
-    deep = project.folder / "archive" / "data"
-    deep.mkdir()
-    forked(deep, project.server, "crawl", "pages", *NO_WAIT)
-    assert [path.relative_to(project.folder) for path in project.folder.rglob("*.sqlite")] == [
-        Path(".scrapy/simhash/pages.sqlite")
-    ]
-    outside = tmp_path_factory.mktemp("outside")
-    assert settings.text.strip() == 'SIMHASH_DIR = "simhash"'
-    enabled = ["-s", 'ADDONS={"scrapy_simhash.Addon": 500}', "-s", "SIMHASH_DIR=simhash"]
-    spider = str(project.folder / "archive" / "spiders.py")
-    log = forked(outside, project.server, "runspider", spider, *enabled, *NO_WAIT).log
-    (file,) = outside.rglob("*.sqlite")
-    assert file.relative_to(outside) == Path(".scrapy/simhash/pages.sqlite")
-    assert f"store: {file.resolve()} (0 pages known)" in log
-    assert absolute.text.strip() == 'SIMHASH_DIR = "~/crawls/simhash"'
-
-
-def test_a_job_keeps_its_store_beside_its_queue(project: Project) -> None:
-    project.crawl("JOBDIR=job")
-    assert f"``{'<JOBDIR>/simhash/<spider>.sqlite'}``" in KEEP.read_text("utf-8")
-    assert (project.folder / "job" / "simhash" / "pages.sqlite").is_file()
-
-
 def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
     (settings, *_) = blocks(REVISITS, "python")
     project.set(settings.text)
@@ -142,12 +112,6 @@ def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
     assert len(project.items) == 3
     project.crawl()
     assert project.items == {}
-
-
-def test_an_action_without_a_store_is_warned_of(project: Project) -> None:
-    log = project.crawl("SIMHASH_REVISIT_ACTION=drop_items").log
-    (message,) = re.findall(r"WARNING: (SIMHASH_REVISIT_ACTION .+)", log)
-    assert message in words(LOG_PAGE.read_text("utf-8"))
 
 
 def test_the_store_of_the_page_remembers(project: Project) -> None:
@@ -181,28 +145,10 @@ def test_the_log_page_shows_what_an_outage_looks_like(caplog: pytest.LogCaptureF
 # --- Several machines.
 
 
-def test_the_table_of_memory_is_arithmetic() -> None:
-    page = words(MACHINES.read_text("utf-8"))
-    (in_redis,) = map(int, re.findall(r"A page takes some (\d+) bytes in Redis", page))
-    ((least, most),) = re.findall(r"takes (\d+) to (\d+) bytes in the index", page)
-    table = MACHINES.read_text("utf-8").partition(":name: redis-memory")[2]
-    rows = re.findall(
-        r"\* - (\d+) (m|b)illion\n +- ([\d.]+) GB\n +- ([\d.]+) to ([\d.]+) GB\n +- (.+)", table
-    )
-    assert len(rows) == 4
-    for number, size, redis, *crawler, layout in rows:
-        millions = int(number) * (1 if size == "m" else 1000)
-        expected = [millions * each / 1000 for each in (in_redis, int(least), int(most))]
-        told = [float(redis), *map(float, crawler)]
-        assert told == pytest.approx(expected, abs=0.005)
-        shards = re.search(r"(\d+) shards", layout)
-        if shards:
-            for share in map(float, re.findall(r"([\d.]+)(?: to | GB)", layout)):
-                assert any(share == pytest.approx(whole / int(shards[1]), rel=0.02) for whole in told)
-
-
-def test_the_server_takes_the_configuration_of_the_page(tmp_path: Path) -> None:
-    (block,) = (block for block in blocks(MACHINES, "text") if block.caption == "redis.conf")
+@pytest.mark.parametrize("page", ["several-machines", "beyond-one-machine"])
+def test_the_server_takes_the_configuration_of_the_page(page: str, tmp_path: Path) -> None:
+    found = blocks(DOCS / "how-to" / f"{page}.rst", "text")
+    (block,) = (block for block in found if block.caption.endswith("redis.conf"))
     options: dict[str, str] = dict(line.split() for line in block.text.splitlines())
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in options.items()}
     with (

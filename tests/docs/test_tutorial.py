@@ -1,4 +1,4 @@
-"""The tutorial is followed word by word in an empty folder, with the checkout and with an installed wheel."""
+"""The tutorial is followed word by word in an empty folder."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import json
 import os
 import re
 import shlex
-import shutil
 import socket
 import subprocess
 import sys
-import sysconfig
 import time
-import venv
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -34,16 +30,16 @@ INSTALL = ["pip", "install", "."]
 class Reader:
     """Does in *folder* what the page says, and fails where the answer is another one."""
 
-    def __init__(self, folder: Path, python: str, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.python = python
-        self.environment = environment
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
+        self.environment = {**ours, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = str(free.getsockname()[1])
         self.log = ""
         self.feed: list[dict[str, Any]] = []
-        self.followed: list[Block] = []
+        self.followed: set[str] = set()
         self.server: subprocess.Popen[bytes] | None = None
 
     def follow(self, block: Block) -> None:
@@ -65,7 +61,7 @@ class Reader:
                 assert words(block.text) in words(self.log), (str(block), self.log)
             case _:
                 pytest.fail(f"{block}: nobody knows how to follow it")
-        self.followed.append(block)
+        self.followed.add(block.language)
 
     def type(self, command: str) -> str:
         """Run *command*; return what it prints, with the port that the page shows."""
@@ -79,7 +75,7 @@ class Reader:
             program
         ]
         done = subprocess.run(
-            [self.python, *module, *map(self.ours, arguments)],
+            [sys.executable, *module, *map(self.ours, arguments)],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
@@ -99,7 +95,7 @@ class Reader:
 
     def serve(self, arguments: list[str]) -> None:
         """Start the server as the page does, and wait until it answers."""
-        command = [self.python, *(argument.replace(SHOWN, self.port) for argument in arguments)]
+        command = [sys.executable, *(argument.replace(SHOWN, self.port) for argument in arguments)]
         quiet = subprocess.DEVNULL
         self.server = subprocess.Popen(
             command, cwd=self.folder, env=self.environment, stdout=quiet, stderr=quiet
@@ -134,68 +130,20 @@ def typed(block: Block) -> Iterator[tuple[str, str]]:
         yield command, answer
 
 
-@contextmanager
-def reading(folder: Path, python: str, environment: dict[str, str]) -> Iterator[Reader]:
-    reader = Reader(folder, python, environment)
+def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
     try:
-        yield reader
+        for block in blocks(TUTORIAL):
+            reader.follow(block)
     finally:
         if reader.server is not None:
             reader.server.terminate()
             reader.server.wait(30)
-
-
-def clean_environment(**more: str) -> dict[str, str]:
-    ours = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
-    return {**ours, "PYTHONDONTWRITEBYTECODE": "1", **more}
-
-
-def follow_all(reader: Reader) -> None:
-    for block in blocks(TUTORIAL):
-        reader.follow(block)
-    languages = {block.language for block in reader.followed}
-    assert languages == {"console", "python", "json", "text"}
+    assert reader.followed == {"console", "python", "json", "text"}
     # The last step: Monday had the items, Tuesday none of the pages that can be compared.
     monday, tuesday = (
-        {json.loads(line)["url"] for line in (reader.folder / name).read_text("utf-8").splitlines()}
+        {json.loads(line)["url"] for line in (tmp_path / name).read_text("utf-8").splitlines()}
         for name in ("monday.jsonl", "tuesday.jsonl")
     )
     assert {url.rpartition("/")[2] for url in monday} >= {"ferry.html", "bridge.html"}
     assert not tuesday
-
-
-def test_the_tutorial_works_as_it_is_written(tmp_path: Path) -> None:
-    environment = clean_environment(PYTHONPATH=str(ROOT))
-    with reading(tmp_path, sys.executable, environment) as reader:
-        follow_all(reader)
-
-
-@pytest.mark.slow("it builds a wheel, and installs it into an environment of its own")
-def test_the_tutorial_works_with_an_installed_wheel(tmp_path: Path) -> None:
-    wheels, home, folder, sources = (tmp_path / name for name in ("wheels", "home", "folder", "sources"))
-    folder.mkdir()
-    # setuptools writes beside the sources.
-    made = shutil.ignore_patterns(
-        "*.so", "*.pyd", "*.egg-info", "__pycache__", "_build", "out", "build", "dist", ".*"
-    )
-    shutil.copytree(ROOT, sources, ignore=made)
-    pip = [sys.executable, "-m", "pip"]
-    offline = ["--no-deps", "--no-index", "--disable-pip-version-check", "-q"]
-    build = [*pip, "wheel", *offline, "--no-build-isolation", "-w", str(wheels), str(sources)]
-    subprocess.run(build, check=True, timeout=300, env=clean_environment(SCRAPY_SIMHASH_BUILD="pure"))
-    venv.create(home, symlinks=os.name != "nt")
-    place = sysconfig.get_path("purelib", "venv", {"base": str(home), "platbase": str(home)})
-    (wheel,) = wheels.iterdir()
-    subprocess.run([*pip, "install", *offline, "--target", place, str(wheel)], check=True, timeout=300)
-    # Scrapy and the like come from this environment; its own scrapy-simhash, if any, comes after the wheel's.
-    (Path(place) / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
-    python = str(home / ("Scripts" if os.name == "nt" else "bin") / "python")
-    environment = clean_environment()
-    environment.pop("PYTHONPATH", None)
-    where = "import scrapy_simhash; print(scrapy_simhash.__file__)"
-    asked = subprocess.run(
-        [python, "-c", where], cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=True
-    )
-    assert Path(asked.stdout.strip()).is_relative_to(place)
-    with reading(folder, python, environment) as reader:
-        follow_all(reader)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import LinearScan, Match, Plan, SimhashIndex
-from scrapy_simhash.index.growth import FOREVER, as_probing
+from scrapy_simhash.index import Match, Plan, SimhashIndex
+from scrapy_simhash.index.growth import FOREVER
 from scrapy_simhash.index.index import Door
-from tests.index.cores import over, probing
+from tests.index.cores import over
 
 pytestmark = pytest.mark.skipif(
     kernel.hamming is None, reason="it is about the compiled kernel, which is not here"
@@ -25,10 +25,8 @@ pytestmark = pytest.mark.skipif(
 FOUR_BY_SIXTEEN = Plan.classic(3, 4)
 
 
-def drawn(seed: int, count: int, common: int = 0) -> array[int]:
-    """Return random fingerprints; where *common* has ones, so have all of them."""
-    made = array("Q", random.Random(seed).randbytes(8 * count))
-    return array("Q", [value | common for value in made]) if common else made
+def drawn(seed: int, count: int) -> array[int]:
+    return array("Q", random.Random(seed).randbytes(8 * count))
 
 
 def near(draw: random.Random, value: int, most: int) -> int:
@@ -41,6 +39,10 @@ def naive(values: array[int], query: int, most: int) -> list[tuple[int, int]]:
         for key, value in enumerate(values)
         if (distance := (value ^ query).bit_count()) <= most
     )
+
+
+def found(index: SimhashIndex, query: int) -> list[tuple[int, int]]:
+    return [(match.distance, match.key) for match in index.find(query)]
 
 
 # Sizes at which entries are eight bytes, a few segments are compact, all are, and all have grown since.
@@ -59,9 +61,7 @@ def test_every_planted_neighbour_is_found_at_every_size_and_layout(count: int) -
             assert key in {match.key for match in matches}
     for key in draw.sample(stored, 5):
         query = near(draw, values[key], 4)
-        assert [(match.distance, match.key) for match in index.find(query)] == [
-            pair for pair in naive(values, query, 3) if nearest[pair[1]] == -1
-        ]
+        assert found(index, query) == [pair for pair in naive(values, query, 3) if nearest[pair[1]] == -1]
 
 
 @pytest.mark.parametrize(
@@ -92,18 +92,6 @@ def test_a_life_of_thousands_of_changes_leaves_what_it_leaves_in_a_dict(plan: Pl
         assert index.find(value)[0] == (known[value], value, 0)
 
 
-def test_all_in_one_bucket_is_a_scan_of_it_and_nothing_else() -> None:
-    # All 16 bits of the first block alike, and those of the second: hot buckets beside even ones.
-    values = array("Q", [0xABCD_1234 << 32 | value & 0xFFFF_FFFF for value in drawn(3, 50_000)])
-    index, draw = over("native", FOUR_BY_SIXTEEN), random.Random(3)
-    index.add_many(values)
-    index._check()
-    assert index.nbytes < 60 * len(values)
-    for key in draw.sample(range(len(values)), 20):
-        query = near(draw, values[key], 3)
-        assert [(match.distance, match.key) for match in index.find(query)] == naive(values, query, 3)
-
-
 def test_one_value_a_million_times_is_one_fingerprint() -> None:
     index = SimhashIndex(3, "auto")
     assert set(index.find_or_add_many(array("Q", [42]) * 1_000_000)[1:]) == {0}
@@ -111,15 +99,26 @@ def test_one_value_a_million_times_is_one_fingerprint() -> None:
     assert index.nbytes < 10_000
 
 
-@pytest.mark.parametrize("common", [0xFFFF, 0xFF00_FF00_FF00_FF00, 0x7FFF_FFFF_FFFF_0000])
-def test_fingerprints_that_share_bits_are_found_like_others(common: int) -> None:
-    values = array("Q", dict.fromkeys(drawn(4, 20_000, common)))
-    index, draw = over("native", FOUR_BY_SIXTEEN), random.Random(4)
+@pytest.mark.parametrize(
+    "values",
+    [
+        # All 16 bits of the first block alike, and those of the second: hot buckets beside even ones.
+        array("Q", [0xABCD_1234 << 32 | value & 0xFFFF_FFFF for value in drawn(3, 50_000)]),
+        *(
+            array("Q", dict.fromkeys(value | common for value in drawn(4, 20_000)))
+            for common in (0xFFFF, 0xFF00_FF00_FF00_FF00, 0x7FFF_FFFF_FFFF_0000)
+        ),
+    ],
+    ids=["one bucket", "16 bits", "32 bits", "47 bits"],
+)
+def test_fingerprints_that_share_bits_are_found_like_others(values: array[int]) -> None:
+    index, draw = over("native", FOUR_BY_SIXTEEN), random.Random(3)
     index.add_many(values)
     index._check()
+    assert index.nbytes < 60 * len(values)
     for key in draw.sample(range(len(values)), 20):
         query = near(draw, values[key], 3)
-        assert [(match.distance, match.key) for match in index.find(query)] == naive(values, query, 3)
+        assert found(index, query) == naive(values, query, 3)
 
 
 def test_tables_that_replace_others_answer_the_same_before_while_and_after() -> None:
@@ -139,25 +138,12 @@ def test_tables_that_replace_others_answer_the_same_before_while_and_after() -> 
             index._check()
             asked = draw.randrange(key + 1)
             query = near(draw, values[asked], 3)
-            assert [(match.distance, match.key) for match in index.find(query)] == naive(
-                values[: key + 1], query, 3
-            )
+            assert found(index, query) == naive(values[: key + 1], query, 3)
             # One goes and comes back, before it is moved or after.
             assert index.discard(values[asked], asked)
             index.add(values[asked], asked)
     assert was_moving == {True, False}
     assert sorted(index) == sorted(zip(values, range(len(values)), strict=True))
-
-
-def test_probing_at_a_distance_of_ten_finds_what_a_scan_finds() -> None:
-    values, draw = drawn(6, 30_000), random.Random(6)
-    index, scan = probing("native", 10, 4), LinearScan(10)
-    for searched in (index, scan):
-        searched.add_many(values)
-    index._check()
-    for _ in range(30):
-        query = near(draw, draw.choice(values), 11)
-        assert index.find(query) == scan.find(query)
 
 
 @pytest.fixture
@@ -181,21 +167,8 @@ def test_every_processor_s_scan_finds_the_same(level: int, any_scan: None) -> No
             index.add_many(values)
         for query in queries:
             expected = naive(values, query, distance)
-            assert [(match.distance, match.key) for match in row.find(query)] == expected
-            assert [(match.distance, match.key) for match in tables.find(query)] == expected
-
-
-def test_a_plan_of_single_blocks_is_the_same_probed() -> None:
-    probed = as_probing(FOUR_BY_SIXTEEN)
-    assert probed is not None
-    values, draw = drawn(8, 20_000), random.Random(8)
-    index = over("native", FOUR_BY_SIXTEEN)
-    other = over("native", FOUR_BY_SIXTEEN, steps=[(FOREVER, probed)])
-    for each in (index, other):
-        each.add_many(values)
-    for _ in range(100):
-        query = near(draw, draw.choice(values), 3)
-        assert index.find(query) == other.find(query)
+            assert found(row, query) == expected
+            assert found(tables, query) == expected
 
 
 STARVED = """

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import combinations
@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash import kernel
-from scrapy_simhash.index import Plan
-from scrapy_simhash.index.pairs import PURE_CANDIDATE, pairs, plan_for
+from scrapy_simhash.index import LinearScan, Plan
+from scrapy_simhash.index.index import representatives
+from scrapy_simhash.index.pairs import PURE_CANDIDATE, connected, pairs, plan_for
 from scrapy_simhash.index.plans import partition, plans_for, scan
 from scrapy_simhash.index.pure.tables import SCATTER
 from tests.index.values import ALL_ONES, bit, fingerprints, flipped
@@ -100,17 +101,14 @@ def test_every_plan_finds_what_is_planted_among_random_values(way: str, name: st
     assert found(way, values, k, PLANS[name]) == expected
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_all_that_lies_around_one_value_is_paired(way: str) -> None:
-    ball = [flipped(0xDEAD_BEEF << 16, bits) for n in range(4) for bits in combinations(range(20, 44, 3), n)]
-    assert found(way, ball, 6) == naive(ball, 6)
-
-
 # What the layout of the kernel could stumble over.
 HARD = {
     "nothing": [],
     "one": [7],
     "the ends": [0, ALL_ONES],
+    "all around one": [
+        flipped(0xDEAD << 16, some) for n in range(4) for some in combinations(range(20, 44, 3), n)
+    ],
     "one key": [number << 16 | 0xABCD for number in random.Random(1).sample(range(2**48), 1500)],
     "all that differ lie in one key": [number << 48 for number in range(0, 2**16, 40)],
     "neighbours": list(range(1500)),
@@ -158,15 +156,6 @@ def test_the_order_depends_on_the_set_of_values_alone(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "form", [list, tuple, iter, lambda row: row, memoryview, lambda row: array("L", row)]
-)
-def test_values_are_taken_in_any_form(way: str, form: Callable[[array[int]], Any]) -> None:
-    row = array("Q", with_planted(300, seed=5))
-    assert found(way, form(row)) == naive(row, 3)
-
-
-@pytest.mark.parametrize("way", WAYS)
 def test_all_values_are_read_at_the_call(way: str) -> None:
     row = array("Q", [0, 1])
     with running(way):
@@ -180,29 +169,6 @@ def test_all_values_are_read_at_the_call(way: str) -> None:
 def test_a_plan_of_a_greater_distance_serves_a_smaller_one(way: str) -> None:
     values = with_planted(700, seed=6)
     assert found(way, values, 2, plans_for(4)["5x12"]) == naive(values, 2)
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (([1, -1],), ValueError, r"value must be from 0 to 2\*\*64 - 1, got -1"),
-        (([2**64],), ValueError, r"value must be from 0 to 2\*\*64 - 1"),
-        (([1.0],), TypeError, "value must be an integer, got 1.0"),
-        (([True],), TypeError, "value must be an integer, got True"),
-        ((7,), TypeError, "not iterable"),
-        (([], 65), ValueError, "max_distance must be from 0 to 64, got 65"),
-        (([], "3"), TypeError, "max_distance must be an integer, got '3'"),
-        (([], 3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
-        (([], 3, "few"), TypeError, "blocks must be an integer, got 'few'"),
-        (([], 4, Plan.classic(3, 4)), ValueError, "blocks is a plan for distance 3, but max_distance is 4"),
-    ],
-)
-def test_what_is_wrong_is_said_at_the_call(
-    way: str, arguments: Sequence[Any], error: type[Exception], message: str
-) -> None:
-    with running(way), pytest.raises(error, match=message):
-        pairs(*arguments)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -273,3 +239,97 @@ def test_the_kernel_goes_on_where_it_stopped_among_values_of_one_key() -> None:
         steps.append(search.step())
     assert len(steps) > 10
     assert sorted(pair for step in steps for pair in step) == expected
+
+
+# --- Groups of pairs, and representatives.
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1, -1],), ValueError, r"value must be from 0 to 2\*\*64 - 1, got -1"),
+        (([2**64],), ValueError, r"value must be from 0 to 2\*\*64 - 1"),
+        (([1.0],), TypeError, "value must be an integer, got 1.0"),
+        (([True],), TypeError, "value must be an integer, got True"),
+        ((7,), TypeError, "not iterable"),
+        (([], 65), ValueError, "max_distance must be from 0 to 64, got 65"),
+        (([], "3"), TypeError, "max_distance must be an integer, got '3'"),
+        (([], 3, 3), ValueError, r"blocks must be greater than max_distance \(3\), got 3"),
+        (([], 3, "few"), TypeError, "blocks must be an integer, got 'few'"),
+        (([], 4, Plan.classic(3, 4)), ValueError, "blocks is a plan for distance 3, but max_distance is 4"),
+    ],
+)
+def test_what_is_wrong_is_said_at_the_call(
+    way: str, arguments: Sequence[Any], error: type[Exception], message: str
+) -> None:
+    for search in (pairs, representatives):
+        with running(way), pytest.raises(error, match=message):
+            search(*arguments)
+
+
+def spread(pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
+    """Connect by letting each member take the least number it is paired with, until nothing changes."""
+    least = {value: value for pair in pairs for value in pair}
+    while any(least[a] != least[b] for a, b in pairs):
+        for a, b in pairs:
+            least[a] = least[b] = min(least[a], least[b])
+    members = sorted(least)
+    return [[value for value in members if least[value] == first] for first in sorted(set(least.values()))]
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60))
+def test_a_group_is_all_that_a_chain_of_pairs_leads_to(chosen: list[tuple[int, int]]) -> None:
+    assert connected(chosen) == spread(chosen)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_long_chain_is_one_group_from_either_end(step: int) -> None:
+    chain = [(value, value + 1) for value in range(5000)]
+    assert connected(chain[::step]) == [list(range(5001))]
+
+
+@given(
+    values=st.lists(
+        st.builds(flipped, st.sampled_from([0, ALL_ONES]), st.sets(st.integers(0, 7))),
+        max_size=40,
+    ),
+    max_distance=st.integers(0, 4),
+)
+def test_each_joins_the_nearest_representative_before_it(values: list[int], max_distance: int) -> None:
+    chosen: list[int] = []
+    for place, value in enumerate(values):
+        near = [
+            (distance, other)
+            for other in sorted(set(chosen))
+            if (distance := (value ^ values[other]).bit_count()) <= max_distance
+        ]
+        chosen.append(min(near, default=(0, place))[1])
+    assert representatives(values, max_distance).tolist() == chosen
+
+
+def test_representatives_are_what_a_scan_makes_of_the_same_order() -> None:
+    draw = random.Random(11)
+    row = array("Q", [draw.getrandbits(64)])
+    for _ in range(2000):
+        row.append(draw.choice(row) ^ 1 << draw.randrange(64) ^ 1 << draw.randrange(64))
+    scan = LinearScan()
+    chosen = []
+    for place, value in enumerate(row):
+        matches = scan.find_or_add(value, place)
+        chosen.append(matches[0].key if matches else place)
+    assert representatives(row).tolist() == representatives(row, 3, Plan.classic(3, 4)).tolist() == chosen
+
+
+@pytest.mark.parametrize("size", [0, 1, 3000])
+def test_progress_of_representatives_rises_to_the_end_and_says_so_once(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # At every step, not every quarter of a second.
+    monkeypatch.setitem(representatives.__globals__, "paced", lambda progress: progress)
+    shares: list[float] = []
+    representatives(range(0, size << 20, 1 << 20), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert shares.count(1) == 1
+    assert len(shares) == max(1, (size + 1023) // 1024)

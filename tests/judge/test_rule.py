@@ -96,12 +96,6 @@ def test_a_rule_says_itself_in_a_few_words(rule: Rule, words: str) -> None:
     assert str(rule) == words
 
 
-def test_a_page_is_a_near_duplicate_of_itself_under_the_strictest_rule() -> None:
-    page = fingerprint(7)
-    assert SimilarityRule(0, 1.0).similarity(page, page) == 1.0
-    assert ClassicRule(0).similarity(page, page) == 1.0
-
-
 # --- Own parts: what is compared where something is known about the sites.
 
 SAME, OTHER, CLOSE = "night pilots", "day pilots", "night pilots of the port of lisbon harbour"
@@ -195,6 +189,29 @@ def elsewhere(own: bytes, subject: str = SAME) -> Fingerprint:
         # All of it is the site's.
         (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 7, 990), True),
         (page(own_part(0, 0, 0)), page(own_part(1000, 0, 12), 0, 1000, OTHER), False),
+        # Of 400 words 20 are the page's own: a fortieth of all text is half of them.
+        (
+            page(with_words(own_part(1000, 0, 20), 1)),
+            page(with_words(own_part(1000, 0, 20), 2), 7, 975),
+            False,
+        ),
+        (
+            page(with_words(own_part(1000, 0, 20), 1)),
+            page(with_words(own_part(1000, 0, 20), 1), 7, 975),
+            True,
+        ),
+        # The site was not known yet when one of them came.
+        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
+        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
+        (page(with_words(doubtful(20), 1)), page(with_words(doubtful(20), 2), 7, 975), False),
+        # Or of neither.
+        (page(with_words(unknown(400), 1)), page(with_words(unknown(400), 2), 7, 975), True),
+        # As many words of many.
+        (
+            page(with_words(own_part(1000, 8, 200), 1)),
+            page(with_words(own_part(1000, 8, 200), 2), 7, 975),
+            True,
+        ),
     ],
 )
 def test_own_parts_decide_where_something_is_known(a: Fingerprint, b: Fingerprint, near: bool) -> None:
@@ -368,40 +385,6 @@ def test_at_a_similarity_of_1_only_equal_texts_are_near_duplicates(a: Fingerprin
     if a.own and b.own:
         has_equal_text = has_equal_text and OwnPart.from_bytes(a.own).text == OwnPart.from_bytes(b.own).text
     assert near == (1.0 if has_equal_text else None)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "near"),
-    [
-        # Of 400 words 20 are the page's own: a fortieth of all text is half of them.
-        (
-            page(with_words(own_part(1000, 0, 20), 1)),
-            page(with_words(own_part(1000, 0, 20), 2), 7, 975),
-            False,
-        ),
-        (
-            page(with_words(own_part(1000, 0, 20), 1)),
-            page(with_words(own_part(1000, 0, 20), 1), 7, 975),
-            True,
-        ),
-        # The site was not known yet when one of them came.
-        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 2), 7, 975), False),
-        (page(with_words(own_part(1000, 0, 20), 1)), page(with_words(unknown(400), 1), 7, 975), True),
-        (page(with_words(doubtful(20), 1)), page(with_words(doubtful(20), 2), 7, 975), False),
-        # Or of neither.
-        (page(with_words(unknown(400), 1)), page(with_words(unknown(400), 2), 7, 975), True),
-        # As many words of many.
-        (
-            page(with_words(own_part(1000, 8, 200), 1)),
-            page(with_words(own_part(1000, 8, 200), 2), 7, 975),
-            True,
-        ),
-    ],
-)
-def test_few_own_words_must_agree(a: Fingerprint, b: Fingerprint, near: bool) -> None:
-    rule = SimilarityRule()
-    assert (rule.similarity(a, b) is not None) is near
-    assert rule.similarity(b, a) == rule.similarity(a, b)
 
 
 @pytest.mark.parametrize(

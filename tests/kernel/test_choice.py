@@ -1,13 +1,15 @@
-"""Which implementation runs: said by the environment and by what was built, in a process of its own each."""
+"""Which implementation runs: said by the environment and by what was built, in processes of their own. Its hash."""
 
 from __future__ import annotations
 
 import os
 import platform
+import random
 import subprocess
 import sys
 
 import pytest
+from xxhash import xxh3_64_intdigest
 
 from scrapy_simhash import kernel
 
@@ -134,13 +136,13 @@ def test_the_log_of_a_crawl_names_the_kernel(wanted: str, name: str) -> None:
 
 
 @needs_the_kernel
-def test_both_kernels_make_the_same_fingerprint() -> None:
-    program = (
-        "from scrapy_simhash import PageFingerprinter;"
-        "text = 'The ship that went out to the sea came home with the tide and the fog.';"
-        "print(PageFingerprinter().from_text(text).to_bytes().hex())"
-    )
-    assert run(program, "pure").stdout == run(program, "native").stdout != ""
+def test_the_hash_is_the_packages_for_every_length_and_start() -> None:
+    assert kernel.native is not None
+    content = random.Random(3).randbytes(5_000_001)
+    pieces = [content[:length] for length in (*range(1_101), 4_095, 4_096, 4_097, 100_003, len(content))]
+    pieces += [content[start : start + n] for start in range(16) for n in (3, 8, 16, 17, 129, 241, 1_024)]
+    pieces += [bytes([byte]) * n for byte in (0, 1, 0x7F, 0x80, 0xFF) for n in (*range(300), 1_025, 65_536)]
+    assert [len(piece) for piece in pieces if kernel.native.digest(piece) != xxh3_64_intdigest(piece)] == []
 
 
 INTERRUPTED = """

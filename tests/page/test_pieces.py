@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from itertools import accumulate, chain
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.page.language.tokens import normalize, tokenize
-from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, Piece, is_doubtful, pieces, words_number
+from scrapy_simhash.page.pieces import LEAST_TOKENS, SHORT_TOKENS, is_doubtful, pieces, words_number
 from scrapy_simhash.page.text import Document, extract, parse
 from scrapy_simhash.page.text.document import Paragraph
 
@@ -63,12 +62,6 @@ def test_a_page_without_main_text_has_no_pieces() -> None:
     assert pieces(document("", "!")) == []
 
 
-def test_a_piece_has_some_eleven_tokens() -> None:
-    words = [f"word{number}" for number in range(20_000)]
-    lengths = [len(piece.tokens) for piece in pieces(document(" ".join(words)))]
-    assert 10 <= sum(lengths) / len(lengths) <= 13
-
-
 @given(st.lists(WORDS, max_size=30), st.lists(WORDS, max_size=30))
 def test_a_sentence_inside_other_paragraphs_gives_the_same_pieces(
     before: list[str], after: list[str]
@@ -112,29 +105,9 @@ def test_chinese_text_is_cut_too() -> None:
     assert sum(piece.key in within for piece in alone) >= len(alone) - 2
 
 
-def test_the_cost_is_linear() -> None:
-    def seconds(tokens: int) -> float:
-        page = document(" ".join(f"w{number % 997}" for number in range(tokens)))
-        best = []
-        for _ in range(3):
-            start = process_time()
-            pieces(page)
-            best.append(process_time() - start)
-        return min(best)
-
-    # Ten times the text, some ten times the time; a hundred times if it were the square.
-    assert seconds(200_000) < 30 * seconds(20_000)
-
-
 def test_a_share_of_the_own_tokens_may_be_doubtful() -> None:
     assert [is_doubtful(10, doubtful) for doubtful in (0, 2, 3)] == [False, False, True]
     assert not is_doubtful(0, 0)
-
-
-def test_a_piece_says_what_it_is() -> None:
-    (piece,) = pieces(document("Log in"))
-    assert piece == Piece(piece.key, "body", ("log", "in"))
-    assert piece.key % 2
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from scrapy_simhash import NearDuplicateDetector, PageFingerprinter
+from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.fingerprinter import text_hash
 from scrapy_simhash.page import structured
 from scrapy_simhash.page.compiled import reader
@@ -220,12 +220,6 @@ def test_any_json_is_tolerated(value: object, thing: Thing) -> None:
     assert isinstance(text_of(value), str)
 
 
-@settings(max_examples=examples(100))
-@given(st.text(max_size=40))
-def test_any_text_in_a_script_is_tolerated(text: str) -> None:
-    assert len(about(script('{"@type": "Event"' + text), "Concert")) in (0, IDENTITY_BYTES)
-
-
 @pytest.mark.parametrize(
     "hostile",
     [
@@ -393,27 +387,3 @@ def test_pages_of_two_hosts_are_not_told_apart_by_structured_data() -> None:
     )
     assert are_different(here, there)
     assert not are_different(here, elsewhere)
-
-
-def test_a_detector_tells_pages_of_one_host_apart_and_finds_copies_on_others() -> None:
-    story = "".join(
-        f"<p>The {boat} went out in the fog and came home at noon.</p>" for boat in ("Anna", "Berta", "Clara")
-    )
-    detector = NearDuplicateDetector()
-
-    def status(host: str, number: int, place: Thing, line: str) -> str:
-        marked = script({**NURSE, "jobLocation": place}) + story * 3 + line
-        return detector.check(page(marked, "Nurse"), f"https://{host}/{number}").status.value
-
-    assert status("a.example", 1, KIEL, "<p>The job is in Kiel by the sea.</p>") == "new"
-    assert status("a.example", 2, ULM, "<p>The job is in Ulm by the sea.</p>") == "new"
-    assert status("a.example", 3, ULM, "<p>The job is in Ulm on the river.</p>") == "near_duplicate"
-    assert (
-        status(
-            "b.example",
-            1,
-            {"@type": "Place", "name": "The town of Kiel"},
-            "<p>The job is in Kiel by the bay.</p>",
-        )
-        == "near_duplicate"
-    )

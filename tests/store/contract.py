@@ -7,14 +7,18 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreMismatch
+from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
 from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit, candidates
+from scrapy_simhash.store.local import LocalStore
+from scrapy_simhash.store.redis import RedisStore, ShardedStore
 from tests.store.cases import (
     CLASSIC,
     FAR,
@@ -99,8 +103,13 @@ def visit_of(words: str) -> Posting:
     return posting(key, FAR if said == "F" else int(said, 2), scope)
 
 
-def short(key: str, value: int = 8, scope: str = "") -> Posting:
-    return posting(key, value, scope, is_short=True)
+def drawn(random: Random) -> Fingerprint:
+    """Return one of few pages, so that most have candidates, and some are near-duplicates."""
+    value = random.choice((0, 0b111, 0b111_1111, 2**20 - 1))
+    subject = random.choice(("night pilots", "night pilots", "day pilots", "boats"))
+    fingerprint = content(value, text=f"story {random.randrange(3)}", subject=subject)
+    own = (b"", b"", OwnPart(UNKNOWN, 100).to_bytes(), own_part(random.randrange(8)))
+    return replace(fingerprint, own=random.choice(own))
 
 
 class StoreContract(ABC):
@@ -238,7 +247,11 @@ class StoreContract(ABC):
         store.claim(posting("a", FAR, text_hash=3))
         assert store.claim(posting("d", FAR, text_hash=3)).is_same_text, "of a later content too"
         assert not store.claim(posting("a", FAR, text_hash=3)).is_same_text, "an original repeats nobody"
-        assert [store.claim(short(key)).is_same_text for key in "xyy"] == [False, True, True]
+        assert [store.claim(posting(key, 8, is_short=True)).is_same_text for key in "xyy"] == [
+            False,
+            True,
+            True,
+        ]
 
     # --- Many that are like each other.
 
@@ -301,6 +314,41 @@ class StoreContract(ABC):
         assert careful.look(posting("9", by_text)).original == url("5")
         moved = replace(last, value=last.value ^ 2**40 - 1)
         assert careful.look(posting("5", moved)).content == 5, "its own content"
+
+    # --- Thresholds and near misses: what a claim tells beside the answer.
+
+    def test_a_near_miss_is_the_most_alike_of_all_candidates(
+        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for kind in (LocalStore, RedisStore, ShardedStore):
+            monkeypatch.setattr(kind, "explains", True)
+        random = Random(20)
+        new: dict[str, Fingerprint] = {}
+        misses = repeated = 0
+        for number in range(60):
+            fingerprint = drawn(random)
+            claim = careful.claim(posting(str(number), fingerprint))
+            pairs = {
+                other: Measured(fingerprint, its, SECOND_LOOK.min_similarity, SECOND_LOOK.reach)
+                for other, its in new.items()
+            }
+            if claim.original is not None:
+                assert claim.near_miss is None
+                assert claim.threshold is not None
+                # It is near by this rule.
+                assert claim.threshold >= SECOND_LOOK.min_similarity
+                repeated += 1
+                continue
+            new[url(str(number))] = fingerprint
+            assert claim.threshold is None
+            most = max((pair.alike for pair in pairs.values()), default=NOT_NEAR)
+            assert (claim.near_miss is None) == (most == NOT_NEAR)
+            if claim.near_miss is not None:
+                misses += 1
+                assert claim.near_miss.similarity == pairs[claim.near_miss.url].alike == most
+                assert claim.near_miss.threshold < SECOND_LOOK.min_similarity
+        assert misses > 5
+        assert repeated > 5
 
     # --- The rest of the protocol.
 

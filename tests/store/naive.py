@@ -48,7 +48,7 @@ class NaiveStore:
             return None
         run = self.first_run[number]
         settled = run in self.ended
-        is_live = run in self.live and run != self.run and not settled
+        is_live = {run, self.run} <= self.live and run != self.run and not settled
         return Visit(
             page.fingerprint.value,
             page.text_hash,

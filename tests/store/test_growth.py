@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -60,21 +58,14 @@ def catalogue(number: int) -> Iterator[str]:
         yield f"{html}</main>{counter}</html>"
 
 
-@asynccontextmanager
-async def opened(kind: str, header: Header) -> AsyncIterator[Store | AsyncStore]:
-    """Yield a new store of a *kind*."""
-    with TemporaryDirectory() as folder:
-        if kind == "memory":
-            yield MemoryStore(header)
-        elif kind == "sqlite":
-            with closing(SqliteStore(Path(folder, "pages.db"), header)) as store:
-                yield store
-        else:
-            with RedisServer(Path(folder)) as server:
-                remote = RedisStore(server.url, "catalogue", header)
-                await remote.connect()
-                yield remote
-                await remote.close()
+def made(kind: str, header: Header, folder: Path, request: pytest.FixtureRequest) -> Store | AsyncStore:
+    """Return a new store of a *kind*."""
+    if kind == "memory":
+        return MemoryStore(header)
+    if kind == "sqlite":
+        return SqliteStore(folder / "pages.db", header)
+    server: RedisServer = request.getfixturevalue("shared")
+    return RedisStore(server.url, "catalogue", header)
 
 
 @pytest.fixture
@@ -128,20 +119,26 @@ def server_counts(store: Store | AsyncStore) -> Counter[str]:
     return Counter({"calls in the server": calls, "bytes sent": sent, "bytes received": received})
 
 
-async def work_of(kind: str, sizes: Sequence[int], counts: Counter[str]) -> list[Counter[str]]:
-    """Return the work for the last pages before each of *sizes*, of a catalogue in a store of a *kind*."""
+async def work_of(
+    store: Store | AsyncStore, sizes: Sequence[int], counts: Counter[str]
+) -> list[Counter[str]]:
+    """Return the work for the last pages before each of *sizes*, of a catalogue in *store*."""
     found = []
-    async with opened(kind, header_for(CONFIG)) as store:
-        watch(store, counts)
-        detector = NearDuplicateDetector(CONFIG, store)
-        for number, html in enumerate(catalogue(max(sizes)), 1):
-            if number + LAST in sizes:
-                before = counts + server_counts(store)
-            url = f"https://shop.example/{number}"
-            await detector.load_site(url)
-            await detector.conclude_async(detector.read(html, url), url)
-            if number in sizes:
-                found.append(counts + server_counts(store) - before)
+    if isinstance(store, RedisStore):
+        await store.connect()
+    watch(store, counts)
+    detector = NearDuplicateDetector(CONFIG, store)
+    for number, html in enumerate(catalogue(max(sizes)), 1):
+        if number + LAST in sizes:
+            before = counts + server_counts(store)
+        url = f"https://shop.example/{number}"
+        await detector.load_site(url)
+        await detector.conclude_async(detector.read(html, url), url)
+        if number in sizes:
+            found.append(counts + server_counts(store) - before)
+    closed = store.close()
+    if closed is not None:
+        await closed
     return found
 
 
@@ -156,9 +153,10 @@ def grown(work: Sequence[Counter[str]]) -> list[str]:
 
 @pytest.mark.slow("it reads thousands of pages")
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "redis"])
-def test_a_page_of_a_catalogue_costs_the_same_however_large_it_is(kind: str, counts: Counter[str]) -> None:
-    if kind == "redis":
-        pytest.importorskip("redis", reason="redis is not installed")
-    work = asyncio.run(work_of(kind, SIZES, counts))
+def test_a_page_of_a_catalogue_costs_the_same_however_large_it_is(
+    kind: str, counts: Counter[str], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    store = made(kind, header_for(CONFIG), tmp_path, request)
+    work = asyncio.run(work_of(store, SIZES, counts))
     assert all(one[COMPARED] >= LAST for one in work), "they are candidates of each other"
     assert not grown(work)

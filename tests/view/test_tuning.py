@@ -147,18 +147,6 @@ def test_intervals_hold_the_truth_in_nine_of_ten_cases() -> None:
     assert sum(widths) / len(widths) < 0.35
 
 
-def test_more_answers_make_intervals_narrower() -> None:
-    def width(answers: int) -> float:
-        precision = estimates([Band(0.8, 1.0, same=answers, unjudged=[Pair("a", "b", 0.9)] * 1_000)])[
-            0
-        ].precision
-        assert precision is not None
-        assert precision.high == 1.0
-        return precision.high - precision.low
-
-    assert width(5) > width(50) > width(500)
-
-
 def test_the_lowest_threshold_that_is_shown_to_be_precise_is_chosen() -> None:
     bands = [
         Band(0.7, 0.8, same=5, different=45),

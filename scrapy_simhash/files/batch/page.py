@@ -179,17 +179,8 @@ def marks_of(verdict: Verdict, is_kept: bool, exemption: str | None) -> Marks:
     >>> marks["simhash_kept"], marks["simhash_status"], marks["simhash_cluster"], marks["simhash_duplicate_of"]
     (True, 'new', 4, None)
     """
-    values = (
-        is_kept,
-        verdict.status.value,
-        verdict.reason and verdict.reason.value,
-        verdict.duplicate_of,
-        verdict.distance,
-        None if verdict.similarity is None else round(verdict.similarity, 3),
-        verdict.cluster,
-        exemption,
-    )
-    return dict(zip(MARKS, values, strict=True))
+    row = verdict.to_dict() | {"kept": is_kept, "exemption": exemption}
+    return {name: row[name.removeprefix("simhash_")] for name in MARKS}
 
 
 class Fate(str, Enum):

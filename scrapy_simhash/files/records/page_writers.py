@@ -15,8 +15,7 @@ from typing import IO, Any, TypeAlias
 from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, uuid5
 
-from scrapy_simhash.exceptions import KindError
-from scrapy_simhash.failing import failing
+from scrapy_simhash.exceptions import KindError, failing
 from scrapy_simhash.files.records.folder import PageFile
 from scrapy_simhash.files.records.http import WarcRecord, headers_of
 from scrapy_simhash.files.records.record import Record

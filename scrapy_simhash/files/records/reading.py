@@ -17,8 +17,7 @@ from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, TypeAlias, cast
 
-from scrapy_simhash.exceptions import FileError, KindError
-from scrapy_simhash.failing import failing
+from scrapy_simhash.exceptions import FileError, KindError, failing
 from scrapy_simhash.files.records.feeds import (
     BYTE_ORDER_MARK,
     NAMES_FOUND,

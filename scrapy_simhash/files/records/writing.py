@@ -16,8 +16,7 @@ from io import BufferedWriter, TextIOWrapper
 from pathlib import Path, PurePath
 from typing import IO, Any, cast
 
-from scrapy_simhash.exceptions import FileError, KindError
-from scrapy_simhash.failing import failing
+from scrapy_simhash.exceptions import FileError, KindError, failing
 from scrapy_simhash.files.records.feeds import Row, TableRow
 from scrapy_simhash.files.records.folder import PageFile
 from scrapy_simhash.files.records.http import CacheEntry, WarcRecord

@@ -1,4 +1,4 @@
-"""Sites crawled by Scrapy once, and deduplicated from files of every kind: the same answers."""
+"""Sites crawled by Scrapy once, and deduplicated from its HTTP cache: the same answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from magazine.server import serving
 
 from scrapy_simhash.cli.main import main
-from scrapy_simhash.files.records import Record, open_writer, read
 from scrapy_simhash.names import FIELD_KEPT
 from tests.crawls.harness import IN_ORDER, Crawl, crawl_one
 from tests.crawls.site import serve
@@ -92,18 +91,3 @@ def test_copies_that_a_crawl_protects_are_protected(tmp_path: Path) -> None:
         "product",
     }
     assert answers_for(tmp_path / "visitor", tmp_path / "out.jsonl") == expected
-
-
-@pytest.mark.parametrize(
-    "name", ["p.jsonl", "p.json.gz", "p.csv", "p.parquet", "p.warc.gz", "p.jsonl.bz2", "p.jsonl.xz"]
-)
-def test_files_of_every_kind_give_the_answers_of_the_crawl(name: str, site: Site, tmp_path: Path) -> None:
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow")
-    path = tmp_path / name
-    with open_writer(path) as writer:
-        for record in read([site.cache]):
-            assert isinstance(record, Record)
-            writer.write(record)
-    expected = answers_for(site.cache, tmp_path / "expected.jsonl")
-    assert answers_for(path, tmp_path / "out.jsonl") == expected

@@ -44,7 +44,15 @@ def test_verdicts_and_clusters_are_those_of_dedup_with_two_passes(tmp_path: Path
 
 
 @many_queries
-@pytest.mark.parametrize("config", [Config(scope="host"), Config(min_similarity=0.95, prefer=("earlier",))])
+@pytest.mark.parametrize(
+    "config",
+    [
+        Config(scope="host"),
+        Config(min_similarity=0.95, prefer=("earlier",)),
+        # Some pages are larger: they are kept without a comparison.
+        Config(maxsize=1_650),
+    ],
+)
 def test_settings_are_those_of_a_crawl(tmp_path: Path, config: Config) -> None:
     assert answers_in(judged(PAGES[:150], tmp_path, config=config)) == answers_of_dedup(PAGES[:150], config)
 
@@ -102,14 +110,6 @@ def test_plain_text_has_no_site(tmp_path: Path) -> None:
     result = deduplicate(f"{texts} FROM range(20) AS numbers (number)", tmp_path)
     assert result.counts.pages == 20
     assert not (tmp_path / "sites").exists()
-
-
-@many_queries
-def test_a_page_that_is_too_large_is_kept_without_a_comparison(tmp_path: Path) -> None:
-    config = Config(maxsize=1_650)
-    result = judged(PAGES[:60], tmp_path, config=config)
-    assert answers_in(result) == answers_of_dedup(PAGES[:60], config)
-    assert "too_large" in {row["simhash_reason"] for row in rows_of(result, "verdicts")}
 
 
 @many_queries

@@ -67,23 +67,24 @@ def test_a_line_that_is_too_long_is_broken_and_the_next_is_read(monkeypatch: pyt
 # --- JSON.
 
 
-@pytest.mark.parametrize("indent", [None, 0, 4])
-def test_an_array_is_records_however_it_is_laid_out(indent: int | None) -> None:
-    short = [{**page, "html": page["html"][:50]} for page in PAGES]
-    for text in (json.dumps(short, indent=indent), f"\ufeff [ {', '.join(map(json.dumps, short))}\r\n]\n "):
-        assert values(text) == short
-
-
 JSON_VALUES = (
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=9) | st.lists(st.integers())
 )
 
 
 @settings(max_examples=examples(60))
-@given(st.lists(st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3), max_size=4), st.booleans())
-def test_an_array_is_what_json_says_it_is(rows: list[dict[str, Any]], is_ascii: bool) -> None:
+@given(
+    st.lists(st.dictionaries(st.text(max_size=3), JSON_VALUES, max_size=3), max_size=4),
+    st.booleans(),
+    st.sampled_from([None, 0, 4]),
+    st.sampled_from(["", "\ufeff", " \n"]),
+)
+def test_an_array_is_what_json_says_it_is_however_it_is_laid_out(
+    rows: list[dict[str, Any]], is_ascii: bool, indent: int | None, around: str
+) -> None:
     rows = [{**row, "url": "https://example.com/", "html": "<p>"} for row in rows]
-    assert values(json.dumps(rows, ensure_ascii=is_ascii, indent=1)) == rows
+    text = json.dumps(rows, ensure_ascii=is_ascii, indent=indent)
+    assert values(around + text + around.strip("\ufeff")) == rows
 
 
 def test_what_scrapy_writes_for_no_items_is_an_empty_array() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.files.records import Broken, Fields, Record, feeds
+from scrapy_simhash.files.records import Broken, Record, feeds
 from tests.files.records.pages import FERRY, URL, found, pages, reasons
 
 pytest.importorskip("pyarrow")
@@ -43,13 +43,6 @@ def test_bytes_are_decoded_as_those_of_a_page(tmp_path: Path) -> None:
     assert pages(path) == [(URL, FERRY.encode("utf-16"))]
     path = table(tmp_path / "texts.parquet", url=[URL], text=["Лоцман".encode()])
     assert pages(path) == [(URL, "Лоцман")]
-
-
-def test_columns_may_be_named(tmp_path: Path) -> None:
-    path = table(tmp_path / "pages.parquet", link=[URL], url=["none"], page=[FERRY], at=[1_790_000_000])
-    (record,) = found(path, fields=Fields("link", "page", time="at"))
-    assert isinstance(record, Record)
-    assert (record.url, record.page, record.seen) == (URL, FERRY, 1_790_000_000)
 
 
 def test_a_row_that_is_wrong_or_too_large_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

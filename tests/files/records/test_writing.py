@@ -351,8 +351,7 @@ def test_marks_are_given_for_each_record_or_for_none(tmp_path: Path) -> None:
 
 def test_the_same_records_are_the_same_bytes(tmp_path: Path) -> None:
     records = [page(f"{URL}/{number}") for number in range(20)]
-    for ending in (*ENDINGS[:-1], *PACKED):
-        if ending != "/":
-            write(tmp_path / f"a{ending}", records)
-            write(tmp_path / f"b{ending}", records)
-            assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
+    for ending in {*ENDINGS, *PACKED} - {"/", ".parquet"}:
+        write(tmp_path / f"a{ending}", records)
+        write(tmp_path / f"b{ending}", records)
+        assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()

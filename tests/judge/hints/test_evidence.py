@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,27 +22,24 @@ def found(
     return evidence(Hints(url, canonical, alternates), url, ORIGINAL, redirects)
 
 
-def test_there_is_none_between_two_addresses_that_say_nothing() -> None:
-    assert found() == ()
-
-
-@pytest.mark.parametrize("canonical", [ORIGINAL, "http://www.example.com/boats/ferry/"])
-def test_the_page_names_the_original_as_canonical(canonical: str) -> None:
-    assert found(canonical) == ("canonical",)
-
-
-@pytest.mark.parametrize("canonical", [URL, "https://example.com/", "https://example.org/boats/ferry", None])
-def test_another_canonical_address_is_no_evidence(canonical: str | None) -> None:
-    assert found(canonical) == ()
-
-
-def test_two_ways_to_write_one_address() -> None:
-    assert found(url="http://www.example.com/boats/ferry/?utm_source=mail") == ("address",)
-
-
-def test_the_original_leads_to_the_page() -> None:
-    assert found(redirects=("http://example.com/boats/ferry", "https://example.com/a")) == ("redirect",)
-    assert found(redirects=("https://example.com/a",)) == ()
+@pytest.mark.parametrize(
+    ("said", "evident"),
+    [
+        ({}, ()),
+        ({"canonical": ORIGINAL}, ("canonical",)),
+        ({"canonical": "http://www.example.com/boats/ferry/"}, ("canonical",)),
+        ({"canonical": URL}, ()),
+        ({"canonical": "https://example.com/"}, ()),
+        ({"canonical": "https://example.org/boats/ferry"}, ()),
+        ({"url": "http://www.example.com/boats/ferry/?utm_source=mail"}, ("address",)),
+        ({"redirects": ("http://example.com/boats/ferry", "https://example.com/a")}, ("redirect",)),
+        ({"redirects": ("https://example.com/a",)}, ()),
+        # One address has no translation.
+        ({"alternates": (("de", ORIGINAL),), "url": ORIGINAL + "/"}, ("address",)),
+    ],
+)
+def test_what_is_said_of_the_original_is_evidence(said: dict[str, Any], evident: tuple[str, ...]) -> None:
+    assert found(**said) == evident
 
 
 @pytest.mark.parametrize(
@@ -61,10 +60,6 @@ def test_the_original_is_the_page_in_another_language(
     alternates: tuple[tuple[str, str], ...], expected: bool
 ) -> None:
     assert found(alternates=alternates) == (("hreflang",) if expected else ())
-
-
-def test_one_address_has_no_translation() -> None:
-    assert found(alternates=(("de", ORIGINAL),), url=ORIGINAL + "/") == ("address",)
 
 
 def test_all_at_once_in_their_order() -> None:

@@ -32,17 +32,6 @@ def held(
     return list(protections(root, url, first, hints, found, wanted, partial(extract, root)))
 
 
-def test_a_story_has_none() -> None:
-    assert held(page(PROSE * 20)) == []
-
-
-def test_each_has_its_reason() -> None:
-    assert held(page(PROSE, GERMAN)) == ["language"]
-    assert held(page(PROSE), "/boats?page=2", "/boats") == ["pagination"]
-    assert held(page(PROSE, PRODUCT)) == ["product"]
-    assert held(page(LISTING)) == ["listing"]
-
-
 def test_the_cheapest_comes_first_and_all_come() -> None:
     everything = page(LISTING, GERMAN + PRODUCT + '<link rel="next" href="/original">')
     assert held(everything) == ["language", "pagination", "product", "listing"]
@@ -70,50 +59,45 @@ def test_nobody_looks_further_than_asked() -> None:
         next(found)
 
 
-@pytest.mark.parametrize(
-    "link", ['<a rel="next" href="/original">older</a>', '<a href="/x" rel="prev">x</a>']
-)
-def test_links_in_the_text_name_the_next_page_too(link: str) -> None:
-    assert held(page(PROSE + link)) == (["pagination"] if "/original" in link else [])
-
-
-def test_a_manual_with_chapters_is_no_listing() -> None:
-    # Every page of a manual names the chapters beside it: the same chapter of another version is a copy.
-    chapter = page(PROSE, '<link rel="next" href="/2.0/ch03"><link rel="prev" href="/2.0/ch01">')
-    assert held(chapter, "/2.0/ch02", "/1.0/ch02") == []
-    assert held(chapter, "/2.0/ch02", "/2.0/ch01") == ["pagination"]
-
-
-def test_pages_of_a_listing_may_have_one_text_and_a_wrong_canonical_address() -> None:
-    second = page(PROSE, f'<link rel="canonical" href="{SITE}/boats">')
-    assert held(second, "/boats?page=2", "/boats") == ["pagination"]
-
-
-def test_a_page_of_a_listing_at_one_address_is_one_page() -> None:
-    second = page(PROSE, '<link rel="next" href="?page=3">')
-    assert held(second, "/boats/?page=2", "/boats?page=2&utm_source=mail") == []
+OWN = f'<link rel="canonical" href="{SITE}/copy">'
+CHAPTER = page(PROSE, '<link rel="next" href="/2.0/ch03"><link rel="prev" href="/2.0/ch01">')
 
 
 @pytest.mark.parametrize(
-    ("head", "path", "redirects"),
+    ("html", "path", "original", "protection"),
     [
-        (PRODUCT + CANONICAL, "/copy", ()),
-        (PRODUCT, "/original/?utm_source=mail", ()),
-        (PRODUCT, "/copy", ("/original",)),
+        (page(PROSE * 20), "/copy", "/original", None),
+        (page(PROSE, GERMAN), "/copy", "/original", "language"),
+        (page(PROSE), "/boats?page=2", "/boats", "pagination"),
+        # Links in the text name the next page too.
+        (page(PROSE + '<a rel="next" href="/original">older</a>'), "/copy", "/original", "pagination"),
+        (page(PROSE + '<a href="/x" rel="prev">x</a>'), "/copy", "/original", None),
+        # Every page of a manual names the chapters beside it: the same chapter of another version is a copy.
+        (CHAPTER, "/2.0/ch02", "/1.0/ch02", None),
+        (CHAPTER, "/2.0/ch02", "/2.0/ch01", "pagination"),
+        # Pages of a listing may have one text, and a wrong canonical address.
+        (page(PROSE, f'<link rel="canonical" href="{SITE}/boats">'), "/boats?page=2", "/boats", "pagination"),
+        # A page of a listing at one address is one page.
+        (
+            page(PROSE, '<link rel="next" href="?page=3">'),
+            "/boats/?page=2",
+            "/boats?page=2&utm_source=mail",
+            None,
+        ),
+        # A product that is surely the same is a copy, a variant of it is protected.
+        (page(PROSE, PRODUCT + CANONICAL), "/copy", "/original", None),
+        (page(PROSE, PRODUCT), "/original/?utm_source=mail", "/original", None),
+        (page(PROSE, PRODUCT + OWN), "/copy", "/original", "product"),
+        (page(PROSE, PRODUCT), "/copy", "/original", "product"),
+        # A listing keeps its links whatever else is said.
+        (page(LISTING), "/copy", "/original", "listing"),
+        (page(LISTING, CANONICAL), "/copy", "/original", "listing"),
+        (page(LISTING), "/original/", "/original", "listing"),
     ],
 )
-def test_a_product_that_is_surely_the_same_is_a_copy(
-    head: str, path: str, redirects: tuple[str, ...]
-) -> None:
-    assert held(page(PROSE, head), path, redirects=redirects) == []
+def test_each_has_its_reason(html: str, path: str, original: str, protection: str | None) -> None:
+    assert held(html, path, original) == ([protection] if protection else [])
 
 
-def test_a_variant_of_a_product_is_protected() -> None:
-    own = f'<link rel="canonical" href="{SITE}/copy">'
-    assert held(page(PROSE, PRODUCT + own)) == ["product"]
-    assert held(page(PROSE, PRODUCT)) == ["product"]
-
-
-def test_a_listing_keeps_its_links_whatever_else_is_said() -> None:
-    assert held(page(LISTING, CANONICAL)) == ["listing"]
-    assert held(page(LISTING), "/original/") == ["listing"]
+def test_a_product_that_the_original_leads_to_is_a_copy() -> None:
+    assert held(page(PROSE, PRODUCT), redirects=["/original"]) == []

@@ -126,4 +126,22 @@ def markup(draw: st.DrawFn) -> str:
     return "".join(parts)
 
 
+def _page_of(blocks: list[tuple[str, str]], title: str) -> etree._Element:
+    root = etree.Element("html")
+    etree.SubElement(etree.SubElement(root, "head"), "title").text = title
+    body = etree.SubElement(root, "body")
+    for path, text in blocks:
+        node = body
+        for tag in path.split("/"):
+            node = etree.SubElement(node, tag)
+        node.text = text
+    return root
+
+
+_PATHS = "p p p li h1 h2 td div header/p nav/p main/p aside/p a span/a".split()
+#: Pages of prose and headings.
+PAGES_OF_PROSE = st.builds(
+    _page_of, st.lists(st.tuples(st.sampled_from(_PATHS), PROSE), min_size=1, max_size=12), NODE_TEXT
+)
+
 _NO_QUOTES = str.maketrans("", "", '"<&')

@@ -21,7 +21,7 @@ from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.structured import facts
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
-from tests.page.compiled.strategies import HEADERS, PROSE, markup, trees
+from tests.page.compiled.strategies import HEADERS, PAGES_OF_PROSE, markup, trees
 
 #: Those that read an own part: of the classic rule there is none.
 WAYS = [way for way in FINGERPRINTERS if way.rule.compares_sketches]
@@ -83,19 +83,6 @@ def assert_alike(root: etree._Element, site: KnownSite, header: str | None = Non
             assert without.fingerprint.own == b""
             kinds.add(own_of(compiled).kind)
     return kinds
-
-
-def page_of(blocks: list[tuple[str, str]]) -> etree._Element:
-    root = etree.Element("html")
-    body = etree.SubElement(root, "body")
-    for tag, text in blocks:
-        etree.SubElement(body, tag).text = text
-    return root
-
-
-PAGES_OF_PROSE = st.lists(
-    st.tuples(st.sampled_from("p p p li h1 h2 td div".split()), PROSE), min_size=1, max_size=12
-).map(page_of)
 
 
 @settings(max_examples=examples(200))

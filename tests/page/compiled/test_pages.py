@@ -17,7 +17,7 @@ from fuzz.compare import FINGERPRINTERS, is_covered, page_differences
 from scrapy_simhash import PageFingerprinter
 from scrapy_simhash.page.text import extract, parse
 from tests.examples import examples
-from tests.page.compiled.strategies import HEADERS, NODE_TEXT, PROSE, markup, trees
+from tests.page.compiled.strategies import HEADERS, PAGES_OF_PROSE, markup, trees
 
 #: Of the evaluation pack; all of them with SIMHASH_ALL_PAGES=1.
 SAMPLE = 400
@@ -29,8 +29,8 @@ SENTENCE = (
 # --- Properties: any tree, any markup.
 
 
-@settings(max_examples=examples(300))
-@given(trees() | markup().map(parse), HEADERS)
+@settings(max_examples=examples(380))
+@given(trees() | markup().map(parse) | PAGES_OF_PROSE, HEADERS)
 def test_any_tree_or_markup_is_read_alike(root: etree._Element, header: str | None) -> None:
     assert page_differences(root, header) == []
 
@@ -59,29 +59,6 @@ def test_any_markup_that_an_xml_parser_repairs_is_read_alike(
     root: etree._Element | None = etree.fromstring(body.encode(), parser)
     if root is not None:
         assert page_differences(root) == []
-
-
-@settings(max_examples=examples(80))
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from("p p p li h1 h2 td div header/p nav/p main/p aside/p a span/a".split()), PROSE
-        ),
-        min_size=1,
-        max_size=12,
-    ),
-    NODE_TEXT,
-)
-def test_pages_of_prose_and_headings_keep_the_same_blocks(blocks: list[tuple[str, str]], title: str) -> None:
-    root = etree.Element("html")
-    etree.SubElement(etree.SubElement(root, "head"), "title").text = title
-    body = etree.SubElement(root, "body")
-    for path, text in blocks:
-        node = body
-        for tag in path.split("/"):
-            node = etree.SubElement(node, tag)
-        node.text = text
-    assert page_differences(root) == []
 
 
 # --- The cases that were found by thinking, or by the fuzzer.

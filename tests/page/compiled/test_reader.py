@@ -14,7 +14,6 @@ from magazine.page import Page
 
 from fuzz.compare import bits
 from scrapy_simhash import Config, PageFingerprinter, kernel
-from scrapy_simhash.fingerprinter import text_hash
 from scrapy_simhash.page.compiled import CompiledReader, FoldSettings
 from scrapy_simhash.page.compiled import reader as reader_module
 from scrapy_simhash.page.compiled.definition import definition
@@ -223,26 +222,6 @@ def test_what_is_no_element_is_refused(reader: CompiledReader) -> None:
     for wrong in (None, "page", etree.ElementTree(parse("x"))):
         with pytest.raises(TypeError):
             reader.read(wrong, None, SETTINGS)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("page", "min_shingles", "has"),
-    [
-        ("<p>two words", 12, (False, False)),
-        ("<p>now three words", 12, (False, True)),
-        ("<p>word", 1, (True, True)),
-        ("<title>a title alone</title>", 1, (False, False)),
-        (f"<title>T</title><p>{SENTENCE}", 12, (True, True)),
-    ],
-)
-def test_whoever_has_a_fingerprint_or_three_words_has_a_text_hash(
-    reader: CompiledReader, page: str, min_shingles: int, has: tuple[bool, bool]
-) -> None:
-    root = parse(page)
-    read = reader.read(root, None, SETTINGS._replace(min_shingles=min_shingles))
-    assert read is not None
-    assert (read.value is not None, read.text_hash is not None) == has
-    assert read.text_hash in (None, text_hash(extract(root)))
 
 
 def test_a_plain_text_has_no_text_hash(reader: CompiledReader) -> None:

@@ -149,25 +149,6 @@ def test_tokens_of_many_scripts(text: str, tokens: list[str]) -> None:
     assert tokenize(text) == tokens
 
 
-@pytest.mark.parametrize("letter", ["a", "é", "и", "हि"])
-def test_a_word_of_a_million_characters_is_one_token(letter: str) -> None:
-    word = letter * (1_000_000 // len(letter))
-    assert tokenize(normalize(word)) == [word]
-
-
-def test_a_run_of_a_million_unspaced_characters_is_all_its_bigrams() -> None:
-    tokens = tokenize("漢" * 1_000_000)
-    assert len(tokens) == 999_999
-    assert set(tokens) == {"漢漢"}
-
-
-@given(text)
-def test_tokenizing_the_tokens_of_a_spaced_script_gives_them_again(text: str) -> None:
-    tokens = [token for token in tokenize(normalize(text)) if not any(map(IS_UNSPACED, token))]
-    again = tokenize(" ".join(tokens))
-    assert again == tokens
-
-
 @pytest.mark.parametrize("unit", ["\u0316", "\u0316\u0301", "\u0301\u200d"])
 def test_of_a_run_of_marks_only_the_first_thirty_count(unit: str) -> None:
     run = unit * MOST_MARKS
@@ -226,13 +207,3 @@ def test_unspaced_holds_the_letters_of_scripts_without_spaces_and_of_no_other() 
     first_words = {unicodedata.name(char, "UNASSIGNED").split()[0] for char in members(UNSPACED)}
     assert first_words == set(scripts.split()) | {"UNASSIGNED"}
     assert {unicodedata.category(char)[0] for char in members(UNSPACED)} <= set("LMNSC")
-
-
-@pytest.mark.parametrize("char", "漢々〇ひカーก็ลາမြាㄅ㐀\U00020000\U00030000")
-def test_a_character_of_an_unspaced_script_is_unspaced(char: str) -> None:
-    assert char in members(UNSPACED)
-
-
-@pytest.mark.parametrize("char", "aß9абאبकক한가ༀ๑、。・")
-def test_other_scripts_digits_and_punctuation_are_spaced(char: str) -> None:
-    assert char not in members(UNSPACED)

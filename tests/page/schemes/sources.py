@@ -145,11 +145,3 @@ def rounded_average(features: Sequence[tuple[int, int]], bits: int = 64) -> int:
         if average >= Fraction(1, 2):
             value |= 1 << bit
     return value
-
-
-def fnv1a(data: bytes) -> int:
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value ^= byte
-        value = value * 0x100000001B3 & MASK
-    return value

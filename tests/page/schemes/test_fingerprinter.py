@@ -131,12 +131,6 @@ def test_what_cannot_be_a_scheme_is_refused(scheme: object) -> None:
         Config(scheme=scheme)  # type: ignore[arg-type]
 
 
-def test_a_path_without_a_scheme_stops_at_the_start() -> None:
-    config = Config(scheme="no.such.scheme")
-    with pytest.raises(SettingError, match=r"SIMHASH_SCHEME: cannot import 'no\.such\.scheme'"):
-        NearDuplicateDetector(config)
-
-
 # --- Stores.
 
 

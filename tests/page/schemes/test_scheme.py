@@ -16,9 +16,8 @@ from magazine.site import build_site
 from scrapy_simhash import PageFingerprinter, SettingError
 from scrapy_simhash.config import SCHEMES as NAMES
 from scrapy_simhash.fingerprinter import SCHEME
-from scrapy_simhash.page.features.shingles import LEAST_PROSE
 from scrapy_simhash.page.fingerprint import TIE_MASK, leads
-from scrapy_simhash.page.language import normalize, stopwords, tokenize
+from scrapy_simhash.page.language import stopwords
 from scrapy_simhash.page.language.detect import languages
 from scrapy_simhash.page.schemes import (
     FNV1A_LONG,
@@ -44,7 +43,7 @@ from scrapy_simhash.page.schemes import (
     vote,
 )
 from scrapy_simhash.page.schemes.scheme import Weighing
-from scrapy_simhash.page.text import Document, extract, parse, plain_text
+from scrapy_simhash.page.text import Document, plain_text
 from tests.golden.texts import ODDITIES, TEXTS
 from tests.page.schemes import sources
 from tests.page.schemes.golden import STORY, committed, made
@@ -205,11 +204,6 @@ def test_fnv_words_is_the_java_class(document: Document) -> None:
     assert f"{value:064b}" == text
 
 
-def test_the_java_class_says_that_all_empty_pages_are_equal_and_the_scheme_says_nothing() -> None:
-    assert sources.java_class({}) == ("1" * 64, 2**64 - 1)
-    assert SCHEMES["fnv-words"].value(Page(plain_text(""))) is None
-
-
 def test_slides_is_the_code_of_the_slides(document: Document) -> None:
     features = [(sources.slides_string(word), count) for word, count in Counter(words_of(document)).items()]
     if document.language in languages():
@@ -236,44 +230,6 @@ def test_manku_is_the_words_without_stopwords_and_a_bit_for_a_sum_above_0(docume
     web = SCHEMES["web"].feature_hash
     features = [(web.of(word), weight(1 + log(count))) for word, count in counts.items()]
     assert SCHEMES["manku"].value(Page(document)) == sources.tally(features)
-
-
-def test_classic_is_shingles_with_a_stopword_title_and_headings_in_a_rounded_average() -> None:
-    document = extract(parse(STORY))
-    known = stopwords("en")
-
-    def shingles(tokens: tuple[str, ...]) -> list[str]:
-        return [" ".join(tokens[i : i + 3]) for i in range(max(1, len(tokens) - 2))]
-
-    body = Counter(
-        one
-        for paragraph in document.main
-        for one in shingles(paragraph.tokens)
-        if known.intersection(one.split())
-    )
-    assert len(body) >= LEAST_PROSE
-    headings = Counter(
-        one
-        for paragraph in document.paragraphs
-        if paragraph.zone == "heading"
-        for one in shingles(paragraph.tokens)
-    )
-    assert "the last ferry" in headings
-    title = Counter(shingles(tuple(tokenize(normalize(document.title)))))
-    weights: Counter[str] = Counter()
-    for counts in (body, headings, title):
-        weights.update({one: weight(1 + log(count)) for one, count in counts.items()})
-    features = [(sources.fnv1a(one.encode()), votes) for one, votes in weights.items()]
-    value = SCHEMES["classic"].value(Page(document))
-    assert value == sources.tally(features)
-    # The article calls the two exactly equivalent. They differ where a bit is tied: one has 0 there, the other 1.
-    average = sources.rounded_average(features)
-    whole = sum(votes for _, votes in features)
-    tied = sum(
-        1 << bit for bit in range(64) if 2 * sum(votes for of, votes in features if of >> bit & 1) == whole
-    )
-    assert value is not None
-    assert average == value | tied
 
 
 def test_fingerprints_are_bit_for_bit_those_committed() -> None:

@@ -129,17 +129,6 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
 # --- Many.
 
 
-def test_a_host_s_pages_change_no_other_host_s_profile() -> None:
-    sites = SiteProfiles()
-    taught(sites, A)
-    taught(sites, B, subjects=1)
-    before = sites.of(B).to_bytes()
-    # As a site does that repeats the sentences of others on all its pages.
-    taught(sites, A, subjects=64)
-    assert sites.of(B).to_bytes() == before
-    assert (sites.of(A).is_known, sites.of(B).is_known, sites.of(B).flags(PIECES)) == (True, False, None)
-
-
 @pytest.mark.usefixtures("_room_for_two")
 def test_the_host_that_was_not_used_for_longest_is_forgotten_without_a_store() -> None:
     sites = SiteProfiles()

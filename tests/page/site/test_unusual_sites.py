@@ -6,41 +6,23 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
+from benchmarks.lib.shared_text.titles import TITLES, TitlePlan, make_title_site
+from benchmarks.shared_text import crawl, measure
 from scrapy_simhash import Config, Fingerprint, NearDuplicateDetector
 from scrapy_simhash.judge.rule import Near, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, PART, UNKNOWN, WHOLE, OwnPart
-from scrapy_simhash.page.site import SiteProfile, profiles
+from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Claim, MemoryStore, Posting
 from scrapy_simhash.store.candidates import MOST_COMPARED, MOST_NEARBY
-from scrapy_simhash.store.sqlite import SqliteStore
 
 #: Bytes: 64 KiB of pieces, and what stands before them.
 MOST_PROFILE = 64 * 1024 + 17
 SYLLABLES = ("ba", "dor", "el", "fin", "gu", "hal", "ki", "lo", "mar", "nes", "pu", "ri", "sta", "tem", "vo")
-TITLES = (
-    "Nurse",
-    "Cook",
-    "Driver",
-    "Clerk",
-    "Baker",
-    "Gardener",
-    "Tailor",
-    "Florist",
-    "Courier",
-    "Plumber",
-    "Teacher",
-    "Roofer",
-    "Joiner",
-    "Potter",
-    "Miller",
-)
 SHARED = " ".join(
     f"<p>All prices of the {a} and the {b} are in euros and contain the {c} tax, unless the {d} tells you of it.</p>"
     for a, b, c, d in [random.Random(n).choices(SYLLABLES, k=4) for n in range(8)]
@@ -143,20 +125,6 @@ def test_near_equal_pages_with_different_titles_are_new_and_cost_bounded_work(
     assert len(site.profile.to_bytes()) <= MOST_PROFILE
 
 
-@pytest.mark.parametrize("pages", SIZES)
-def test_near_equal_pages_with_one_title_are_copies_of_the_first_and_their_host_is_never_known(
-    pages: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = Site(monkeypatch)
-    site.crawl(
-        pages, lambda draw, number: html("All our prices", f"{SHARED}<p>This is page {number} of them.</p>")
-    )
-    assert site.statuses == {"new": 1, "near_duplicate": pages - 1}
-    assert site.kinds == {UNKNOWN: pages}
-    assert site.most_compared == 1
-    assert (site.profile.subjects, site.profile.is_known, site.profile.pages) == (1, False, pages)
-
-
 @pytest.mark.parametrize(
     "title", ["All our prices", ""], ids=["one subject on all pages", "no subject on any page"]
 )
@@ -198,37 +166,6 @@ def test_of_random_words_nothing_is_taken_out_and_the_profile_stays_small(
 
 
 @pytest.mark.parametrize(
-    "hosts", [1_200, pytest.param(5_000, marks=pytest.mark.slow("it learns 35,000 pages"))]
-)
-def test_hosts_that_are_more_than_fit_in_memory_become_known_with_a_file_and_never_without(
-    hosts: int, tmp_path: Path
-) -> None:
-    """Page after page from another host, so that each profile has gone from memory when it is needed again."""
-    with closing(SqliteStore(tmp_path / "pages.sqlite")) as store:
-        kept, forgotten = NearDuplicateDetector(store=store), NearDuplicateDetector()
-        for title in TITLES:
-            reading = kept.read(html(f"{title} in Kiel", SHARED), "https://0.example/")
-            assert reading.fingerprint is not None
-            for detector in (kept, forgotten):
-                sites = detector.sites
-                assert sites is not None
-                for number in range(hosts):
-                    sites.learn(f"https://{number}.example/", reading.pieces, reading.fingerprint.sketch)
-                    if number % 500 == 499:
-                        sites.keep()
-                    assert len(sites._profiles) <= profiles.MOST_HOSTS
-                    assert len(sites._changed) <= 500
-                sites.keep()
-        page = html("Painter in Kiel", f"{SHARED}<p>{words(random.Random(3), 60)} the and of a.</p>")
-        for number in (0, hosts // 2, hosts - 1):
-            url = f"https://{number}.example/"
-            assert profile_of(kept, url).pages == len(TITLES)
-            assert profile_of(forgotten, url).pages <= 1
-            assert (own_of(kept, page, url).kind, own_of(forgotten, page, url).kind) == (PART, UNKNOWN)
-        assert sum(1 for _ in store.sites()) == hosts
-
-
-@pytest.mark.parametrize(
     ("scope", "stolen"),
     [
         pytest.param("crawl", None, id="all sentences on each page"),
@@ -263,3 +200,30 @@ def said_of(detector: NearDuplicateDetector, page: str, url: str) -> tuple[objec
     verdict = detector.check(page, url)
     own = verdict.fingerprint and verdict.fingerprint.own
     return replace(verdict, cluster=None, near_miss=None), verdict.fingerprint, own
+
+
+# --- Long titles, of which pages differ in one word or two: no page is lost, and reposts are found.
+
+LONG_TITLES = pytest.mark.parametrize(
+    "plan", TITLES[:2] + TITLES[7:8] + TITLES[10:11], ids=lambda plan: plan.name
+)
+
+
+@LONG_TITLES
+def test_different_pages_are_kept_and_reposts_are_found(plan: TitlePlan) -> None:
+    site = make_title_site(plan)
+    found = measure(
+        list(crawl(random.Random(0).sample(site.pages, len(site.pages)), NearDuplicateDetector())), 20
+    )
+    assert found.kept >= 0.98
+    # Of pages with equal titles, while nothing is known about the site.
+    assert found.merged_of_first <= 2
+    assert found.reposts is not None
+    assert found.reposts >= 0.8
+
+
+@LONG_TITLES
+def test_at_a_similarity_of_1_every_different_page_is_kept(plan: TitlePlan) -> None:
+    site = make_title_site(plan, seed=1)
+    detector = NearDuplicateDetector(Config(min_similarity=1.0))
+    assert measure(list(crawl(random.Random(0).sample(site.pages, len(site.pages)), detector))).kept == 1.0

@@ -401,11 +401,6 @@ def test_a_page_without_an_element_is_an_empty_html(html: Html) -> None:
     assert "".join(root.itertext(etree.Element)) == ""
 
 
-def test_text_without_tags_is_a_page_too() -> None:
-    root = parse("just words")
-    assert (root.tag, text_of(root)) == ("html", "just words")
-
-
 @pytest.mark.parametrize(
     ("html", "text"),
     [

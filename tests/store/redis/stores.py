@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 from scrapy_simhash.cli.stores import blocking
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
-from scrapy_simhash.store.redis import RedisStore, Server
+from scrapy_simhash.store.redis import RedisStore, Server, Servers, ShardedStore, servers_of
 from scrapy_simhash.store.redis.line import Line
 from tests.store.cases import SECOND_LOOK, header
 
@@ -149,3 +149,19 @@ class Opener:
     def _end(self, store: RedisStore, in_order: bool) -> None:
         # As a kill leaves it: the connection is gone, and nothing was said.
         self.loop.run_until_complete(store.close() if in_order else store.abandon())
+
+
+def several(url: str) -> Servers:
+    """Return the servers that *url* names, which are more than one or a cluster."""
+    servers = servers_of(url)
+    assert isinstance(servers, Servers)
+    return servers
+
+
+class ShardedOpener(Opener):
+    """Opens stores of one shard, so that numbers are those of the contract, on two databases of the server."""
+
+    def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
+        url = self.url.rpartition("/")[0]
+        store: Any = ShardedStore(several(f"{url}/0 {url}/1"), prefix, header, shards=1, **options)
+        return store  # type: ignore[no-any-return]

@@ -17,10 +17,12 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.store import Posting
-from scrapy_simhash.store.redis import Servers, ShardedStore, servers_of
+from scrapy_simhash.store.redis import ShardedStore
 from tests.store.cluster import RedisCluster, redis_cluster
-from tests.store.redis.stores import PATIENCE
+from tests.store.redis.stores import PATIENCE, several
 from tests.store.redis.test_sharded import HEADER
+
+pytestmark = pytest.mark.usefixtures("client")
 
 CRAWLERS, SHARDS, SCOPES, AT_ONCE = 4, 12, 40, 16
 SLOTS = 100
@@ -49,9 +51,7 @@ def posting_of(crawler: int, cluster: int) -> Posting:
 
 async def crawl(crawler: int, url: str, prefix: str, marks: dict[str, Any]) -> list[Answer]:
     """Claim page after page, until all is over and some more."""
-    servers = servers_of(url)
-    assert isinstance(servers, Servers)
-    store = ShardedStore(servers, prefix, HEADER, shards=SHARDS)
+    store = ShardedStore(several(url), prefix, HEADER, shards=SHARDS)
     store.check()
     answers, clusters = [], count()
     last: int | None = None

@@ -8,11 +8,15 @@ import pytest
 from scrapy_simhash.exceptions import SettingError, StoreError
 from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
 
+pytestmark = pytest.mark.usefixtures("client")
+
 
 @pytest.mark.parametrize(
     ("settings", "url", "options"),
     [
         ({"SIMHASH_REDIS_URL": "redis://a"}, "redis://a", {}),
+        ({}, None, {}),
+        ({"SIMHASH_REDIS_URL": None, "REDIS_URL": "", "REDIS_PARAMS": {}}, None, {}),
         # Ours goes first, and what is scrapy-redis's has nothing to do with it.
         (
             {
@@ -43,14 +47,9 @@ from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
     ],
 )
 def test_a_server_is_found_in_the_settings(
-    settings: dict[str, Any], url: str, options: dict[str, Any]
+    settings: dict[str, Any], url: str | None, options: dict[str, Any]
 ) -> None:
-    assert server_from_settings(settings) == Server(url, options)
-
-
-@pytest.mark.parametrize("settings", [{}, {"SIMHASH_REDIS_URL": None, "REDIS_URL": "", "REDIS_PARAMS": {}}])
-def test_no_setting_is_no_server(settings: dict[str, Any]) -> None:
-    assert server_from_settings(settings) is None
+    assert server_from_settings(settings) == (Server(url, options) if url else None)
 
 
 @pytest.mark.parametrize(

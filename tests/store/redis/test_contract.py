@@ -12,14 +12,24 @@ from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
-from tests.store.redis.stores import Opener
+from tests.store.redis.stores import Opener, ShardedOpener
 from tests.store.server import RedisServer
 
 
 class TestRedisStore(PersistentContract):
-    @pytest.fixture(autouse=True)
-    def _opener(self, shared: RedisServer) -> Iterator[None]:
-        self.opener = Opener(shared.url)
+    @pytest.fixture(
+        autouse=True,
+        params=[
+            Opener,
+            pytest.param(
+                ShardedOpener,
+                marks=pytest.mark.slow("a store of one shard does all that the store on one server does"),
+            ),
+        ],
+        ids=["one server", "a shard"],
+    )
+    def _opener(self, shared: RedisServer, request: pytest.FixtureRequest) -> Iterator[None]:
+        self.opener: Opener = request.param(shared.url)
         yield
         self.opener.close()
 
@@ -29,8 +39,9 @@ class TestRedisStore(PersistentContract):
     def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
         return self.opener.reopen(store, in_order, header)
 
-    def test_it_is_a_store_that_waits(self, shared: RedisServer) -> None:
-        assert isinstance(RedisStore(shared.url, "x", Header()), AsyncStore)
+
+def test_it_is_a_store_that_waits(shared: RedisServer) -> None:
+    assert isinstance(RedisStore(shared.url, "x", Header()), AsyncStore)
 
 
 class RedisStoreMachine(PersistentMachine):

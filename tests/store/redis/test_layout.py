@@ -88,6 +88,7 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     page = read("redis-page", client.hget(key["pages"], b"d"))
     assert page == [3, 3, 4, 1, 0, stamp(3, 77, 0), b"https://example.com/d"]
     assert client.hgetall(key["answers"]) == {b"d": b"\0\5aboutrequests"}
+    assert layout.read_answer(b"\0\5aboutrequests") == (b"about", b"requests")
 
     record = client.hget(key["contents"], "0")
     sketch = first.fingerprint.sketch

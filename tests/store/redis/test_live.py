@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from scrapy_simhash.store import Store, Visit
+from scrapy_simhash.store import Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.cases import FAR, SECOND_LOOK, posting
@@ -32,58 +32,11 @@ LIVE = 600
 PAGE = posting("a", 5, text_hash=1)
 
 
-#: What crawlers hear of a page in turn, each by its number; perhaps after a new text of theirs, or a minus for one
-#: that is not delivered. In between runs end, are killed, or take back what they have told. Who is named joins.
-FATES = {
-    "a text that another run at work has delivered is live": "0 none, 1 live, 2 live",
-    "what a run itself has delivered is not": "0 none, 0 open, 1 live, 0 open",
-    "who comes next takes the place of a run that was killed": (
-        "0 none, 1 live, join 2, kill 0, 1 open, 1 open, 2 live"
-    ),
-    # Else the page would be lost.
-    "who asked in vain does not settle what is another's": "0 none, 1 live, end 1, 2 live, kill 0, 2 open",
-    "a text is settled when the run that handed it on ends in order": "0 none, 1 live, end 0, 1 settled, 2 settled",
-    "another text is that of who found it": "0 none, join 1, 1 live 2, 1 open 2, 0 live 2",
-    "a claim that is not delivered leaves nothing live": "0 none, 1 live, 0 open -, 1 open, 0 live",
-    "nor does that of another": "0 none, 1 live, 1 live -, 1 open, 0 live",
-    # It is delivered anew, by the other.
-    "what was unsettled is not live": "0 none, 1 live, unsettle 0, 1 open, 0 live",
-    "who was told that a text is live cannot unsettle it": "0 none, 1 live, unsettle 1, 2 live, end 0, 1 settled",
-    # As without heartbeats, the text is that of who came last.
-    "who has no part in heartbeats is not live and sees nobody": "quiet 1, 1 none, 0 open, 1 open, 0 open",
-}
-
-
-@pytest.mark.parametrize("is_short", [False, True], ids=["long", "short"])
-@pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
-def test_what_became_of_a_page(fates: str, is_short: bool, shared: RedisServer) -> None:
-    opener = Opener(shared.url)
-    stores: dict[str, Store] = {"0": opener.make(HEADER, live=LIVE)}
-    for step in fates.split(", "):
-        what, word, *more = step.split()
-        if what in ("join", "quiet"):
-            stores[word] = opener.join(stores["0"], live=0 if what == "quiet" else LIVE)
-        elif what == "unsettle":
-            stores[word].unsettle([b"a"])
-        elif what in ("end", "kill"):
-            (opener.end if what == "end" else opener.silence)(stores[word])
-        else:
-            store = stores.get(what) or stores.setdefault(what, opener.join(stores["0"], live=LIVE))
-            text_hash = 2 if more == ["2"] else 1
-            page = posting("a", 5, "", is_short, text_hash, is_delivered=more != ["-"])
-            assert fate_of(store.claim(page).former) == word, step
-    opener.close()
-
-
-def fate_of(former: Visit | None) -> str:
-    if former is None:
-        return "none"
-    assert not (former.is_live and former.is_settled)
-    return "live" if former.is_live else "settled" if former.is_settled else "open"
-
-
 class SharedMachine(RuleBasedStateMachine):
-    """Three crawlers at once, lived beside ``NaiveStore``: they end, are killed, and others take their places."""
+    """Three crawlers at once, lived beside ``NaiveStore``: they end, are killed, and others take their places.
+
+    A quiet one has no part in heartbeats: it is not live and sees nobody who is.
+    """
 
     server: RedisServer
 
@@ -112,12 +65,20 @@ class SharedMachine(RuleBasedStateMachine):
         value=st.sampled_from([5, 5, 5, 4, FAR]),
         text_hash=st.sampled_from([1, 1, 1, 2, None]),
         is_delivered=st.sampled_from([True, True, True, False]),
+        is_short=st.sampled_from([False, False, True]),
         is_look=st.sampled_from([False, False, False, True]),
     )
     def visit(
-        self, crawler: int, key: str, value: int, text_hash: int | None, is_delivered: bool, is_look: bool
+        self,
+        crawler: int,
+        key: str,
+        value: int,
+        text_hash: int | None,
+        is_delivered: bool,
+        is_short: bool,
+        is_look: bool,
     ) -> None:
-        page = posting(key, value, "", False, text_hash, is_delivered=is_delivered)
+        page = posting(key, value, "", is_short, text_hash, is_delivered=is_delivered)
         self.naive.run = self.runs[crawler]
         store, what = self.stores[crawler], "look" if is_look else "claim"
         assert getattr(store, what)(page) == getattr(self.naive, what)(page)
@@ -129,8 +90,8 @@ class SharedMachine(RuleBasedStateMachine):
         self.stores[crawler].unsettle(named)
         self.naive.unsettle(named)
 
-    @rule(crawler=st.integers(0, 2), in_order=st.booleans())
-    def end_and_begin_anew(self, crawler: int, in_order: bool) -> None:
+    @rule(crawler=st.integers(0, 2), in_order=st.booleans(), is_quiet=st.sampled_from([False, False, True]))
+    def end_and_begin_anew(self, crawler: int, in_order: bool, is_quiet: bool) -> None:
         store = self.stores[crawler]
         if in_order:
             self.opener.end(store)
@@ -138,9 +99,10 @@ class SharedMachine(RuleBasedStateMachine):
         else:
             self.opener.silence(store)
             self.naive.live.discard(self.runs[crawler])
-        self.stores[crawler] = self.opener.join(store, live=LIVE)
+        self.stores[crawler] = self.opener.join(store, live=0 if is_quiet else LIVE)
         self.runs[crawler] = max(self.runs) + 1
-        self.naive.live.add(self.runs[crawler])
+        if not is_quiet:
+            self.naive.live.add(self.runs[crawler])
 
     @rule(key=st.sampled_from("abc"))
     def get(self, key: str) -> None:

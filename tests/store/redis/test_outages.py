@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store import Header, Posting
-from scrapy_simhash.store.redis import RedisStore, Server, line, replica
+from scrapy_simhash.store import Header
+from scrapy_simhash.store.redis import Server, line, replica
 from scrapy_simhash.store.redis.line import Line
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, eventually, lose_patience, opened, waits
@@ -263,7 +263,7 @@ async def test_what_is_lost_while_all_is_read_ends_the_reading(
 
         monkeypatch.setattr(store._link, "ask", lossy)
         with pytest.raises(StoreUnavailable, match="while it was read"):
-            await all_of(store)
+            [page async for page in store]
 
 
 @waits
@@ -326,7 +326,3 @@ async def test_sketches_are_asked_for_again_when_there_is_no_room_to_keep_them(
             claim = await store.claim(posting(f"copy of {text}", content(0, text=text)))
             assert claim.original == posting(text, 0).url
         assert len((await store._link.ready()).compared(range(6))) == 1
-
-
-async def all_of(store: RedisStore) -> list[Posting]:
-    return [page async for page in store]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +14,15 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store import AsyncStore, Header, Posting, Store
-from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore, servers_of
+from scrapy_simhash.store import AsyncStore, Header, Posting
+from scrapy_simhash.store.redis import Servers, ShardedStore, servers_of
 from scrapy_simhash.store.redis.sharded import shard_of
 from tests.docs.reader import DOCS
 from tests.store.cases import SECOND_LOOK, content, header, posting
-from tests.store.contract import PersistentContract
-from tests.store.redis.stores import Opener, admin, eventually, waits
+from tests.store.redis.stores import admin, eventually, several, waits
 from tests.store.server import RedisServer
+
+pytestmark = pytest.mark.usefixtures("client")
 
 HEADER = replace(header(SECOND_LOOK), scope="domain")
 SHARDS = 12
@@ -31,9 +32,7 @@ SCOPES = [f"{number}.example" for number in range(40)]
 def two_of(server: RedisServer, user: str = "") -> Servers:
     """Return two databases of one server, which are as good as two servers."""
     url = server.url.rpartition("/")[0].replace("//", f"//{user}")
-    servers = servers_of(f"{url}/0 {url}/1")
-    assert isinstance(servers, Servers)
-    return servers
+    return several(f"{url}/0 {url}/1")
 
 
 @asynccontextmanager
@@ -55,29 +54,6 @@ def pages(copy: str = "", **options: Any) -> list[Posting]:
 def profile_of(scope: str) -> bytes:
     """Return something of the length of a profile."""
     return scope.encode().ljust(17)
-
-
-class ShardedOpener(Opener):
-    def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
-        url = self.url.rpartition("/")[0]
-        # One shard, so that numbers are those of the contract.
-        store: Any = ShardedStore(servers_of(f"{url}/0 {url}/1"), prefix, header, shards=1, **options)  # type: ignore[arg-type]
-        return store  # type: ignore[no-any-return]
-
-
-@pytest.mark.slow("a store of one shard does all that the store on one server does")
-class TestShardedStore(PersistentContract):
-    @pytest.fixture(autouse=True)
-    def _opener(self, shared: RedisServer) -> Iterator[None]:
-        self.opener = ShardedOpener(shared.url)
-        yield
-        self.opener.close()
-
-    def make(self, header: Header) -> Store:
-        return self.opener.make(header)
-
-    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
-        return self.opener.reopen(store, in_order, header)
 
 
 @waits
@@ -134,9 +110,7 @@ async def test_a_scope_that_is_read_while_others_write_to_its_shard_lacks_nothin
 
 @waits
 async def test_where_a_server_is_away_only_its_scopes_are(server: RedisServer, shared: RedisServer) -> None:
-    servers = servers_of(f"{shared.url} {server.url}")
-    assert isinstance(servers, Servers)
-    async with sharded(servers, "away", across=True) as store:
+    async with sharded(several(f"{shared.url} {server.url}"), "away", across=True) as store:
         await asyncio.gather(*[store.claim(page) for page in pages()])
         server.kill()
         # The text is kept at the server that is away.
@@ -155,11 +129,8 @@ async def test_where_a_server_is_away_only_its_scopes_are(server: RedisServer, s
 
 @waits
 async def test_a_server_that_is_away_at_the_start_is_told_and_met_later(server: RedisServer) -> None:
-    url = server.url.rpartition("/")[0]
-    servers = servers_of(f"{url}/0 {url}/1")
-    assert isinstance(servers, Servers)
     server.kill()
-    async with sharded(servers, "late") as store:
+    async with sharded(two_of(server), "late") as store:
         with pytest.raises(StoreUnavailable):
             store.check()
         assert store.absence is not None
@@ -341,9 +312,7 @@ async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
 
 
 def cluster_at(server: RedisServer, user: str = "") -> Servers:
-    servers = servers_of(f"redis+cluster://{user}127.0.0.1:{server.port}")
-    assert isinstance(servers, Servers)
-    return servers
+    return several(f"redis+cluster://{user}127.0.0.1:{server.port}")
 
 
 @pytest.mark.parametrize(
@@ -380,8 +349,7 @@ def test_what_is_no_url_is_refused(url: str, why: str) -> None:
 
 
 def test_another_node_is_spoken_to_as_those_that_are_named() -> None:
-    servers = servers_of("rediss+cluster://me:pass@one:7000?ssl_ca_certs=/ca.pem")
-    assert isinstance(servers, Servers)
+    servers = several("rediss+cluster://me:pass@one:7000?ssl_ca_certs=/ca.pem")
     assert servers.at("10.0.0.1", 7001).url == "rediss://me:pass@10.0.0.1:7001?ssl_ca_certs=/ca.pem"
     assert servers.at("::1", 7001).url == "rediss://me:pass@[::1]:7001?ssl_ca_certs=/ca.pem"
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -18,7 +17,6 @@ from scrapy_simhash.store import KeepsSites, SharesSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as sites
 from tests.page.site.test_table import packed
-from tests.store.killed import killed
 from tests.store.redis.stores import admin, eventually, opened, waits
 from tests.store.server import RedisServer
 
@@ -26,20 +24,13 @@ HOST, URL = "a.example", "https://a.example/page"
 PIECES = packed([2, 4, 6, 9])
 
 
-def subjects() -> Iterator[bytes]:
-    """Yield sketches of 64 subjects, each of which has a bit of its own."""
-    seen = set()
-    for number in range(100_000):
-        found = sketch([1, 2, 3], [f"subject{number}"])
-        bit = subject_number(found) & 63
-        if bit not in seen:
-            seen.add(bit)
-            yield found
-        if len(seen) == 64:
-            return
-
-
-SUBJECTS = list(subjects())
+#: Sketches of 64 subjects, each of which has a bit of its own.
+SUBJECTS = list(
+    {
+        subject_number(found) & 63: found
+        for found in (sketch([1, 2, 3], [f"subject{number}"]) for number in range(2_000))
+    }.values()
+)
 
 
 async def taught(
@@ -78,27 +69,6 @@ async def test_a_profile_is_replaced_only_by_who_knows_its_version(shared: Redis
             (HOST, b"profile 2"),
             ("b\udce9.example", b"bytes"),
         ]
-
-
-@waits
-async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
-        await taught(mine, SUBJECTS[:3])
-        await taught(its, SUBJECTS[3:6])
-        assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
-        await mine.share()
-        await its.share()
-        # Who writes learns what the others have written; nobody alone has seen enough.
-        assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
-        assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
-        await taught(mine, SUBJECTS[:1])
-        await mine.share()
-        assert mine.of(URL).is_known
-        late = SharedSiteProfiles(other)
-        assert not late.of(URL).is_known, "nobody has loaded it"
-        await late.load(URL)
-        assert (late.of(URL).is_known, late.of(URL).pages, late.known) == (True, 7, 1)
 
 
 @waits
@@ -306,39 +276,3 @@ async def test_a_host_that_left_memory_is_written_and_loaded_again(
         assert [learner.of(url).pages for url in urls] == [0, 0, 0, 0]
         await learner.load(urls[0])
         assert learner.of(urls[0]).pages == 8
-
-
-# --- Through the detector.
-
-
-KILLED = """
-import asyncio, sys
-from benchmarks.lib.shared_text import PLANS, make_site
-from scrapy_simhash import Config, NearDuplicateDetector
-from scrapy_simhash.detector import header_for
-from scrapy_simhash.store.redis import RedisStore
-
-async def crawl():
-    store = RedisStore(sys.argv[1], "killed", header_for(Config()))
-    detector = NearDuplicateDetector(store=store)
-    pages = make_site(PLANS[4]).pages
-    for number in range(1, 10_000):
-        url = f"https://jobs.example/{number}"
-        await detector.load_site(url)
-        await detector.conclude_async(detector.read(pages[number % len(pages)].html, url), url)
-        print(number, flush=True)
-
-asyncio.run(crawl())
-"""
-
-
-def test_a_kill_loses_what_was_learned_from_500_pages_at_most(server: RedisServer) -> None:
-    seen = killed(KILLED, server.url)
-
-    async def profile() -> SiteProfile:
-        async with opened(server.url, "killed", None, read_only=True) as store:
-            return await profile_of(store, "jobs.example")
-
-    kept = asyncio.run(profile())
-    assert seen - 500 <= kept.pages <= seen + 1
-    assert kept.is_known

@@ -46,50 +46,28 @@ def told(book: ClusterBook, pages: list[Page], number: int = 0) -> str | None:
 
 # --- Which address is preferred.
 
-CASES = [
-    ((), [Page(FIRST), Page("https://example.com/")], FIRST),
-    (("earlier",), [Page(FIRST), Page("https://example.com/")], FIRST),
-    (("https",), [Page(FIRST), Page("https://example.com/a/b"), Page("https://example.com/a")], "a/b"),
-    (("https",), [Page(FIRST), Page("HTTPS://example.com/a")], "HTTPS://example.com/a"),
-    (("https",), [Page(FIRST), Page("https-like:a")], FIRST),
-    (("shorter",), [Page(FIRST), Page("http://example.com/b"), Page("http://example.com/a")], "/b"),
-    # Which of them comes first in the setting decides.
-    (("https", "shorter"), [Page(FIRST), Page("https://example.com/long/story")], "long/story"),
-    (("shorter", "https"), [Page(FIRST), Page("https://example.com/long/story")], FIRST),
-    # A page that names itself is named.
-    (("canonical",), [Page(FIRST), Page("http://example.com/b", "http://example.com/b")], "/b"),
-    # The first page may name another one long before that comes.
-    (
-        ("canonical",),
-        [Page(FIRST, "http://example.com/b"), Page(FIRST + "?a"), Page("http://example.com/b")],
-        "/b",
-    ),
-    # What the first one says of itself counts as much as what others say of themselves.
-    (
-        ("canonical", "shorter"),
-        [Page(FIRST, FIRST), Page("http://example.com/b", "http://example.com/b")],
-        "/b",
-    ),
-    (
-        ("canonical", "earlier"),
-        [Page(FIRST, FIRST), Page("http://example.com/b", "http://example.com/b")],
-        FIRST,
-    ),
-    # More pages that name it outweigh fewer.
-    (
-        ("canonical",),
-        [Page(FIRST, FIRST), Page("http://example.com/b", "http://example.com/b"), Page(FIRST + "?a", FIRST)],
-        FIRST,
-    ),
-    # A page that never came, or that has another text, is not there to be preferred.
-    (("canonical",), [Page(FIRST), Page(FIRST + "?a", "http://example.com/elsewhere")], FIRST),
-    # Nor does it matter what pages name when nobody asks.
-    (("shorter",), [Page(FIRST), Page(FIRST + "?a"), Page(FIRST + "?b", FIRST + "?a")], FIRST),
-    (("canonical",), [Page("http://example.com/\udcff"), Page(FIRST, "http://example.com/\udcff")], "\udcff"),
-]
 
-
-@pytest.mark.parametrize(("prefer", "pages", "expected"), CASES)
+@pytest.mark.parametrize(
+    ("prefer", "pages", "expected"),
+    [
+        ((), [Page(FIRST), Page("https://example.com/")], FIRST),
+        (("https",), [Page(FIRST), Page("HTTPS://example.com/a")], "HTTPS://example.com/a"),
+        (("https",), [Page(FIRST), Page("https-like:a")], FIRST),
+        # The first page may name another one long before that comes.
+        (
+            ("canonical",),
+            [Page(FIRST, "http://example.com/b"), Page(FIRST + "?a"), Page("http://example.com/b")],
+            "/b",
+        ),
+        # A page that never came, or that has another text, is not there to be preferred.
+        (("canonical",), [Page(FIRST), Page(FIRST + "?a", "http://example.com/elsewhere")], FIRST),
+        (
+            ("canonical",),
+            [Page("http://example.com/\udcff"), Page(FIRST, "http://example.com/\udcff")],
+            "\udcff",
+        ),
+    ],
+)
 def test_the_criteria_decide_in_the_order_of_the_setting(
     prefer: tuple[str, ...], pages: list[Page], expected: str
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scrapy_simhash import Config, Reason, Status, Verdict
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import PROTECTIONS
-from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, RequestedAction, is_done
+from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, RequestedAction, UrlFilter, is_done
 
 URL, FIRST = "https://example.com/print/copy", "https://example.com/first"
 NEW = Verdict(Status.NEW, cluster=0, rank=0)
@@ -82,78 +82,94 @@ def test_what_is_lost_by_each_action(words: str, loses_items: bool, loses_links:
     assert (decision.loses_items, decision.loses_links) == (loses_items, loses_links)
 
 
-def test_of_a_copy_that_is_as_it_was_either_may_drop_a_part() -> None:
-    asked = Asked(
-        COPY_AGAIN,
-        on_copy=RequestedAction(Action.DROP_LINKS),
-        on_unchanged=RequestedAction(Action.DROP_ITEMS),
-    )
-    assert decided(asked) == (Action.DROP_ITEMS | Action.DROP_LINKS, None)
+def spared(what: Exemption, action: Action = Action.MARK) -> Decision:
+    return Decision(action, what)
 
 
-def test_a_copy_that_is_as_it_was_was_not_spared_what_either_rule_drops() -> None:
-    def both(copy: Action, again: Action) -> Decision:
-        asked = Asked(
-            COPY_AGAIN,
-            holding=["language"],
-            on_copy=RequestedAction(copy),
-            on_unchanged=RequestedAction(again),
-        )
-        return decided(asked)
+DROPPED = Decision(Action.DROP_PAGE, None)
+BOTH = Action.DROP_ITEMS | Action.DROP_LINKS
+PAGE_AGAIN = Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_PAGE))
+OTHER_LANGUAGE = Asked(COPY_AGAIN, holding=["language"])
 
-    assert both(Action.DROP_ITEMS, Action.DROP_ITEMS) == (Action.DROP_ITEMS, None)
-    assert both(Action.DROP_ITEMS, Action.DROP_PAGE) == (Action.DROP_PAGE, None)
-    assert both(Action.DROP_ITEMS, Action.MARK) == (Action.MARK, Exemption.LANGUAGE)
-    assert both(Action.DROP_PAGE, Action.DROP_ITEMS) == (Action.DROP_ITEMS, Exemption.LANGUAGE)
+
+def both_of(copy: Action, again: Action) -> Asked:
+    return OTHER_LANGUAGE._replace(on_copy=RequestedAction(copy), on_unchanged=RequestedAction(again))
 
 
 @pytest.mark.parametrize(
-    ("depth", "least", "is_spared"),
-    [(0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False), (None, 1, True), (0, 0, False)],
-)
-def test_near_the_start_nothing_is_done(depth: int | None, least: int, is_spared: bool) -> None:
-    for asked in (Asked(depth=depth), Asked(AGAIN, depth, on_unchanged=RequestedAction(Action.DROP_PAGE))):
-        expected = (Action.MARK, Exemption.MIN_DEPTH) if is_spared else (Action.DROP_PAGE, None)
-        assert decided(asked, min_depth=least, protect=()) == expected
-
-
-@pytest.mark.parametrize(
-    ("settings", "is_spared"),
+    ("asked", "settings", "decision"),
     [
-        ({"action_deny": ["/print/"]}, True),
-        ({"action_deny": ["/shop/"]}, False),
-        ({"action_allow": ["/shop/"]}, True),
-        ({"action_allow": ["/shop/", "copy$"]}, False),
-        ({"action_allow_domains": ["example.org"]}, True),
-        ({"action_deny_domains": ["example.com"]}, True),
+        # A copy that is as it was is not spared what either rule drops.
+        (both_of(Action.DROP_ITEMS, Action.DROP_ITEMS), {}, Decision(Action.DROP_ITEMS, None)),
+        (both_of(Action.DROP_ITEMS, Action.DROP_PAGE), {}, DROPPED),
+        (both_of(Action.DROP_ITEMS, Action.MARK), {}, spared(Exemption.LANGUAGE)),
+        (both_of(Action.DROP_PAGE, Action.DROP_ITEMS), {}, spared(Exemption.LANGUAGE, Action.DROP_ITEMS)),
+        # Near the start.
+        *(
+            (page._replace(depth=depth), {"min_depth": least, "protect": ()}, decision)
+            for depth, least, decision in [
+                (0, 1, spared(Exemption.MIN_DEPTH)),
+                (1, 1, DROPPED),
+                (1, 2, spared(Exemption.MIN_DEPTH)),
+                (None, 1, spared(Exemption.MIN_DEPTH)),
+                (0, 0, DROPPED),
+            ]
+            for page in (Asked(), PAGE_AGAIN)
+        ),
+        # Only at some URLs.
+        *(
+            (page, settings, decision)
+            for settings, decision in [
+                ({"action_deny": ["/print/"]}, spared(Exemption.URL)),
+                ({"action_deny": ["/shop/"]}, DROPPED),
+                ({"action_allow": ["/shop/"]}, spared(Exemption.URL)),
+                ({"action_allow": ["/shop/", "copy$"]}, DROPPED),
+                ({"action_allow_domains": ["example.org"]}, spared(Exemption.URL)),
+                ({"action_deny_domains": ["example.com"]}, spared(Exemption.URL)),
+            ]
+            for page in (Asked(), PAGE_AGAIN)
+        ),
+        # The first pages of a cluster.
+        *(
+            (Asked(replace(COPY, rank=rank), on_copy=wish), {"cluster_budget": budget}, decision)
+            for rank, budget, decision in [
+                (1, 1, DROPPED),
+                (1, 2, spared(Exemption.BUDGET)),
+                (None, 2, spared(Exemption.BUDGET)),
+            ]
+            for wish in (
+                RequestedAction(Action.DROP_PAGE),
+                RequestedAction(Action.DROP_PAGE, is_explicit=True),
+            )
+        ),
+        # Some pages are left alone: they resemble each other, which says nothing of one that stayed as it was.
+        *(
+            (Asked(holding=[name]), {}, spared(Exemption(name)))
+            for name in ("pagination", "language", "product")
+        ),
+        (PAGE_AGAIN._replace(holding=["pagination", "language", "product"]), {}, DROPPED),
+        # Of some the links are kept.
+        *(
+            (page._replace(depth=0), {}, spared(Exemption.START, Action.DROP_ITEMS))
+            for page in (Asked(), PAGE_AGAIN)
+        ),
+        (Asked(holding=["listing"]), {}, spared(Exemption.LISTING, Action.DROP_ITEMS)),
+        (
+            Asked(holding=["listing"], on_copy=RequestedAction(BOTH)),
+            {},
+            spared(Exemption.LISTING, Action.DROP_ITEMS),
+        ),
+        (
+            Asked(holding=["listing"], on_copy=RequestedAction(Action.DROP_LINKS)),
+            {},
+            spared(Exemption.LISTING),
+        ),
     ],
 )
-def test_something_is_done_only_where_it_may_be(settings: dict[str, object], is_spared: bool) -> None:
-    expected = (Action.MARK, Exemption.URL) if is_spared else (Action.DROP_PAGE, None)
-    for asked in (Asked(), Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_PAGE))):
-        assert decided(asked, **settings) == expected
-
-
-@pytest.mark.parametrize(
-    ("rank", "budget", "passes"),
-    [(1, 0, False), (1, 1, False), (1, 2, True), (2, 2, False), (None, 2, True), (7, 9, True)],
-)
-def test_the_first_pages_of_a_cluster_pass(rank: int | None, budget: int, passes: bool) -> None:
-    expected = (Action.MARK, Exemption.BUDGET) if passes else (Action.DROP_PAGE, None)
-    for wish in (RequestedAction(Action.DROP_PAGE), RequestedAction(Action.DROP_PAGE, is_explicit=True)):
-        asked = Asked(replace(COPY, rank=rank), on_copy=wish)
-        assert decided(asked, cluster_budget=budget) == expected
-
-
-def test_a_budget_is_about_clusters_and_not_about_what_is_as_it_was() -> None:
-    asked = Asked(AGAIN, on_unchanged=RequestedAction(Action.DROP_ITEMS))
-    assert decided(asked, cluster_budget=9) == (Action.DROP_ITEMS, None)
-
-
-def test_beyond_its_budget_no_protection_holds() -> None:
-    asked = Asked(replace(COPY, rank=3), depth=0, holding=PROTECTIONS)
-    assert decided(asked, cluster_budget=3) == (Action.DROP_PAGE, None)
-    assert decided(asked).action == Action.MARK
+def test_a_page_that_is_spared_says_why(
+    asked: Asked, settings: dict[str, object], decision: Decision
+) -> None:
+    assert decided(asked, **settings) == decision
 
 
 def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
@@ -162,42 +178,6 @@ def test_a_page_is_no_copy_of_itself_under_another_request() -> None:
         assert decided(Asked(itself), **settings) == (Action.MARK, Exemption.ITSELF)
     explicit = RequestedAction(Action.DROP_ITEMS, is_explicit=True)
     assert decided(Asked(itself, on_copy=explicit)) == (Action.DROP_ITEMS, None)
-
-
-@pytest.mark.parametrize("name", ["pagination", "language", "product"])
-@pytest.mark.parametrize("words", COMBINED[1:])
-def test_some_pages_are_left_alone(name: str, words: str) -> None:
-    wish = RequestedAction(Action.named(words))
-    asked = Asked(holding=[name], on_copy=wish)
-    assert decided(asked) == (Action.MARK, Exemption(name))
-    assert decided(asked, protect=set(PROTECTIONS) - {name}) == (wish.action, None)
-    # They are about pages that resemble each other, not about one that has stayed as it was.
-    assert decided(Asked(AGAIN, holding=[name], on_unchanged=wish)) == (wish.action, None)
-
-
-@pytest.mark.parametrize(
-    ("words", "kept"),
-    [
-        ("drop_links", "mark"),
-        ("drop_page", "drop_items"),
-        ("drop_items,drop_links", "drop_items"),
-    ],
-)
-@pytest.mark.parametrize("name", ["start", "listing"])
-def test_of_some_pages_the_links_are_kept(name: str, words: str, kept: str) -> None:
-    wish = RequestedAction(Action.named(words))
-    depth, holding = (0, []) if name == "start" else (2, ["listing"])
-    for asked in (Asked(COPY, depth, holding, wish), Asked(AGAIN, depth, holding, on_unchanged=wish)):
-        assert decided(asked) == (Action.named(kept), Exemption(name))
-        assert decided(asked, protect=set(PROTECTIONS) - {name}) == (wish.action, None)
-
-
-@pytest.mark.parametrize(("depth", "holding"), [(0, []), (2, ["listing"])])
-def test_items_alone_are_not_what_is_protected_there(depth: int, holding: list[str]) -> None:
-    assert decided(Asked(COPY, depth, holding, RequestedAction(Action.DROP_ITEMS))) == (
-        Action.DROP_ITEMS,
-        None,
-    )
 
 
 @pytest.mark.parametrize(
@@ -216,14 +196,6 @@ def test_whether_a_page_is_a_listing_is_asked_only_if_its_links_would_be_lost(
     Policy(Config()).decide(Case(COPY, URL, depth, protections, RequestedAction(Action.named(words))))
     whole = {"pagination", "language", "product"}
     assert asked_about == [whole | {"listing"} if is_asked else whole]
-
-
-def test_what_the_request_asks_for_knows_no_exceptions() -> None:
-    wish = RequestedAction(Action.DROP_PAGE, is_explicit=True)
-    asked = Asked(COPY, 0, PROTECTIONS, wish)
-    assert decided(asked, min_depth=3, action_deny=["/"]) == (Action.DROP_PAGE, None)
-    again = Asked(AGAIN, 0, PROTECTIONS, on_unchanged=wish)
-    assert decided(again, min_depth=3, action_deny=["/"]) == (Action.DROP_PAGE, None)
 
 
 def test_nothing_is_looked_at_when_only_a_mark_is_asked_for() -> None:
@@ -316,3 +288,38 @@ def test_rules_combine_as_they_read(
         assert (decision.exemption is None) == (
             asked.on_copy.action | asked.on_unchanged.action in decision.action
         )
+
+
+# --- Addresses by pattern and by domain.
+
+LAMPS = "https://www.example.com:8443/shop/lamps?page=2"
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_in"),
+    [
+        ({}, True),
+        ({"allow": ["lamps"]}, True),
+        ({"allow": ["^/shop"]}, False),  # the whole URL is looked at, not the path
+        ({"allow": ["/boats", "page="]}, True),
+        ({"deny": ["page="]}, False),
+        ({"allow": ["lamps"], "deny": [r"page=\d+$"]}, False),
+        ({"allow_domains": ["example.com"]}, True),
+        ({"allow_domains": [".EXAMPLE.com."]}, True),
+        ({"allow_domains": ["www.example.com"]}, True),
+        ({"allow_domains": ["ample.com", "example.org"]}, False),
+        ({"allow_domains": ["com"]}, True),
+        ({"deny_domains": ["example.com"]}, False),
+        ({"deny_domains": ["shop.example.com"]}, True),
+        ({"allow_domains": ["example.com"], "deny_domains": ["www.example.com"]}, False),
+        ({"allow": ["lamps"], "allow_domains": ["example.org"]}, False),
+    ],
+)
+def test_a_url_is_in_or_out(rules: dict[str, list[str]], is_in: bool) -> None:
+    assert (LAMPS in UrlFilter(**rules)) is is_in
+
+
+@pytest.mark.parametrize("url", ["", "mailto:a@example.com", "http://[broken", "data:text/html,a"])
+def test_what_has_no_host_is_of_no_domain(url: str) -> None:
+    assert url not in UrlFilter(allow_domains=["example.com"])
+    assert url in UrlFilter(deny_domains=["example.com"])

@@ -1,4 +1,4 @@
-"""Marks: the verdict in the meta of a request, as plain values, which a disk queue can pickle."""
+"""What is read of a response, and marks: the verdict in the meta of a request, which a disk queue can pickle."""
 
 from __future__ import annotations
 
@@ -6,12 +6,41 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
 from scrapy_simhash.judge.policy import Decision
-from scrapy_simhash.times import written
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
+
+
+def tree_of(response: Response) -> Any:
+    """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
+    root = response.selector.root  # type: ignore[attr-defined]  # who asks knows that it is HTML
+    return root if hasattr(root, "iter") else None
+
+
+#: Values of one header that are read; a server may send any number.
+MAX_VALUES = 1_000
+
+
+def header_values(response: Response, name: bytes) -> list[str]:
+    """Return the first `MAX_VALUES` values of an HTTP header; *name* is written as ``Content-Language`` is.
+
+    Read as the dictionary that it is: all names in there are written so, and to ask Scrapy takes ten calls.
+    """
+    values: list[bytes] = dict.get(response.headers, name, [])
+    return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
+
+
+def last_value(response: Response, name: bytes) -> bytes:
+    """Return the last value of an HTTP header as it came, empty if there is none; *name* as for `header_values`."""
+    values: list[bytes] = dict.get(response.headers, name, [])
+    return values[-1] if values else b""
+
+
+def language_of(response: Response) -> str:
+    """Return the value of ``Content-Language``, empty if there is none."""
+    return last_value(response, b"Content-Language").decode("latin-1")
 
 
 def write_marks(verdict: Verdict, decision: Decision, request: Request, preferred: str | None = None) -> None:
@@ -44,18 +73,23 @@ _STATUS = {status: status.value for status in Status}
 
 def _more(verdict: Verdict, preferred: str | None) -> dict[str, Any]:
     """Return what only a page has that is not new, or that has hints, a copy elsewhere or a preferred URL."""
-    return {
-        names.META_REASON: verdict.reason and verdict.reason.value,
-        names.META_DUPLICATE_OF: verdict.duplicate_of,
-        names.META_DISTANCE: verdict.distance,
-        names.META_SIMILARITY: verdict.similarity and round(verdict.similarity, 3),
-        names.META_LAST_SEEN: None if verdict.last_seen is None else written(verdict.last_seen),
-        names.META_SETTLED: verdict.is_settled if verdict.status is Status.REVISIT else None,
-        names.META_EXACT: verdict.is_exact if verdict.is_duplicate else None,
-        names.META_HINTS: list(verdict.hints) or None,
-        names.META_ELSEWHERE: verdict.elsewhere,
-        names.META_PREFERRED: preferred,
-    }
+    row = verdict.to_dict()
+    marks = {name: row[name.removeprefix(_PREFIX)] for name in _MORE}
+    return marks | {names.META_HINTS: list(verdict.hints) or None, names.META_PREFERRED: preferred}
+
+
+#: Marks that are values of `Verdict.to_dict()`, by its names.
+_PREFIX = f"{names.META_ENABLED}_"
+_MORE = (
+    names.META_REASON,
+    names.META_DUPLICATE_OF,
+    names.META_DISTANCE,
+    names.META_SIMILARITY,
+    names.META_LAST_SEEN,
+    names.META_SETTLED,
+    names.META_EXACT,
+    names.META_ELSEWHERE,
+)
 
 
 def erase_marks(request: Request) -> None:

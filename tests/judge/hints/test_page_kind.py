@@ -1,0 +1,367 @@
+"""What is a listing, what is a product, and what structured data claims."""
+
+from __future__ import annotations
+
+import json
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from magazine.page import Page
+
+from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
+from scrapy_simhash.judge.hints.page_kind import (
+    CAPTION,
+    LISTS,
+    MAX_NODES,
+    MIN_ENTRIES,
+    MIN_HEADINGS,
+    PRODUCTS,
+    TEASER,
+    claimed_types,
+)
+from scrapy_simhash.page.structured import MAX_SCRIPT, MAX_THINGS
+from scrapy_simhash.page.text import extract, parse
+from tests.judge.hints.pages import PROSE, cards, lines, page
+
+
+def listing(main: str, head: str = "") -> bool:
+    return is_listing(parse(page(main, head)))
+
+
+GALLERY = "".join(f'<a href="/photo/{n}"><img src="{n}.jpg"></a>' for n in range(MIN_ENTRIES))
+TABLE = "".join(
+    f'<tr><td><a href="/f{n}">f{n}()</a></td><td>Return {n}.</td></tr>' for n in range(MIN_ENTRIES)
+)
+WHOLE = "".join(
+    f'<a href="/{n}"><div><img></div><h3>Lantern {n}</h3><p>£{n}.00</p></a>' for n in range(MIN_ENTRIES)
+)
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        f"<h1>Boats</h1>{lines(MIN_ENTRIES)}",
+        f"<h1>Boats</h1>{lines(40)}",
+        f"<h1>Boats</h1>{PROSE}{lines(40)}",
+        # cards: a heading each, and a teaser
+        f"<h1>Boats</h1>{cards(range(10))}",
+        f"<h1>Boats</h1>{cards(range(MIN_HEADINGS))}",
+        # links around whole cards
+        WHOLE,
+        f"<table>{TABLE}</table>",
+        f"<h1>Photographs</h1>{GALLERY}",
+        # elements that only their names call chrome hold most of what is there
+        f'<div class="widget">{lines(40)}</div><p>Fog.</p>',
+        # what a page says of itself
+        f'<div itemscope itemtype="https://schema.org/CollectionPage">{PROSE * 20}</div>',
+    ],
+)
+def test_listings(main: str) -> None:
+    assert listing(main)
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        "",
+        PROSE,
+        PROSE * 20,
+        # "see also", in small
+        f"<h1>Ferry</h1>{PROSE * 20}{lines(12)}",
+        f"<h1>Ferry</h1>{PROSE * 20}{cards(range(3), '<p>More.</p>')}",
+        lines(MIN_ENTRIES - 1),
+        # one address, many times
+        lines(1) * 20,
+        "".join(f'<h2><a href="/ferry#{n}">Part {n}</a></h2>' for n in range(MIN_HEADINGS - 1, 9)),
+        # places on the same page, and what leads nowhere
+        "".join(f'<li><a href="#{n}">Part {n}</a></li>' for n in range(20)),
+        "".join(f'<li><a href="JavaScript:open({n})">Part {n}</a></li>' for n in range(20)),
+        # links inside sentences
+        "".join(
+            f'<p>The ferry went <a href="/{n}">out</a> in the fog and came home at noon.</p>'
+            for n in range(20)
+        ),
+        # sidebars and hidden things
+        f'{PROSE * 4}<div class="sidebar">{lines(40)}</div>'.replace("number ", ""),
+        f"{PROSE}<div hidden>{lines(40)}</div>",
+        f'{PROSE}<div role="navigation">{lines(40)}</div>',
+        f"{GALLERY}{PROSE * (1 + MIN_ENTRIES * CAPTION // 100)}",
+    ],
+)
+def test_other_pages(main: str) -> None:
+    assert not listing(main)
+
+
+def test_a_header_inside_the_main_text_is_part_of_it_and_that_of_the_page_is_not() -> None:
+    headings = "".join(f'<h2><a href="/{n}">Story {n}</a></h2>' for n in range(9))
+    assert is_listing(parse(f"<main><header>{headings}</header></main>"))
+    assert not is_listing(parse(f"<header>{headings}</header><main>{PROSE}</main>"))
+
+
+def test_a_teaser_is_short() -> None:
+    teaser, story = "<p>" + "x" * (TEASER - 10) + "</p>", "<p>" + "x" * (TEASER + 1) + "</p>"
+    assert listing(cards(range(9), teaser))
+    assert not listing(cards(range(9), story))
+
+
+def test_of_a_page_of_very_many_nodes_the_first_tell() -> None:
+    entries = lines(MAX_NODES)
+    assert is_listing(parse(entries + PROSE * 20_000))
+    assert not is_listing(parse(PROSE * 20_000 + "<br>" * MAX_NODES + entries))
+    assert not is_listing(parse(PROSE * 20_000 + "<!-- -->" * MAX_NODES + entries))
+    # What is passed over is not read either.
+    assert is_listing(parse(f"<nav>{'<br>' * MAX_NODES}</nav>{lines(MIN_ENTRIES)}"))
+
+
+def test_an_element_may_be_a_page_of_its_own() -> None:
+    root = parse(f"<div id=a>{lines(9)}</div><div id=b>{PROSE}</div>")
+    first, second = root.xpath("//div")
+    assert is_listing(first)
+    assert not is_listing(second)
+
+
+def test_xhtml_that_an_xml_parser_has_read() -> None:
+    assert is_listing(
+        etree.fromstring(f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{lines(9)}</body></html>')
+    )
+
+
+#: Kinds of the example site that are listings, however few entries they have.
+LISTINGS = {"front", "listing", "partner-front", "tag"}
+STORIES = {
+    "article",
+    "compact",
+    "corrected",
+    "first-draft",
+    "new-headline",
+    "print-view",
+    "second-section",
+    "syndicated",
+}
+
+
+def test_of_the_example_site_every_listing_of_two_entries_is_found_and_no_story(pages: list[Page]) -> None:
+    missed = {
+        page.address.key
+        for page in pages
+        if page.kind in LISTINGS and not is_listing(parse(page.body()))
+        if len(parse(page.body()).xpath("//main//h2/a")) >= MIN_HEADINGS
+    }
+    wrong = {page.address.key for page in pages if page.kind in STORIES and is_listing(parse(page.body()))}
+    assert (missed, wrong) == (set(), set())
+    assert sum(page.kind in LISTINGS for page in pages) > 40
+
+
+PIECES = (
+    *(
+        "<ul>",
+        "</ul>",
+        "<li>",
+        "<a href=/1>",
+        "<a href=/2>",
+        "<a>",
+        "</a>",
+        "<h2>",
+        "</h2>",
+        "<main>",
+        "</main>",
+    ),
+    *(
+        "<div class=sidebar>",
+        "</div>",
+        "<nav>",
+        "</nav>",
+        "<script>",
+        "</script>",
+        "<!-- -->",
+        "<?pi?>",
+        "words",
+        " ",
+    ),
+)
+
+
+def test_twice_the_comments_take_no_more_than_thrice_the_time() -> None:
+    def seconds(comments: int) -> float:
+        root = parse("<!-- -->" * comments)
+        start = process_time()
+        is_listing(root)
+        return process_time() - start
+
+    assert min(seconds(200_000) for _ in range(3)) < 3 * min(seconds(100_000) for _ in range(3))
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_any_page_has_an_answer_and_stays_as_it_is(html: str) -> None:
+    root = parse(html)
+    before = etree.tostring(root)
+    assert is_listing(root) in (True, False)
+    assert etree.tostring(root) == before
+
+
+ONE = '<script type="application/ld+json">{"@type": "Product", "name": "Lantern"}</script>'
+GROUP = ONE.replace("Product", "ProductGroup")
+RESULTS = ONE.replace("Product", "SearchResultsPage")
+ITEM = '<div itemscope itemtype="https://schema.org/Product">{}</div>'
+
+
+@pytest.mark.parametrize(
+    ("head", "main", "expected"),
+    [
+        ('<meta property="og:type" content="product">', PROSE, True),
+        ('<meta name="og:type" content=" og:Product ">', PROSE, True),
+        (ONE, PROSE, True),
+        ("", ITEM.format(PROSE), True),
+        # variants
+        (ONE + ONE, PROSE, True),
+        (GROUP + ONE + ONE, lines(20), True),
+        # one, in a shop that lists others below it
+        (ONE, PROSE + lines(20), True),
+        # many
+        (ONE + ONE, lines(20), False),
+        ("", "".join(ITEM.format(f'<h2><a href="/{n}">Lantern {n}</a></h2>') for n in range(9)), False),
+        (ONE + RESULTS, PROSE, False),
+        # none
+        ("", PROSE, False),
+        (
+            '<meta property="og:type" content="article"><meta property="og:title" content="product">',
+            PROSE,
+            False,
+        ),
+        ('<meta property="og:type">', PROSE, False),
+        (RESULTS, PROSE, False),
+    ],
+)
+def test_what_is_a_product(head: str, main: str, expected: bool) -> None:
+    root = parse(page(main, head))
+    before = etree.tostring(root)
+    assert is_product(root) is expected
+    assert etree.tostring(root) == before
+
+
+@pytest.mark.parametrize(
+    ("main", "expected"),
+    [
+        ("<h1>Storm lantern, small</h1><p>£14.50</p>" + PROSE, True),
+        ("<h1>Storm lantern, small</h1>" + PROSE, False),
+        (
+            "<h1>The price of light</h1><p>A lantern for £14.50 was all that they had in the house that winter.</p>",
+            False,
+        ),
+    ],
+)
+def test_a_name_and_a_price_make_an_offer_without_any_markup(main: str, expected: bool) -> None:
+    root = parse(page(main))
+    assert makes_offer(extract(root)) is expected
+    assert not is_product(root)
+
+
+def types_of(html: str) -> dict[str, int]:
+    return dict(claimed_types(parse(html)))
+
+
+def script(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+LANTERN = {"@context": "https://schema.org", "@type": "Product", "name": "Lantern"}
+
+
+@pytest.mark.parametrize(
+    ("value", "types"),
+    [
+        (LANTERN, {"Product": 1}),
+        ([LANTERN, {"@type": "BreadcrumbList"}], {"Product": 1}),
+        ({"@graph": [LANTERN, {"@type": "Organization"}]}, {"Product": 1}),
+        ([{"@graph": [[LANTERN]]}], {"Product": 1}),
+        ({"@type": "ItemPage", "mainEntity": LANTERN}, {"Product": 1}),
+        ({"@type": ["Product", "Vehicle"]}, {"Product": 1, "Vehicle": 1}),
+        ({"@type": "http://schema.org/Product"}, {"Product": 1}),
+        ({"@type": "schema:ProductGroup", "hasVariant": [LANTERN, LANTERN]}, {"ProductGroup": 1}),
+        ({"@type": "CollectionPage"}, {"CollectionPage": 1}),
+        ([LANTERN, LANTERN], {"Product": 2}),
+        # parts of another thing
+        ({"@type": "Review", "itemReviewed": LANTERN}, {}),
+        ({"@type": "NewsArticle", "about": LANTERN}, {}),
+        ({"@type": "ItemList", "itemListElement": [{"@type": "ListItem", "item": LANTERN}]}, {"ItemList": 1}),
+        # other things, and things that are none
+        ({"@type": "ProductReview", "name": "Product"}, {}),
+        ({"@type": {"Product": 1}}, {}),
+        ({"@type": [None, 7, ["Product"]]}, {}),
+        ("Product", {}),
+        (["Product", 7, None], {}),
+    ],
+)
+def test_what_json_ld_says_the_page_is_about(value: object, types: dict[str, int]) -> None:
+    assert types_of(script(json.dumps(value))) == types
+
+
+def test_json_is_read_as_real_pages_have_it() -> None:
+    assert types_of(script('{"@type": "Product", "description": "a\nlantern\tof brass"}')) == {"Product": 1}
+    assert types_of(script(LANTERN).replace("application/ld+json", "Application/LD+JSON; charset=utf-8")) == {
+        "Product": 1
+    }
+    assert types_of(f"<body><div>{script(LANTERN)}</div>{script({'@type': 'ItemList'})}") == {
+        "Product": 1,
+        "ItemList": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"@type": "Product"',
+        "Product",
+        "",
+        '{"@type": "Product"}' + " " * MAX_SCRIPT,
+        '["Product", ' + "[" * 100_000,
+        '{"@type": "Product", "price": ' + "9" * 10_000 + "}",
+        json.dumps([{"@graph": []}] * MAX_THINGS + ["Product"]),
+    ],
+)
+def test_scripts_that_cannot_be_read_are_passed_over(text: str) -> None:
+    assert set(types_of(script(text))) <= {"Product"}
+    assert types_of(script(text) + script(LANTERN))["Product"] >= 1
+
+
+def test_other_scripts_are_not_read() -> None:
+    assert types_of(f"<script>{json.dumps(LANTERN)}</script>") == {}
+
+
+@pytest.mark.parametrize(
+    ("html", "types"),
+    [
+        ('<div itemscope itemtype="https://schema.org/Product">Lantern</div>', {"Product": 1}),
+        ('<div itemscope itemtype=" http://schema.org/Thing http://schema.org/Product/ ">', {}),
+        ('<div itemscope itemtype="http://schema.org/Thing http://schema.org/Product">', {"Product": 1}),
+        ('<body itemscope itemtype="https://schema.org/WebPage"><div itemprop="mainEntity" itemscope'
+         ' itemtype="https://schema.org/Product">', {"Product": 1}),
+        ('<div vocab="https://schema.org/" typeof="Product">', {"Product": 1}),
+        ('<div typeof="schema:Product" property="schema:mainEntity">', {"Product": 1}),
+        ('<html itemscope itemtype="https://schema.org/SearchResultsPage">', {"SearchResultsPage": 1}),
+        # parts of another thing
+        ('<div itemscope itemtype="https://schema.org/Product"><p itemprop="isRelatedTo" itemscope'
+         ' itemtype="https://schema.org/Product"></p><p itemprop="offers" itemscope'
+         ' itemtype="https://schema.org/Offer"></p></div>', {"Product": 1}),
+        ('<div typeof="Review"><p property="itemReviewed" typeof="Product">', {}),
+        ('<div itemtype="" typeof="">', {}),
+    ],
+)  # fmt: skip
+def test_what_attributes_say_the_page_is_about(html: str, types: dict[str, int]) -> None:
+    assert types_of(html) == types
+
+
+@given(st.text(alphabet='{}[]":,@typegraphProductmainEntity \n<>/'))
+def test_any_script_can_be_read_and_the_tree_stays_as_it_is(text: str) -> None:
+    root = parse(script(text + "Product"))
+    before = etree.tostring(root)
+    assert set(claimed_types(root)) <= PRODUCTS | LISTS
+    assert etree.tostring(root) == before
+
+
+def test_of_a_script_with_very_many_things_some_are_looked_at() -> None:
+    assert types_of(script([LANTERN] * (2 * MAX_THINGS))) == {"Product": MAX_THINGS - 1}

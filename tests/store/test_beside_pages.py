@@ -1,0 +1,200 @@
+"""What is kept beside pages: own parts, what a crawl learns about sites, and answers."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks.lib.shared_text import PLANS, make_site
+from benchmarks.lib.shared_text.sites import REPOSTS
+from scrapy_simhash import Config, NearDuplicateDetector, Status
+from scrapy_simhash.page.fingerprint import WHOLE, Fingerprint, OwnPart
+from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
+from scrapy_simhash.page.site import SiteProfile, SiteProfiles
+from scrapy_simhash.store import Answered, AsyncStore, KeepsAnswers, KeepsSites, MemoryStore, Posting, Store
+from scrapy_simhash.store.columns import OwnParts
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.sqlite import SqliteStore
+from tests.store.cases import SECOND_LOOK, header
+from tests.store.cases import own_part as own
+from tests.store.remote import RemoteStore
+from tests.store.server import RedisServer
+from tests.store.sqlite.stores import Shelf
+
+HEADER = header(SECOND_LOOK)
+ROOT = Path(__file__).parents[2]
+KIEL, ULM = (identity_of(JOB, [["nurse"], [], [town]]) for town in ("kiel", "ulm"))
+
+
+def test_own_parts_of_contents_are_kept_as_bytes() -> None:
+    parts = OwnParts()
+    given = [b"", bytes(11), b"\1" + b"\xff" * 10, own(1), b"\2" + bytes(130), bytes(10) + b"\1", own(2)]
+    given += [
+        OwnPart(WHOLE, 9, identity=KIEL).to_bytes(),
+        OwnPart.from_bytes(own(3))._replace(identity=KIEL).to_bytes(),
+    ]
+    for number, one in enumerate(given):
+        parts[number] = one
+    assert [parts[number] for number in range(len(given))] == given
+    # Another in its place, and all others stay.
+    for number, one in enumerate(given[::-1]):
+        parts[number] = one
+    assert [parts[number] for number in range(len(given))] == given[::-1]
+
+
+# --- Profiles.
+
+
+def test_profiles_are_kept_in_the_file(shelf: Shelf) -> None:
+    store = shelf.new(HEADER)
+    assert isinstance(store, KeepsSites)
+    assert not isinstance(MemoryStore(), KeepsSites)
+    store.keep_sites([("b.example", b"1"), ("a.example", b"22")])
+    store.keep_sites([("b.example", b"333")])
+    for in_order in (True, False):
+        store = shelf.reopen(store, in_order)
+        assert list(store.sites()) == [("a.example", b"22"), ("b.example", b"333")]
+        assert (store.load_site("b.example"), store.load_site("c.example")) == (b"333", None)
+    reader = SqliteStore(store._path, read_only=True)
+    assert reader.load_site("a.example") == b"22"
+    reader.close()
+
+
+KILLED = """
+import asyncio, sys
+from benchmarks.lib.shared_text import PLANS, make_site
+from scrapy_simhash import Config, NearDuplicateDetector
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store.sqlite import SqliteStore
+
+async def crawl(place):
+    header = header_for(Config())
+    store = RedisStore(place, "killed", header) if "//" in place else SqliteStore(place, header)
+    detector = NearDuplicateDetector(store=store)
+    pages = make_site(PLANS[4]).pages
+    for number in range(1, 10_000):
+        url = f"https://jobs.example/{number}"
+        await detector.load_site(url)
+        await detector.conclude_async(detector.read(pages[number % len(pages)].html, url), url)
+        print(number, flush=True)
+
+asyncio.run(crawl(sys.argv[1]))
+"""
+
+
+def killed(place: str, pages: int = 1_200) -> int:
+    """Crawl into the store at *place*, and kill the crawl after *pages*; return how many it had claimed."""
+    command = [sys.executable, "-c", KILLED, place]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="ascii") as process:
+        assert process.stdout is not None
+        seen = 0
+        for line in process.stdout:
+            seen = int(line)
+            if seen == pages:
+                process.kill()
+                break
+        # And what it has written before it was killed.
+        return max([seen, *map(int, process.stdout.read().split("\n")[:-1])])
+
+
+def profile_in_file(path: str) -> bytes | None:
+    with closing(SqliteStore(path)) as store:
+        return store.load_site("jobs.example")
+
+
+async def profile_in_redis(url: str) -> bytes | None:
+    store = RedisStore(url, "killed", None, read_only=True)
+    _, data = await store.load_site("jobs.example")
+    await store.close()
+    return data
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+def test_a_kill_loses_what_was_learned_from_500_pages_at_most(kind: str, tmp_path: Path) -> None:
+    if kind == "sqlite":
+        seen = killed(path := str(tmp_path / "pages.sqlite"))
+        data = profile_in_file(path)
+    else:
+        pytest.importorskip("redis", reason="redis is not installed")
+        with RedisServer(tmp_path, appendfsync="always") as server:
+            seen = killed(server.url)
+            data = asyncio.run(profile_in_redis(server.url))
+    assert data is not None
+    profile = SiteProfile.from_bytes(data)
+    assert seen - 500 <= profile.pages <= seen + 1
+    assert profile.is_known
+
+
+def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
+    store = shelf.new(HEADER)
+    detector = NearDuplicateDetector(store=store)
+    story = " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    detector.check(f"<p>{story}", "https://a.example/")
+    assert list(store.sites()) == []
+    detector.flush()
+    ((host, data),) = store.sites()
+    assert (host, SiteProfile.from_bytes(data).pages) == ("a.example", 1)
+
+
+def test_something_is_learned_with_every_store_unless_it_is_switched_off() -> None:
+    for store in (MemoryStore(HEADER), RemoteStore(HEADER)):
+        assert type(NearDuplicateDetector(store=store).sites) is SiteProfiles
+    assert NearDuplicateDetector(Config(site_learning=False)).sites is None
+    assert NearDuplicateDetector(Config(rule="classic")).sites is None
+
+
+@pytest.mark.parametrize("store", [MemoryStore(HEADER), RemoteStore(HEADER)], ids=["here", "elsewhere"])
+def test_coroutines_learn_too(store: Store | AsyncStore) -> None:
+    detector = NearDuplicateDetector(store=store)
+    pages = make_site(PLANS[4]).pages
+
+    async def check_all() -> int:
+        copies = 0
+        for number, one in enumerate(pages):
+            page_url = f"https://jobs.example/{number}"
+            await detector.load_site(page_url)
+            verdict = await detector.conclude_async(detector.read(one.html, page_url), page_url)
+            copies += verdict.status is Status.NEAR_DUPLICATE
+        await detector.flush_async()
+        return copies
+
+    assert 0.9 * REPOSTS <= asyncio.run(check_all()) <= REPOSTS
+    assert detector.sites is not None
+    assert detector.sites.known == 1
+
+
+# --- Answers; of those in Redis, see test_conditional.py in tests/crawls.
+
+PAGE = Posting(b"a" * 20, "https://example.com/a", "", Fingerprint(5), text_hash=2**63 + 1, seen=100)
+COPY = PAGE._replace(key=b"b" * 20, url="https://example.com/b")
+
+
+def test_an_answer_is_kept_with_its_page_and_forgotten_with_it(tmp_path: Path) -> None:
+    assert not isinstance(MemoryStore(), KeepsAnswers)
+    store = SqliteStore(tmp_path / "store.sqlite")
+    assert isinstance(store, KeepsAnswers)
+    assert store.answer(PAGE.key) is None
+    store.claim(PAGE)
+    store.claim(COPY)
+    store.keep_answers([(PAGE.key, 200, b"about", b"requests"), (b"unknown", 200, b"x", b"")])
+    store.keep_answers([(COPY.key, 300, b"about b", b"")])
+    known = Answered(200, False, 2**63 + 1, 5, False, 0, None, b"about", b"requests")
+    assert store.answer(PAGE.key) == known
+    assert store.answer(b"unknown") is None
+    store.close()
+    store = SqliteStore(tmp_path / "store.sqlite")
+    # The run has ended in order.
+    assert store.answer(PAGE.key) == known._replace(is_settled=True)
+    assert store.answer(COPY.key) == Answered(300, True, 2**63 + 1, 5, False, 0, PAGE.url, b"about b", b"")
+    store.keep_answers([(PAGE.key, 400, b"new", b"")])
+    assert store.answer(PAGE.key) == known._replace(seen=400, is_settled=True, about=b"new", requests=b"")
+    assert store.remove(PAGE.key)
+    store.claim(PAGE)
+    assert store.answer(PAGE.key) is None
+    store.close()
