@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial, update_wrapper
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.commands import shell
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.utils.project import get_project_settings
 
 from scrapy_simhash import names
@@ -24,9 +24,6 @@ from scrapy_simhash.page.text import Document
 from scrapy_simhash.view.comparison import facts_of
 from scrapy_simhash.view.side_by_side import about, cut
 from scrapy_simhash.view.words import explained
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
 
 #: Columns of a line.
 WIDTH = 80

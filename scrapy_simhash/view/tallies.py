@@ -73,7 +73,7 @@ def share(value: object) -> float | None:
 
 def kept_url(url: str) -> str:
     """Return *url*, cut if it is longer than any that Scrapy follows."""
-    return url if len(url) <= LONGEST_URL else url[:LONGEST_URL]
+    return url[:LONGEST_URL]
 
 
 def url_group(url: str) -> str:
