@@ -9,24 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial, update_wrapper
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.commands import shell
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.utils.project import get_project_settings
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.http import language_of, tree_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.view.comparison import facts_of
 from scrapy_simhash.view.side_by_side import about, cut
 from scrapy_simhash.view.words import explained
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
 
 #: Columns of a line.
 WIDTH = 80

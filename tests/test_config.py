@@ -12,7 +12,14 @@ from scrapy.settings import Settings
 from scrapy_simhash import Config, SettingError
 from scrapy_simhash import config as config_module
 from scrapy_simhash.action import ACTIONS
-from scrapy_simhash.config import MAX_TABLES, SCOPES, setting_names, unknown_settings, unused_settings
+from scrapy_simhash.config import (
+    MAX_TABLES,
+    SCOPES,
+    idle_settings,
+    setting_names,
+    unknown_settings,
+    unused_settings,
+)
 from scrapy_simhash.config import RULES as USED_BY
 from scrapy_simhash.judge.rule import RULES, ClassicRule, SimilarityRule, rule_fields, rule_of
 from scrapy_simhash.values import setting_name
@@ -391,6 +398,14 @@ def test_a_setting_of_another_rule_stops_nothing_and_is_named(rule: str, unused:
     assert config == Config(**used)
     assert sorted(str(one.message) for one in warned) == sorted(sentences.values())
     assert {one.filename for one in warned} == {__file__}
+
+
+def test_to_see_live_crawlers_is_of_no_use_without_a_revisit_action() -> None:
+    (said,) = idle_settings(Config(revisit_live=8), forgets=False, keeps_answers=True, is_redis=True)
+    assert said == (
+        "SIMHASH_REVISIT_LIVE (8) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests with"
+        " simhash_revisit_action: set SIMHASH_REVISIT_ACTION"
+    )
 
 
 def test_settings_of_the_chosen_rule_and_none_are_not_warned_of() -> None:

@@ -214,11 +214,7 @@ def _import(place: Place, site: str | None, options: Namespace) -> None:
     with place.claiming(header_to_change(place, options), "rules") as store:
         sites = keeper(store, place)
         for name, rules in found.items():
-            change_kept(sites, place_of_site(name), partial(_joined_with, rules))
-
-
-def _joined_with(rules: bytes, kept: bytes | None) -> bytes | None:
-    return joined(kept, rules)
+            change_kept(sites, place_of_site(name), partial(joined, others=rules))
 
 
 def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, bytes]]:

@@ -5,13 +5,10 @@ Scrapy imports this module whenever any of its commands is called. So it imports
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 PROGRAM = "scrapy simhash"
 

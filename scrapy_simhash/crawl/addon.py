@@ -8,10 +8,10 @@ from scrapy.settings import BaseSettings
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.change_reporter import SimhashYieldsMiddleware
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
-from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
 from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 from scrapy_simhash.crawl.links_middleware import SimhashLinksMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
+from scrapy_simhash.crawl.store_session import told_in_a_sentence
 from scrapy_simhash.crawl.validators_middleware import SimhashValidatorsMiddleware
 
 #: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,

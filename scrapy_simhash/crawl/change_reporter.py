@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -17,10 +16,9 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
-from scrapy_simhash.crawl.html import language_of, tree_of
+from scrapy_simhash.crawl.crawling import Once, counted, is_crawl, share, shared, stats_of
+from scrapy_simhash.crawl.http import language_of, tree_of
 from scrapy_simhash.crawl.report import own_path
-from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.changes import (
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
 
     from scrapy_simhash.crawl.page_checker import Checked
     from scrapy_simhash.fingerprinter import PageFingerprinter
@@ -72,7 +69,7 @@ class ChangeReporter:
         self._crawler = crawler
         self._config = config
         self._fingerprinter = fingerprinter
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CHANGE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
         self._open: Callable[[object], ChangeBook] | None = None
@@ -88,7 +85,7 @@ class ChangeReporter:
         spider = crawler.spider or crawler.spidercls
         register = sqlite_path(config, crawler.settings, spider.name, PART)
         self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
-        _REPORTERS[stats_of(crawler)] = self
+        share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
     @property
@@ -271,7 +268,7 @@ class ChangeReporter:
     def _failed(self, message: str, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
         stats_of(self._crawler).inc_value(names.STAT_CHANGE_ERRORS)
-        self._warn_once.tell(message, about)
+        self._once.tell(message, about)
 
 
 def _former_run(file: Path | None) -> tuple[int | None, int | None]:
@@ -293,15 +290,6 @@ def _former_pages(store: object) -> Iterator[FormerPage]:
             yield posting.key, posting.url, posting.text_hash, posting.seen
 
 
-#: By the stats of a crawl, which end when it does.
-_REPORTERS: WeakKeyDictionary[StatsCollector, ChangeReporter] = WeakKeyDictionary()
-
-
-def reporter_of(crawler: Crawler) -> ChangeReporter | None:
-    """Return the one of *crawler*, which its components share; None if it tells no changes."""
-    return _REPORTERS.get(stats_of(crawler))
-
-
 class SimhashYieldsMiddleware(BaseSpiderMiddleware):
     """Sees all requests as the spider yields them, before any middleware drops one. Changes nothing."""
 
@@ -312,7 +300,7 @@ class SimhashYieldsMiddleware(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         """Return *request*, noted as one that came from no page: it is called for start requests."""
-        reporter = reporter_of(self.crawler)
+        reporter = shared(self.crawler, ChangeReporter)
         if reporter is not None:
             reporter.linked(request)
         return request
@@ -349,7 +337,7 @@ class SimhashYieldsMiddleware(BaseSpiderMiddleware):
             self._note(response, requests, is_complete)
 
     def _note(self, response: Response | None, requests: list[Request], is_complete: bool) -> None:
-        reporter = reporter_of(self.crawler)
+        reporter = shared(self.crawler, ChangeReporter)
         if reporter is not None and response is not None:
             # What did not change leads to what it led to before, whether or not that is yielded again.
             reporter.read(response, requests, is_complete=is_complete and response.status != 304)

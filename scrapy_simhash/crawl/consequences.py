@@ -13,14 +13,12 @@ from scrapy.utils.misc import load_object
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.crawl.change_reporter import ChangeReporter
-from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.crawling import NO_MORE, Once, count_decision, count_verdict, stats_of
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.html import header_values, tree_of
-from scrapy_simhash.crawl.meta import write_marks
+from scrapy_simhash.crawl.http import header_values, tree_of, write_marks
 from scrapy_simhash.crawl.page_checker import Checked
 from scrapy_simhash.crawl.report import Report
 from scrapy_simhash.crawl.requested_action import RequestedActions
-from scrapy_simhash.crawl.stats import count_decision, count_verdict, stats_of
 from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import Hints, evidence, protections, read_canonical, read_hints
@@ -69,9 +67,7 @@ class Consequences:
         self._live = _live_view(crawler, config, is_crawl)
         self._fingerprinter = fingerprinter
         self._url_rules = UrlRuleGuard(crawler, config, fingerprinter)
-        self._has_shown_duplicate = False
-        self._has_told_of_start = False
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page. Never raises."""
@@ -240,8 +236,7 @@ class Consequences:
         count_verdict(self._increase, verdict)
         if decision is not _NOTHING:
             count_decision(self._stats, decision)
-        if decision.exemption is Exemption.START and not self._has_told_of_start:
-            self._has_told_of_start = True
+        if decision.exemption is Exemption.START and self._once.is_first("start page"):
             self._tell_of_start_pages(verdict, response)
         if verdict.is_duplicate:
             self._announce(verdict, preferred, request, response)
@@ -264,18 +259,18 @@ class Consequences:
     def _give_up(self, message: str, response: Response) -> None:
         """Log what went wrong; call it where the exception is handled."""
         self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        self._warn_once.tell(message, response)
+        self._once.tell(message, response)
 
     def _announce(
         self, verdict: Verdict, preferred: str | None, request: Request, response: Response
     ) -> None:
         if names.FLAG not in response.flags:  # a middleware may answer twice with one response object
             response.flags.append(names.FLAG)
-        if self._config.debug or not self._has_shown_duplicate:
+        is_first = self._once.is_first("duplicate")
+        if is_first or self._config.debug:
             original = str(verdict.duplicate_of)
             self._advice.note(response.url, original)
-            command = None if self._has_shown_duplicate else self._advice.on_page(response.url, original)
-            hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+            command = self._advice.on_page(response.url, original) if is_first else None
             logger.debug(
                 "%(url)s repeats %(original)s (status %(status)s, distance %(distance)s, similarity"
                 " %(similarity).2f)%(hint)s%(why)s",
@@ -285,12 +280,11 @@ class Consequences:
                     "status": verdict.status.value,
                     "distance": verdict.distance,
                     "similarity": verdict.similarity or 0.0,
-                    "hint": hint,
+                    "hint": "" if self._config.debug else NO_MORE,
                     "why": f". To see why: {command}" if command else "",
                 },
                 extra={"spider": self._crawler.spider},
             )
-            self._has_shown_duplicate = True
         self._crawler.signals.send_catch_log(
             near_duplicate_found,
             request=request,
@@ -318,11 +312,8 @@ def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: R
     if verdict.duplicate_of is None:
         return verdict
     redirects = request.meta.get("redirect_urls", ())
-    return _with_hints(verdict, evidence(hints, response.url, verdict.duplicate_of, redirects))
-
-
-def _with_hints(verdict: Verdict, hints: tuple[str, ...]) -> Verdict:
-    return replace(verdict, hints=verdict.hints + hints) if hints else verdict
+    found = evidence(hints, response.url, verdict.duplicate_of, redirects)
+    return replace(verdict, hints=verdict.hints + found) if found else verdict
 
 
 class Depths:
@@ -356,7 +347,7 @@ class ClusterReporter:
         self.asks_for_canonical = "canonical" in config.prefer
         self._crawler = crawler
         self._is_verbose = config.debug
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
     def note_verdict(self, verdict: Verdict, url: str, canonical: str | None) -> str | None:
         """Take note of the verdict on the page at *url*, which names *canonical* as its URL.
@@ -369,7 +360,7 @@ class ClusterReporter:
             preferred = book.note(verdict, url, canonical)
         except Exception:
             stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._warn_once.tell(
+            self._once.tell(
                 "Error while updating the cluster of %(about)s: the page is kept, without a preferred URL",
                 url,
             )

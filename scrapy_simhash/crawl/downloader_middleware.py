@@ -12,14 +12,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, idle_settings, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences
-from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawl.crawling import is_crawl, stats_of, summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
-from scrapy_simhash.crawl.meta import erase_marks
+from scrapy_simhash.crawl.http import erase_marks
 from scrapy_simhash.crawl.page_checker import Checked, PageChecker
 from scrapy_simhash.crawl.recrawling import Recrawling
-from scrapy_simhash.crawl.stats import stats_of, summary_of_pages
-from scrapy_simhash.crawl.store_session import StoreSession
+from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict

@@ -9,7 +9,6 @@ import logging
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import DropItem, IgnoreRequest
@@ -18,7 +17,7 @@ from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.crawling import NO_MORE, Once, share, shared, stats_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.verdict import Reason
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
     from twisted.internet.defer import Deferred
 
 
@@ -84,7 +82,7 @@ class Drops:
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self._crawler = crawler
         self._config = config
-        self._has_shown: set[str] = set()
+        self._once = Once(crawler, logger)
         self._being_told: set[Deferred[Any]] = set()
         crawler.signals.connect(self.finish, signal=signals.spider_closed)
 
@@ -133,9 +131,8 @@ class Drops:
 
     def _advise(self, response: Response) -> None:
         """Name the command that tells why an item was dropped, once."""
-        if "item" in self._has_shown:
+        if not self._once.is_first("item"):
             return
-        self._has_shown.add("item")
         original = response.meta.get(names.META_DUPLICATE_OF)
         if command := advice_of(self._crawler).on_page(response.url, original):
             message = "To see why the page of that item %(why)s: %(command)s"
@@ -160,9 +157,8 @@ class Drops:
         return names.META_DUPLICATE_OF not in meta or meta.get(names.META_ACTION, by_setting) == "mark"
 
     def _show(self, message: str, response: Response, **more: str) -> None:
-        if self._config.debug or message not in self._has_shown:
-            self._has_shown.add(message)
-            hint = "" if self._config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+        if self._once.is_first(message) or self._config.debug:
+            hint = "" if self._config.debug else NO_MORE
             logger.debug(
                 message,
                 {"page": response.url, "why": _why(response), "hint": hint, **more},
@@ -223,10 +219,6 @@ def _command(*words: str) -> str | None:
     return text if len(text) <= MOST else None
 
 
-#: By the stats of a crawl, which end when it does.
-_ADVICE: WeakKeyDictionary[StatsCollector, Advice] = WeakKeyDictionary()
-
-
 def advice_of(crawler: Crawler) -> Advice:
     """Return the one of *crawler*, which its components share."""
-    return _ADVICE.setdefault(stats_of(crawler), Advice())
+    return shared(crawler, Advice) or share(crawler, Advice())

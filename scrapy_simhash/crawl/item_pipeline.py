@@ -1,26 +1,25 @@
-"""Item pipeline: marks or drops items that repeat an earlier item."""
+"""Item pipeline: marks or drops items that repeat an earlier item; and marks in a field of items."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.crawling import NO_MORE, Once, counted, stats_of, summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
-from scrapy_simhash.crawl.failed_starts import told_in_a_sentence
-from scrapy_simhash.crawl.item_marks import ItemMarks
 from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
 from scrapy_simhash.crawl.items.fingerprint import item_header
 from scrapy_simhash.crawl.page_checker import StoreOutage
-from scrapy_simhash.crawl.stats import counted, stats_of, summary_of_items
-from scrapy_simhash.crawl.store_session import StoreSession
+from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
@@ -68,13 +67,12 @@ class SimhashItemPipeline:
         )
         self._store_outage = StoreOutage("item", names.STAT_ITEM_STORE_ERRORS)
         self._in_flight = InFlight()
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_ITEM_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_ITEM_ERRORS)
         self._marks = (
             ItemMarks(crawler, config.item_mark, "SIMHASH_ITEM_MARK", names.STAT_ITEM_UNMARKED)
             if config.item_mark is not None
             else None
         )
-        self._has_shown_duplicate = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -194,12 +192,10 @@ class SimhashItemPipeline:
 
     def _announce(self, verdict: Verdict, item: Any) -> None:
         # Scrapy logs each item that is dropped.
-        if not self._drops and (self.config.debug or not self._has_shown_duplicate):
-            self._has_shown_duplicate = True
-            hint = "" if self.config.debug else " - no more will be shown (see SIMHASH_DEBUG to show all)"
+        if not self._drops and (self._once.is_first("duplicate") or self.config.debug):
             logger.debug(
                 "An item repeats %(evidence)s%(hint)s",
-                {"evidence": _evidence(verdict), "hint": hint},
+                {"evidence": _evidence(verdict), "hint": "" if self.config.debug else NO_MORE},
                 extra={"spider": self.crawler.spider},
             )
         self.crawler.signals.send_catch_log(
@@ -220,7 +216,7 @@ class SimhashItemPipeline:
                     self._in_flight.add(item, key)
             return
         self._count(names.STAT_ITEM_ERRORS)
-        self._warn_once.tell(
+        self._once.tell(
             "Error while comparing an item (%(about)s) with earlier items: the item is kept, unmarked",
             type(item).__qualname__,
         )
@@ -253,3 +249,72 @@ def _evidence(verdict: Verdict) -> str:
     if verdict.is_exact:
         return f"{verdict.duplicate_of} (exactly)"
     return f"{verdict.duplicate_of} (distance {verdict.distance}, similarity {verdict.similarity or 0.0:.2f})"
+
+
+#: What every mark has, of a page or of an item. A dictionary with all of it is a mark of an earlier pass.
+KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster"))
+
+
+class ItemMarks:
+    """Writes marks into one field of items, and never over a value that is not a mark.
+
+    An item that cannot be marked goes on without: counted, and each reason is warned of once per crawl.
+    """
+
+    def __init__(self, crawler: Crawler, field: str, setting: str, stat: str) -> None:
+        """*setting* is the one that names *field*; *stat* counts the marks that could not be written."""
+        self._crawler = crawler
+        self._field = field
+        self._setting = setting
+        self._stat = stat
+        self._once = Once(crawler, logger)
+
+    def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
+        """Put *values* into *item*; None, for an item with nothing to say about it, so that all have the field.
+
+        Scrapy's CSV feeds take their columns from the first item: without the field it would cost all others theirs.
+        The field is written if it is missing, None, an empty dictionary (the default of a class), or has a mark.
+        """
+        try:
+            adapter = ItemAdapter(item)
+            if self._field in iter(adapter):  # to look it up would add it to a defaultdict
+                value = adapter[self._field]
+                if value is not None and not _is_mark(value):
+                    self._complain(item, _TAKEN, values)
+                    return
+                if (
+                    values is None and not value
+                ):  # as good as unmarked: nothing to write, even if it is frozen
+                    return
+            adapter[self._field] = None if values is None else dict(values)
+        except Exception:  # an undeclared field, a frozen item, an object that is no item
+            self._complain(item, _UNFIT, values)
+
+    def _complain(self, item: Any, message: str, lost: Mapping[str, Any] | None) -> None:
+        if lost is not None:
+            stats_of(self._crawler).inc_value(self._stat)
+        if self._once.is_first(message):
+            logger.warning(
+                message,
+                {
+                    "setting": self._setting,
+                    "field": self._field,
+                    "item": type(item).__qualname__,
+                    "stat": self._stat,
+                },
+                extra={"spider": self._crawler.spider},
+            )
+
+
+_TAKEN = (
+    "%(setting)s is %(field)r, but items (%(item)s) already have a value in this field. The value is kept and the"
+    " items are not marked (stat %(stat)s): set %(setting)s to a field that your items do not have"
+)
+_UNFIT = (
+    "%(setting)s is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"
+    " %(stat)s): declare the field in the class, and do not freeze it"
+)
+
+
+def _is_mark(value: object) -> bool:
+    return isinstance(value, Mapping) and (not value or value.keys() >= KEYS)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
-from scrapy_simhash.crawl.meta import asks_again
-from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
+from scrapy_simhash.crawl.crawling import shared
+from scrapy_simhash.crawl.http import asks_again
+from scrapy_simhash.crawl.recrawling import Recrawling
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,7 +29,7 @@ class SimhashLinksMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*; raise NotConfigured if nothing is kept."""
-        recrawling = recrawling_of(crawler)
+        recrawling = shared(crawler, Recrawling)
         if recrawling is None:
             raise NotConfigured
         return cls(recrawling)

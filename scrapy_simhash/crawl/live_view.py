@@ -21,9 +21,8 @@ from time import monotonic, thread_time, time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.crawling import Once, stats_of
 from scrapy_simhash.crawl.report import line_of
-from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
@@ -103,7 +102,7 @@ class _View:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         self._overview = Overview(LIVE)
         self._waiting: list[tuple[Verdict, int, dict[str, Any]]] = []
         self._lock = Lock()
@@ -124,7 +123,7 @@ class _View:
                 self._overview.add(line_of(verdict, seconds=seconds, **about))
             except Exception:
                 stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-                self._warn_once.tell("Error while counting %(about)s for SIMHASH_LIVE", about.get("url"))
+                self._once.tell("Error while counting %(about)s for SIMHASH_LIVE", about.get("url"))
 
     @property
     def _taken(self) -> int:

@@ -17,9 +17,8 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import WarnOnce
-from scrapy_simhash.crawl.html import language_of, tree_of
-from scrapy_simhash.crawl.stats import counted, stats_of
+from scrapy_simhash.crawl.crawling import Once, counted, stats_of
+from scrapy_simhash.crawl.http import language_of, tree_of
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
@@ -118,7 +117,7 @@ class PageChecker:
         self._config = detector.config
         self._store_outage = StoreOutage()
         # Counted with the verdict.
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_ERRORS)
 
     def reason_to_skip(self, request: Request, response: Response) -> Reason | None:
         """Return why *response* is not to be checked, None when it is. Looks at no text, so nothing is parsed."""
@@ -258,7 +257,7 @@ class PageChecker:
         if isinstance(error, StoreError):
             self._store_outage.failed(error, self._crawler.spider)
             return Checked(Verdict(Status.UNKNOWN, reason=Reason.STORE))
-        self._warn_once.tell(
+        self._once.tell(
             "Error while comparing %(about)s with earlier pages: the page is kept, unmarked", response
         )
         return Checked(Verdict(Status.UNKNOWN))

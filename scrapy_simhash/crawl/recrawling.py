@@ -32,10 +32,9 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import WarnOnce
-from scrapy_simhash.crawl.html import last_value
+from scrapy_simhash.crawl.crawling import Once, counted, share, stats_of
+from scrapy_simhash.crawl.http import last_value
 from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
-from scrapy_simhash.crawl.stats import counted, stats_of
 from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.crawl.url_rule_guard import may_be_skipped
 from scrapy_simhash.detector import is_async
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsCollector
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.crawl.page_checker import Checked
@@ -113,7 +111,7 @@ class Recrawling:
         self._hosts = TrustedHosts(session.detector.store, crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._links: KeptLinks | None = None
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         session.last_steps.append(self.finish)
 
     @classmethod
@@ -126,8 +124,7 @@ class Recrawling:
             return None
         if not isinstance(session.detector.store, KeepsAnswers):
             return None
-        made = _OF_CRAWLS[stats_of(crawler)] = cls(crawler, config, session, is_gone)
-        return made
+        return share(crawler, cls(crawler, config, session, is_gone))
 
     def spider_opened(self, spider: Spider) -> None:
         """Learn the methods of *spider*."""
@@ -218,8 +215,8 @@ class Recrawling:
             # Others may have come meanwhile that have shown it.
             if self._hosts.is_lost(site):
                 return None, again
-            share = self._config.conditional_checks
-            if share and random.random() < max(share, self._hosts.chance_of_check(site, way.answer)):
+            portion = self._config.conditional_checks
+            if portion and random.random() < max(portion, self._hosts.chance_of_check(site, way.answer)):
                 self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
                 return None, again
             requests = self._made_again(way.answered)
@@ -392,16 +389,7 @@ class Recrawling:
         """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""
         if not isinstance(error, StoreError):
             self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-            self._warn_once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
-
-
-#: By the stats of a crawl, which end when it does.
-_OF_CRAWLS: WeakKeyDictionary[StatsCollector, Recrawling] = WeakKeyDictionary()
-
-
-def recrawling_of(crawler: Crawler) -> Recrawling | None:
-    """Return the one of *crawler*, None if there is none."""
-    return _OF_CRAWLS.get(stats_of(crawler))
+            self._once.tell("Error in a conditional request for %(about)s: it is fetched in full", about)
 
 
 #: Answers that are put into the store together: a kill loses no more, and their pages are fetched in full again.

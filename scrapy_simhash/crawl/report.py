@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.crawling import is_crawl, stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.times import written
 

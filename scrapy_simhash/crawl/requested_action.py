@@ -11,7 +11,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import Config, setting_name
-from scrapy_simhash.crawl.stats import stats_of
+from scrapy_simhash.crawl.crawling import Once, stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import RequestedAction
 from scrapy_simhash.values import ACTION_SETTINGS
@@ -51,7 +51,7 @@ class RequestedActions:
             for name in ACTION_SETTINGS
             if getattr(config, name) is not None
         }
-        self._has_warned: set[str] = set()
+        self._once = Once(crawler, logger)
 
     def check(self, request: Request, url: str) -> None:
         """Count and warn of meta values of *request* that name no action, whatever the verdict on the page."""
@@ -132,10 +132,4 @@ class RequestedActions:
 
     def _complain(self, about: str, message: str, error: Exception | None = None) -> None:
         stats_of(self._crawler).inc_value(names.STAT_BAD_ACTION)
-        logger.log(
-            logging.DEBUG if about in self._has_warned else logging.WARNING,
-            message,
-            exc_info=error,
-            extra={"spider": self._crawler.spider},
-        )
-        self._has_warned.add(about)
+        self._once.warn(about, "%(complaint)s", {"complaint": message}, error)

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl import failed_starts
-from scrapy_simhash.crawl.crawling import is_crawl
-from scrapy_simhash.crawl.stats import counted, stats_of
+from scrapy_simhash.crawl.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.crawl.store_factory import kind_of_store, open_store
-from scrapy_simhash.detector import NearDuplicateDetector
-from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.exceptions import SimhashError, StoreError
 from scrapy_simhash.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.store import Header
+    from scrapy_simhash.store import AsyncStore, Header, Store
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +49,7 @@ class StoreSession:
     ) -> None:
         self.crawler = crawler
         self.is_crawl = is_crawl(crawler)
-        failed_starts.close_failed()
+        _close_failed()
         store = open_store(crawler, config, not self.is_crawl, header=header, part=part)
         self.detector = NearDuplicateDetector(config, store, fingerprinter=fingerprinter)
         #: Whether nothing outlives the crawl. A subclass of MemoryStore may keep its pages.
@@ -67,7 +65,7 @@ class StoreSession:
         self._awaits_start = self.is_crawl and not self.forgets
         self._close_reason = "finished"
         if self._awaits_start:
-            failed_starts.note(crawler, store)
+            _opened.append((crawler, store))
         crawler.signals.connect(self._engine_started, signal=signals.engine_started)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
@@ -121,7 +119,7 @@ class StoreSession:
 
     def _engine_started(self) -> None:
         """Note that the engine has started, so that its stop will close the store."""
-        failed_starts.forget(self.crawler)
+        _forget_opened(self.crawler)
         self._awaits_start = False
 
     async def _spider_closed(self, reason: str) -> None:
@@ -131,7 +129,7 @@ class StoreSession:
         if damage := getattr(self.detector.store, "damage", None):
             stats_of(self.crawler).inc_value(names.STAT_DAMAGED, len(damage))
         if self._awaits_start:
-            failed_starts.forget(self.crawler)
+            _forget_opened(self.crawler)
             await self._engine_stopped()
 
     async def _engine_stopped(self) -> None:
@@ -155,3 +153,47 @@ class StoreSession:
                 await waiting
         except StoreError as error:
             logger.warning("%s", error)
+
+
+class _Sentence(logging.Filter):
+    """Takes the traceback off what is logged of a crawl that was refused: the message says all that helps."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        # Scrapy 2.13 raises an error of its own while it handles ours.
+        while error is not None and not isinstance(error, SimhashError):
+            error = error.__context__
+        if error is not None:
+            kind = type(error)
+            record.msg, record.exc_info = "The crawl was not started: %s.%s: %s", None
+            record.args = (kind.__module__, kind.__qualname__, error)
+        return True
+
+
+_SENTENCE = _Sentence()
+
+#: Crawls whose engine has not started, and what they opened. An engine that has started says when it stops; before
+#: that something else may fail, a component or a pipeline, and the next crawl in the same process needs the file.
+_opened: list[tuple[Crawler, Store | AsyncStore]] = []
+
+
+def told_in_a_sentence() -> None:
+    """Have the loop that runs a crawl say in a sentence why it was refused, if it is, and without a traceback."""
+    for name in ("asyncio", "twisted"):
+        logging.getLogger(name).addFilter(_SENTENCE)
+
+
+def _forget_opened(crawler: Crawler) -> None:
+    _opened[:] = [entry for entry in _opened if entry[0] is not crawler]
+
+
+def _close_failed() -> None:
+    """Close the stores of crawls that will never start. Asynchronous ones hold nothing before the first page."""
+    for crawler, store in list(_opened):
+        if not crawler.crawling:
+            _forget_opened(crawler)
+            if not is_async(store):
+                try:
+                    store.close("failed")
+                except StoreError as error:
+                    logger.warning("%s", error)

@@ -18,11 +18,10 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.crawl.crawling import WarnOnce, is_crawl
+from scrapy_simhash.crawl.crawling import Once, is_crawl, stats_of
 from scrapy_simhash.crawl.flood_notices import FloodNotices
-from scrapy_simhash.crawl.html import tree_of
+from scrapy_simhash.crawl.http import tree_of
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
-from scrapy_simhash.crawl.stats import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
 from scrapy_simhash.observers.url_rules import (
@@ -99,7 +98,7 @@ class UrlRuleGuard:
         self._lowest = 0
         #: How often skipped requests of a host were sent at the end.
         self._checked: Counter[str] = Counter()
-        self._warn_once = WarnOnce(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
         folder = job_dir(crawler.settings) if self.may_skip else None
         self._file = Path(folder, KEPT_FILE) if folder else None
         if self.may_skip:
@@ -377,7 +376,7 @@ class UrlRuleGuard:
     def _failed(self, about: object) -> None:
         """Log what went wrong; call it where the exception is handled."""
         stats_of(self._crawler).inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        self._warn_once.tell("Error while applying URL rules to %(about)s: it is kept", about)
+        self._once.tell("Error while applying URL rules to %(about)s: it is kept", about)
 
 
 def _choices(name: str, config: Config) -> list[Choice]:

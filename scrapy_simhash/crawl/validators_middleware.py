@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from scrapy_simhash.crawl.recrawling import Recrawling, recrawling_of
+from scrapy_simhash.crawl.crawling import shared
+from scrapy_simhash.crawl.recrawling import Recrawling
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -27,7 +28,7 @@ class SimhashValidatorsMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*; raise NotConfigured if it sends no conditional requests."""
-        recrawling = recrawling_of(crawler)
+        recrawling = shared(crawler, Recrawling)
         if recrawling is None:
             raise NotConfigured
         return cls(recrawling)

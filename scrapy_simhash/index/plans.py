@@ -505,12 +505,8 @@ def _work(blocks: Iterable[Block], radii: Iterable[int]) -> tuple[int, float]:
     """Return the number of probes, and the share of random fingerprints that are candidates."""
     probes, share = 0, 0.0
     for block, radius in zip(blocks, radii, strict=True):
-        ball = _ball(block, radius)
+        # The keys within the radius of one of them.
+        ball = sum(comb(block.width, bits) for bits in range(radius + 1))
         probes += ball
         share += ball / (1 << block.width)
     return probes, share
-
-
-def _ball(block: Block, radius: int) -> int:
-    """Return how many keys of *block* lie within *radius* bits of one of them."""
-    return sum(comb(block.width, bits) for bits in range(radius + 1))

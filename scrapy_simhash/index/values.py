@@ -228,7 +228,7 @@ def paced(progress: Progress | None, clock: Callable[[], float] = monotonic) -> 
     1.0
     """
     if progress is None:
-        return _tell_nobody
+        return lambda share: None
     last = clock()
 
     def tell(share: float) -> None:
@@ -239,7 +239,3 @@ def paced(progress: Progress | None, clock: Callable[[], float] = monotonic) -> 
             progress(share)
 
     return tell
-
-
-def _tell_nobody(share: float) -> None:
-    pass

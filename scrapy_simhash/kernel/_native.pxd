@@ -56,7 +56,6 @@ cdef extern from "page.h" nogil:
     ctypedef struct block:
         uint32_t text, n, length, link_length, path, run, tokens
         uint8_t zone, reason
-        double density
     ctypedef struct span:
         int32_t start, stop
         uint8_t region, word

@@ -540,7 +540,7 @@ cdef class Reader:
         """Return (title, language, subject, paragraphs) of a page.
 
         The language is (declared code, what choose() answered). A paragraph is (text, tokens, zone, path,
-        link density, stopword density, reason), zone and reason as numbers.
+        link density, reason), zone and reason as numbers.
         """
         cdef page *p = self._take()
         try:
@@ -671,7 +671,7 @@ cdef tuple document_of(page *p, str declared):
         b = page_block(p, i)
         words = tuple([tokens[run[k]] for k in range(b.run, b.run + b.tokens)])
         paragraphs.append((string_of(page_text(p) + b.text, b.n), words, b.zone, paths[b.path],
-                           b.link_length / <double>b.length, b.density, b.reason))
+                           b.link_length / <double>b.length, b.reason))
     title = string_of(page_text(p) + p.title, p.title_n)
     subject = tuple([tokens[run[k]] for k in range(p.subject.run, p.subject.run + p.subject.n)])
     return title, (declared or None, p.chosen_language), subject, paragraphs

@@ -54,7 +54,7 @@ def made_of(document: Document, parts: Iterable[Piece]) -> Document:
         document.title,
         document.language,
         document.subject,
-        tuple(Paragraph("", piece.tokens, piece.zone, "", 0.0, 0.0, None) for piece in parts),
+        tuple(Paragraph("", piece.tokens, piece.zone, "", 0.0, None) for piece in parts),
     )
 
 

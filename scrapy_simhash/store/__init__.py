@@ -3,7 +3,6 @@
 from scrapy_simhash.store.base import (
     Answered,
     AsyncStore,
-    Audited,
     Claim,
     Explains,
     KeepsAnswers,
@@ -23,7 +22,6 @@ from scrapy_simhash.store.memory import MemoryStore
 __all__ = [
     "Answered",
     "AsyncStore",
-    "Audited",
     "Claim",
     "Explains",
     "Header",

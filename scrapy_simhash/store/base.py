@@ -213,15 +213,6 @@ class Store(Protocol):
 
 
 @runtime_checkable
-class Audited(Protocol):
-    """A store that can read all its records and name those that are damaged; of an AsyncStore it is a coroutine."""
-
-    def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
-        ...
-
-
-@runtime_checkable
 class ListsPages(Protocol):
     """A store that reads all pages faster than one by one."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from scrapy_simhash.observers.url_rules.groups import path_shape
+from scrapy_simhash.observers.url_rules.cut_url import path_shape
 from scrapy_simhash.recent import Recent
 
 #: Characters of a URL that are kept; the same as Scrapy's URLLENGTH_LIMIT, beyond which it follows no link.
@@ -73,7 +73,7 @@ def share(value: object) -> float | None:
 
 def kept_url(url: str) -> str:
     """Return *url*, cut if it is longer than any that Scrapy follows."""
-    return url if len(url) <= LONGEST_URL else url[:LONGEST_URL]
+    return url[:LONGEST_URL]
 
 
 def url_group(url: str) -> str:

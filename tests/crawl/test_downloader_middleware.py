@@ -434,6 +434,22 @@ def test_the_first_line_says_what_is_really_done(
             )
             for name in ("item_mark", "item_key")
         ),
+        (
+            {"redis_required": True},
+            "SIMHASH_REDIS_REQUIRED (True) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'",
+        ),
+        (
+            {"revisit_live": 60},
+            "SIMHASH_REVISIT_LIVE (60) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'",
+        ),
+        (
+            {"recrawl": "7d"},
+            "SIMHASH_RECRAWL ({'': '7d'}) has no effect without a store that outlives the crawl: set SIMHASH_DIR",
+        ),
+        (
+            {"conditional": True},
+            "SIMHASH_CONDITIONAL (True) has no effect without a store that outlives the crawl: set SIMHASH_DIR",
+        ),
         ({"item_action": "drop", "item_fields": "title"}, None),
         ({"across_scopes": True, "scope": "host"}, None),
         ({}, None),

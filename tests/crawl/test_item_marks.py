@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scrapy import Field, Item
 
-from scrapy_simhash.crawl.item_marks import ItemMarks
+from scrapy_simhash.crawl.item_pipeline import ItemMarks
 from tests.stand_in import simhash_stats, stand_in
 
 MARK = {"status": "near_duplicate", "duplicate_of": "/a", "distance": 0, "similarity": 1.0, "cluster": 0}
@@ -81,9 +81,9 @@ def test_what_an_item_says_itself_is_kept_counted_and_warned_of_once(
         assert item == {"seen": value}
     assert simhash_stats(crawler) == {"unmarked": 5}
     (record,) = caplog.records
-    assert (
-        "SIMHASH_ITEM_MARK is 'seen', but items (dict) already have a value in this field"
-        in record.getMessage()
+    assert record.getMessage() == (
+        "SIMHASH_ITEM_MARK is 'seen', but items (dict) already have a value in this field. The value is kept and the"
+        " items are not marked (stat simhash/unmarked): set SIMHASH_ITEM_MARK to a field that your items do not have"
     )
 
 

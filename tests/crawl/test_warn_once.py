@@ -6,13 +6,13 @@ import logging
 
 import pytest
 
-from scrapy_simhash.crawl.crawling import WarnOnce
+from scrapy_simhash.crawl.crawling import Once
 from tests.stand_in import stand_in
 
 
 def test_the_first_is_a_warning_and_each_has_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    faults = WarnOnce(stand_in(), logging.getLogger("scrapy_simhash.someone"), "simhash/errors")
+    faults = Once(stand_in(), logging.getLogger("scrapy_simhash.someone"), "simhash/errors")
     for page in ("100%", "second"):
         try:
             raise OSError(page)

@@ -51,12 +51,12 @@ MOST_SECTIONS = 3
 #: A page of its own may be found at any of these.
 Class = frozenset[str]
 
-_EVENTS = (
+EVENTS = (
     "The ferry crosses on the hour from seven in the morning until nine at night. The library in the square is open"
     " on every day but Monday, and the fish market is held on the quay as soon as the first boat is in. Visitors may"
     " climb the lighthouse if the flag of its keeper is flying, and the mill grinds when there is enough water."
 )
-_WALL = (
+WALL = (
     "<h1>This story is for members</h1><p>To read on, please sign in with the address that you gave us and the word"
     " that you chose. Membership pays for the reporting, the printing press and the cat of the office. Not a member"
     " yet? Join at the counter, or write to us, and the first month is on the house.</p>"
@@ -81,7 +81,7 @@ class _Routes(dict[str, Route]):
         if not path.startswith("/calendar/"):
             return super().get(path, otherwise)
         day = int(path.rpartition("/")[2])
-        return _page(f"<h1>Events</h1><p>{_EVENTS}</p>", f"/calendar/{day + 1}", f"/calendar/{day + 2}")
+        return page(f"<h1>Events</h1><p>{EVENTS}</p>", f"/calendar/{day + 1}", f"/calendar/{day + 2}")
 
 
 class MadeUpSite:
@@ -206,7 +206,7 @@ class MadeUpSite:
         return answer
 
     def _put(self, path: str, main: str, *paths: str) -> str:
-        self.routes[path] = self._answer(_page(main, *paths, footer=self._footer))
+        self.routes[path] = self._answer(page(main, *paths, footer=self._footer))
         self._linked[path] = paths
         return path
 
@@ -233,8 +233,8 @@ class MadeUpSite:
                 self._put(f"{name}/{at}", f"<h1>All our stories</h1><ul>{entries}</ul>")
                 continue
             if has_parts:
-                stories = [self._put(f"{name}-part/{at}", f"<p>{_EVENTS}</p>" * 2, *stories)]
-            self._put(f"{name}/{at}", f"<h1>All our stories</h1><p>{_EVENTS}</p>", *stories, *beside)
+                stories = [self._put(f"{name}-part/{at}", f"<p>{EVENTS}</p>" * 2, *stories)]
+            self._put(f"{name}/{at}", f"<h1>All our stories</h1><p>{EVENTS}</p>", *stories, *beside)
         return [f"{name}/0"] if is_chain else [f"{name}/{at}" for at in range(number)]
 
     def variants(self) -> Sequence[str]:
@@ -242,10 +242,7 @@ class MadeUpSite:
         name, found = self._name(), []
         place = self.random.choice((f"{name}?variant={{}}", f"{name}/{{}}", f"{name}?size={{}}&colour=red"))
         for number in range(self.random.choice((20, 100, 200))):
-            offer = {"@type": "Offer", "price": f"{20 + number}.00"}
-            about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot", "offers": offer}
-            script = f'<script type="application/ld+json">{json.dumps(about)}</script>'
-            path = self._put(place.format(number), f"{script}<h1>Rubber boots</h1><p>{_EVENTS}</p>")
+            path = self._put(place.format(number), variant(number))
             self.owed.append(frozenset((path,)))
             found.append(path)
         return found
@@ -311,7 +308,7 @@ class MadeUpSite:
 
     def mixed(self) -> Sequence[str]:
         """A folder in which one page in three is an article; the others are alike, or a wall stands before them."""
-        name, text = self._name(), self.random.choice((_WALL, f"<h1>Opening times</h1><p>{_EVENTS}</p>"))
+        name, text = self._name(), self.random.choice((WALL, f"<h1>Opening times</h1><p>{EVENTS}</p>"))
         found = []
         for number in range(self.random.randint(60, 120)):
             path = f"{name}/{number}"
@@ -323,7 +320,7 @@ class MadeUpSite:
         name, number = self._name(), self.random.randint(70, 110)
         own = set(self.random.sample(range(number), 5))
         return [
-            self._article(place=f"{name}/{at}") if at in own else self._put(f"{name}/{at}", _WALL)
+            self._article(place=f"{name}/{at}") if at in own else self._put(f"{name}/{at}", WALL)
             for at in range(number)
         ]
 
@@ -366,7 +363,15 @@ SECTIONS = {
 }
 
 
-def _page(main: str, *paths: str, footer: str = "") -> str:
+def variant(number: int) -> str:
+    """Return the text of a product, with a price of its own that only machines read."""
+    offer = {"@type": "Offer", "price": f"{20 + number}.00"}
+    about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot", "offers": offer}
+    script = f'<script type="application/ld+json">{json.dumps(about)}</script>'
+    return f"{script}<h1>Rubber boots</h1><p>{EVENTS}</p>"
+
+
+def page(main: str, *paths: str, footer: str = "") -> str:
     return f"<!doctype html><html><body>{links(*paths)}<main>{main}</main>{footer}</body></html>"
 
 

@@ -9,7 +9,7 @@ import signal
 import threading
 from dataclasses import asdict, dataclass, field
 from time import thread_time
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from zlib import crc32
 
@@ -345,28 +345,6 @@ class BrokenSelector(HtmlResponse):
         raise RuntimeError("no selector today")
 
 
-class BreakSelectors:
-    """Hands every page whose path begins with /broken on as a BrokenSelector."""
-
-    def process_response(self, request: scrapy.Request, response: Response, spider: Any = None) -> Response:
-        if path_of(response.url).startswith("/broken"):
-            return response.replace(cls=BrokenSelector)
-        return response
-
-
-class Pipe:
-    """Answers every request with one and the same response object."""
-
-    answer: ClassVar[Response | None] = None
-
-    def process_request(self, request: scrapy.Request, spider: Any = None) -> Response | None:
-        return self.answer
-
-    def process_response(self, request: scrapy.Request, response: Response, spider: Any = None) -> Response:
-        type(self).answer = response
-        return response
-
-
 class Failing:
     """An item pipeline that fails before the crawl starts, in the way that the setting names."""
 
@@ -427,17 +405,6 @@ class Reader(Visitor):
         is_main = threading.current_thread() is threading.main_thread()
         self.notes.append([path_of(root.base), "in place" if is_main else "in a thread"])
         return self.really_read(root, **arguments)
-
-
-class FailingReader(Reader):
-    """Cannot read pages whose path begins with /broken."""
-
-    name = "failing-reader"
-
-    def read(self, root: Any, **arguments: Any) -> Any:
-        if path_of(root.base).startswith("/broken"):
-            raise RuntimeError("no reading today")
-        return super().read(root, **arguments)
 
 
 class PairReader(Reader):
@@ -575,12 +542,6 @@ class Bystander(Clusters):
         raise RuntimeError("a handler of somebody else")
 
 
-class Walker(Follower):
-    """Follows links one by one, so that each has a depth and a referer."""
-
-    name = "walker"
-
-
 # --- Marks in items, and what is dropped.
 
 
@@ -599,21 +560,6 @@ class FailingLogFormatter(LogFormatter):
         raise KeyError("url")
 
 
-class Filler(Visitor):
-    """Yields of each page an item with a value of its own in the fields ``url`` and ``note``, if there is a note."""
-
-    name = "filler"
-
-    def __init__(self, notes_of: dict[str, Any] | None = None, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.notes_of = notes_of or {}
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        path = path_of(response.url)
-        item = {"path": path, "url": response.url, "title": "Kettle"}
-        yield {**item, "note": self.notes_of[path]} if path in self.notes_of else item
-
-
 class Defaulting(Visitor):
     """Yields items whose field for the mark is an empty dictionary by default."""
 
@@ -621,23 +567,6 @@ class Defaulting(Visitor):
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield WithDefault(path_of(response.url))
-
-
-class Reuser(Visitor):
-    """Yields one and the same item from each page, twice, and then asks for the next page."""
-
-    name = "reuser"
-
-    async def start(self) -> Any:
-        yield self.request(self.urls[0], callback=self.pass_on, cb_kwargs={"item": {}, "number": 0})
-
-    def pass_on(self, response: Response, item: dict[str, Any], number: int) -> Iterator[Any]:
-        item["path"] = path_of(response.url)
-        yield item
-        yield item
-        if number + 1 < len(self.urls):
-            arguments = {"item": item, "number": number + 1}
-            yield self.request(self.urls[number + 1], callback=self.pass_on, cb_kwargs=arguments)
 
 
 class Beginner(Visitor):
@@ -748,21 +677,6 @@ class Unjudged(Wanderer):
                 found = found.replace(method="POST") if self.way == "POST" else found
                 found.meta["simhash"] = self.way != "opted out"
             yield found
-
-
-class Deaf(Follower):
-    """Hears of floods with a handler that fails."""
-
-    name = "deaf"
-
-    @classmethod
-    def from_crawler(cls, crawler: Any, *arguments: Any, **keywords: Any) -> Deaf:
-        spider = super().from_crawler(crawler, *arguments, **keywords)
-        crawler.signals.connect(spider.fail, signal=flood_found)
-        return spider
-
-    def fail(self) -> None:
-        raise RuntimeError("cannot hear")
 
 
 # --- A heart.

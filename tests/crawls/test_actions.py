@@ -67,19 +67,10 @@ def test_a_callback_that_returns_nothing_is_called_unless_the_page_is_dropped(
 
 @pytest.fixture(scope="module")
 def by_meta(site: Site) -> dict[str, Crawl]:
-    plans = {action: plan(site, "mark", metas={"/copy": {"simhash_action": action}}) for action in SCRAPED}
-    plans["weaker"] = plan(site, "drop_page", metas={"/copy": {"simhash_action": "mark"}})
-    plans["off"] = plan(site, "drop_page", metas={"/copy": {"simhash": False}})
+    plans = {"off": plan(site, "drop_page", metas={"/copy": {"simhash": False}})}
     plans["unlisted"] = plan(site, "drop_page", metas={"/first": {"simhash": False}})
-    plans["wrong"] = plan(site, "drop_page", meta={"simhash_action": "drop"}, urls=[site.url("/first")] * 3)
     plans["errback"] = plan(site, "drop_page", has_errback=True)
     return dict(zip(plans, crawl(*plans.values()), strict=True))
-
-
-@pytest.mark.parametrize("action", SCRAPED)
-def test_the_action_of_a_request_goes_before_the_setting(by_meta: dict[str, Crawl], action: str) -> None:
-    assert by_meta[action].paths_scraped == SCRAPED[action]
-    assert by_meta["weaker"].paths_scraped == SCRAPED["mark"]
 
 
 def test_a_request_that_opts_out_is_neither_judged_nor_remembered(by_meta: dict[str, Crawl]) -> None:
@@ -87,16 +78,6 @@ def test_a_request_that_opts_out_is_neither_judged_nor_remembered(by_meta: dict[
     assert by_meta["off"].paths_scraped == SCRAPED["mark"]
     assert by_meta["off"].stat("skipped/opted_out") == 1
     assert by_meta["unlisted"].verdicts["/copy"] == "new"
-
-
-def test_an_action_that_there_is_not_is_counted_on_every_page_and_warned_of_once(
-    by_meta: dict[str, Crawl],
-) -> None:
-    done = by_meta["wrong"]
-    assert done.stat("bad_action") == len(done.pages) > 1
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    for part in ("simhash_action", "drop_items", "'drop'", "/first", "the setting is used"):
-        assert part in warning
 
 
 def test_an_errback_receives_the_dropped_page_and_its_items_are_scraped(by_meta: dict[str, Crawl]) -> None:

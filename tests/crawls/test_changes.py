@@ -293,13 +293,6 @@ def test_a_crawl_that_cannot_tell_changes_does_not_start(
     assert site.visits == {}
 
 
-def test_a_register_of_another_program_stops_the_crawl(tmp_path: Path) -> None:
-    (tmp_path / "reader.changes.sqlite").write_bytes(b"No database. " * 100)
-    with serve(routes()) as site:
-        (done,) = crawl(reader(tmp_path, site))
-    assert "reader.changes.sqlite cannot be used for SIMHASH_CHANGES" in str(done.error)
-
-
 def test_an_error_of_the_register_costs_no_page(tmp_path: Path) -> None:
     with serve(routes()) as site:
         plan = reader(tmp_path, site)

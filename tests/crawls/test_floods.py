@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -14,8 +13,9 @@ import pytest
 from benchmarks.lib.serving import in_thread
 from scrapy_simhash.observers.url_rules import SLOWED_AFTER, STOPPED_AFTER
 from tests.crawls.harness import IN_ORDER, WITHOUT_REACTOR, Crawl, Plan, crawl, crawl_one
+from tests.crawls.made_up_site import EVENTS, FIRST_IN, REFERRERS, WALL, page, variant
 from tests.crawls.shop_site import prose
-from tests.crawls.site import Answer, Route, Routes, Site, article, links, serve
+from tests.crawls.site import Answer, Route, Routes, Site, article, serve
 from tests.crawls.validating_site import ValidatingSite
 
 #: What may be under way when a group is stopped: Scrapy's default for all hosts together.
@@ -28,18 +28,6 @@ SKIP = {"SIMHASH_URL_RULES": "skip"}
 NOT_FOR_EVER = {"CLOSESPIDER_PAGECOUNT": 400}
 ARTICLES = [f"/articles/{number}" for number in range(8)]
 
-ABOUT_EVENTS = (
-    "The ferry crosses on the hour from seven in the morning until nine at night. The library in the square is open"
-    " on every day but Monday, and the fish market is held on the quay as soon as the first boat is in. Visitors may"
-    " climb the lighthouse if the flag of its keeper is flying, and the mill grinds when there is enough water in the"
-    " pond. To add an event, leave a note in the brass letter box beside the harbour office before the twentieth."
-)
-LOGIN = (
-    "<h1>This story is for members</h1><p>To read on, please sign in with the address that you gave us and the word"
-    " that you chose. Membership pays for the reporting, the printing press and the cat of the office. Not a member"
-    " yet? Join at the counter, or write to us, and the first month is on the house.</p>"
-    '<form action="/login"><input name="user"><input type="password" name="word"></form>'
-)
 NOT_FOUND = (
     "<h1>We could not find that page</h1><p>It may have been moved when we tidied the cellar, or it may never have"
     " existed. Look through the sections above, or ring the office between ten and noon: somebody will go down and"
@@ -47,16 +35,12 @@ NOT_FOUND = (
 )
 
 
-def page(main: str, *paths: str) -> str:
-    return f"<!doctype html><html><body>{links(*paths)}<main>{main}</main></body></html>"
-
-
 def calendar(path: str) -> str:
     """Return a month of a calendar that goes on for ever, in both directions."""
     year, month = map(int, re.findall(r"\d+", path))
     months = 12 * year + month - 1
     beside = [f"/calendar/{at // 12}/{at % 12 + 1}" for at in (months - 1, months + 1)]
-    return page(f"<h1>Events</h1><p>Nothing is on in {month} {year}.</p><p>{ABOUT_EVENTS}</p>", *beside)
+    return page(f"<h1>Events</h1><p>Nothing is on in {month} {year}.</p><p>{EVENTS}</p>", *beside)
 
 
 def shop(path: str) -> str:
@@ -66,12 +50,12 @@ def shop(path: str) -> str:
     for name in ("colour", "fit", "made", "page", "size", "sort"):
         more = {**chosen, name: str(int(chosen.get(name, 0)) + 1)}
         paths.append(f"/shop?{urlencode(more)}")
-    return page(f"<h1>All for the harbour</h1><p>{ABOUT_EVENTS}</p>", *paths)
+    return page(f"<h1>All for the harbour</h1><p>{EVENTS}</p>", *paths)
 
 
 def winding(path: str) -> str:
     """Return a page whose links lack the slash at their front."""
-    return page(f"<h1>Downloads</h1><p>{ABOUT_EVENTS}</p>", "/down", "files/", "help")
+    return page(f"<h1>Downloads</h1><p>{EVENTS}</p>", "/down", "files/", "help")
 
 
 class Endless(dict[str, Route]):
@@ -160,14 +144,6 @@ def test_what_has_opted_out_is_neither_counted_nor_skipped() -> None:
     assert ended.stats["finish_reason"] == "closespider_pagecount"
 
 
-def test_a_handler_that_fails_keeps_no_trap_from_ending() -> None:
-    with endless("/calendar/2024/5") as site:
-        ended = crawl_one("Deaf", {**SKIP, **NOT_FOR_EVER}, urls=[site.url()])
-        assert asked(site, "/calendar/") <= MOST
-    assert "cannot hear" in "".join(ended.complaints)
-    assert set(ARTICLES) < set(ended.paths_scraped)
-
-
 MEMBERS = [f"/members/{number}" for number in range(90)]
 
 
@@ -178,10 +154,10 @@ def members(answer: Route) -> dict[str, Route]:
 
 
 WALLS = {
-    "login_wall": page(LOGIN),
+    "login_wall": page(WALL),
     "soft_404": page(NOT_FOUND),
     "empty_shell": '<!doctype html><body><div id="root"></div><script src="/app.js"></script>',
-    "trap": page(f"<h1>Opening times</h1><p>{ABOUT_EVENTS}</p>"),
+    "trap": page(f"<h1>Opening times</h1><p>{EVENTS}</p>"),
     "captcha": '<!doctype html><title>Just a moment...</title><body><div id="cf-challenge"></div>',
 }
 
@@ -234,16 +210,6 @@ def test_meta_that_is_passed_on_does_not_lay_a_flood_at_the_door_of_a_redirect()
     assert {"/r/2", "/r/3"} < set(ended.paths_scraped)
 
 
-def test_the_good_pages_beside_others_are_not_lost() -> None:
-    # One in four is a page of its own.
-    routes = members(WALLS["trap"]) | {path: page(prose(number)) for number, path in enumerate(MEMBERS[::4])}
-    with serve(routes) as site:
-        ended = crawl_one("Wanderer", SKIP, urls=[site.url()])
-    assert ended.complaints == []
-    assert ended.notes == []
-    assert set(MEMBERS) < set(ended.paths_scraped)
-
-
 def test_a_group_that_brings_something_new_after_all_is_requested_after_all() -> None:
     numbers = range(150)
     routes: dict[str, Route] = {f"/day/{number}": WALLS["trap"] for number in numbers}
@@ -257,24 +223,6 @@ def test_a_group_that_brings_something_new_after_all_is_requested_after_all() ->
     assert ended.stat("url_rules/skipped") > 0
     assert ended.stat("url_rules/given_up") == 1
     assert any("group /day/{number} may bring something new" in line for line in ended.log("INFO"))
-
-
-@pytest.mark.slow("two crawls, one of 150 pages")
-def test_a_group_can_be_pinned_and_forbidden() -> None:
-    group = "group /calendar/{number}/{number}"
-    with endless("/calendar/2024/5") as site:
-        pinned = {**SKIP, **NOT_FOR_EVER, "SIMHASH_URL_RULES_PIN": [f"127.0.0.1: {group}"]}
-        forbidden = {
-            **SKIP,
-            "CLOSESPIDER_PAGECOUNT": 150,
-            "SIMHASH_URL_RULES_FORBID": [group, "group /calendar/*"],
-        }
-        first, second = crawl(
-            *(Plan("Wanderer", settings, {"urls": [site.url()]}) for settings in (pinned, forbidden))
-        )
-    assert not [path for path in first.paths_scraped if path.startswith("/calendar/")]
-    assert first.stat("url_rules/skipped") == 1
-    assert second.stats["finish_reason"] == "closespider_pagecount"
 
 
 #: In which order a list is read: as Scrapy does by itself, in that of the links, without a word of where from.
@@ -291,7 +239,7 @@ def lists(kind: str) -> dict[str, Route]:
     for number in range(100):
         story = f"/story/{number}"
         routes[f"/list/{number}"] = page(
-            f"<h1>All our stories</h1><p>{ABOUT_EVENTS}</p>",
+            f"<h1>All our stories</h1><p>{EVENTS}</p>",
             f"/part/{number}" if kind == "in parts" else story,
             f"/list/{number + 1}",
         )
@@ -335,7 +283,7 @@ def alike(number: int, articles: int, *, is_chain: bool = False, headers: Mappin
     for each in range(number):
         stories = [f"/story/{each * articles + more}" for more in range(articles)]
         beside = [f"/list/{each + 1}"] if is_chain and each + 1 < number else []
-        text = page(f"<h1>All our stories</h1><p>{ABOUT_EVENTS}</p>", *stories, *beside)
+        text = page(f"<h1>All our stories</h1><p>{EVENTS}</p>", *stories, *beside)
         routes[f"/list/{each}"] = Answer(text, headers=headers)
         routes |= {story: page(prose(int(story.rpartition("/")[2]))) for story in stories}
     entrances = ["/list/0"] if is_chain else [f"/list/{each}" for each in range(number)]
@@ -343,40 +291,27 @@ def alike(number: int, articles: int, *, is_chain: bool = False, headers: Mappin
 
 
 #: What a site says about the Referer, and what the crawl does.
-REFERRERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
-    "by the server": ({"Referrer-Policy": "origin"}, {}),
-    "origin": ({}, {"REFERRER_POLICY": "origin"}),
-    "strict-origin": ({}, {"REFERRER_POLICY": "strict-origin"}),
-    "by hand": ({}, {"DEFAULT_REQUEST_HEADERS": {"Referer": "https://search.example/"}}),
-}
+SAID = (*REFERRERS[1:], ({}, {"DEFAULT_REQUEST_HEADERS": {"Referer": "https://search.example/"}}))
 
 
-@pytest.mark.slow("four crawls of five hundred pages")
+@pytest.mark.slow("crawls of five hundred pages")
 @pytest.mark.parametrize("is_chain", [False, True], ids=["at once", "chained"])
 def test_no_article_is_lost_whatever_the_referer_says(is_chain: bool) -> None:
     with ExitStack() as stack:
         plans = []
-        for headers, settings in REFERRERS.values():
+        for headers, settings in SAID:
             site = stack.enter_context(serve(alike(160, 2, is_chain=is_chain, headers=headers)))
             plans.append(Plan("Wanderer", {**SKIP, **settings}, {"urls": [site.url()]}))
-        for name, ended in zip(REFERRERS, crawl(*plans), strict=True):
+        for said, ended in zip(SAID, crawl(*plans), strict=True):
             assert ended.complaints == []
             found = {path for path in ended.paths_scraped if path.startswith("/story/")}
-            assert len(found) == 320, name
-
-
-def variant(number: int) -> str:
-    """Return a page with the text of a product, and a price of its own that only machines read."""
-    about = {"@context": "https://schema.org", "@type": "Product", "name": "Boot"}
-    offer = json.dumps({**about, "offers": {"@type": "Offer", "price": f"{20 + number}.00"}})
-    script = f'<script type="application/ld+json">{offer}</script>'
-    return page(f"{script}<h1>Rubber boots</h1><p>{ABOUT_EVENTS}</p>")
+            assert len(found) == 320, said
 
 
 @pytest.mark.parametrize("place", ["/boot?variant={}", "/boot/{}"])
 def test_no_variant_of_a_product_is_lost_that_drop_page_would_keep(place: str) -> None:
     variants = [place.format(number) for number in range(200)]
-    routes: dict[str, Route] = {path: variant(number) for number, path in enumerate(variants)}
+    routes: dict[str, Route] = {path: page(variant(number)) for number, path in enumerate(variants)}
     with serve({**routes, "/": page("", *variants)}) as site:
         kept, unprotected = crawl(
             Plan("Wanderer", {**SKIP, "SIMHASH_ACTION": "drop_page"}, {"urls": [site.url()]}),
@@ -388,18 +323,10 @@ def test_no_variant_of_a_product_is_lost_that_drop_page_would_keep(place: str) -
     assert unprotected.stat("url_rules/skipped") > 0
 
 
-#: Scrapy's own recipe.
-BREADTH_FIRST = {
-    "DEPTH_PRIORITY": 1,
-    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
-    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
-}
-
-
 @pytest.mark.slow("a crawl of three thousand pages")
 def test_no_article_is_lost_in_a_breadth_first_crawl_of_many_lists() -> None:
     with serve(alike(1_600, 1)) as site:
-        ended = crawl_one("Wanderer", {**SKIP, **BREADTH_FIRST}, urls=[site.url()])
+        ended = crawl_one("Wanderer", {**SKIP, **FIRST_IN, "DEPTH_PRIORITY": 1}, urls=[site.url()])
     assert ended.complaints == []
     assert len({path for path in ended.paths_scraped if path.startswith("/story/")}) == 1_600
     # The lists wait for what they lead to, so none is stopped.
@@ -423,7 +350,7 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
 
 def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:
     kept = {"SIMHASH_DIR": str(tmp_path)}
-    with serve(members(page(LOGIN))) as site:
+    with serve(members(page(WALL))) as site:
         again = {"urls": site.urls(*MEMBERS[: STOPPED_AFTER - 1] * 3)}
         first, second, polled = crawl(
             Plan("Wanderer", kept, {"urls": [site.url()]}),

@@ -106,13 +106,6 @@ def test_items_that_repeat_others_are_marked_by_default(site: Site, kind: str) -
     assert "see SIMHASH_DEBUG" in shown[0]
 
 
-def test_without_a_field_for_the_mark_items_stay_as_they_are(site: Site) -> None:
-    done = visit(site, {**IN_ORDER, "SIMHASH_ITEM_FIELDS": FIELDS})
-    assert {frozenset(item) for item in done.items} == {frozenset(("path", "title", "body"))}
-    assert item_stats(done) == {"new": 2, "near_duplicates": 2, "exact": 1}
-    assert [note["item"] for note in done.notes] == ["/near", "/same"]
-
-
 def test_a_key_that_no_item_has_is_warned_of(site: Site) -> None:
     done = visit(site, {**DROP, "SIMHASH_ITEM_KEY": "paht"})
     (warning,) = done.log("WARNING", "scrapy_simhash")

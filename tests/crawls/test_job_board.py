@@ -1,4 +1,4 @@
-"""A job board whose adverts share most of their text: no advert is lost, and those posted twice are dropped once."""
+"""Sites whose adverts share most of their text: no advert is lost, and those posted twice are dropped once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import pytest
 
 from benchmarks.lib.shared_text import Plan, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
+from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA
+from scrapy_simhash import names
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import IN_ORDER, Crawl, crawl
 from tests.crawls.harness import Plan as CrawlPlan
-from tests.crawls.site import Routes, Site, serve
+from tests.crawls.site import Site, serve
 from tests.store.server import RedisServer
 
 #: 500 words of shared text, and one sentence of its own on each page, inside a paragraph of that; no element says
@@ -37,19 +39,32 @@ class Board(NamedTuple):
         """Return the entities of which there is an item."""
         return {self.entities[path] for path in crawl.paths_scraped if path in self.entities}
 
-    def adverts_kept(self, crawl: Crawl) -> int:
-        return sum(path in self.entities for path in crawl.paths_scraped)
+    def dropped(self, *crawls: Crawl) -> int:
+        """Return of how many adverts there is no item."""
+        kept = sum(path in self.entities for done in crawls for path in done.paths_scraped)
+        return len(self.entities) - kept
+
+    def check_copies(self, crawl: Crawl) -> None:
+        """Check that whatever repeats another page advertises what that does."""
+        for page in crawl.pages:
+            if page.verdict == "near_duplicate" and page.path in self.entities:
+                original = urlsplit(page.marks["duplicate_of"]).path
+                assert self.entities[original] == self.entities[page.path]
+
+
+def made(plan: Plan) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the pages of a site and what they are about, by path."""
+    site = make_site(plan)
+    paths = {urlsplit(page.url).path: page for page in site.pages}
+    return (
+        {path: page.html.replace(f"https://{site.host}", "") for path, page in paths.items()},
+        {path: page.entity for path, page in paths.items()},
+    )
 
 
 @pytest.fixture(scope="module")
 def board() -> Iterator[Board]:
-    made = make_site(PLAN)
-    routes: dict[str, str] = {}
-    entities = {}
-    for page in made.pages:
-        path = urlsplit(page.url).path
-        entities[path] = page.entity
-        routes[path] = page.html.replace(f"https://{made.host}", "")
+    routes, entities = made(PLAN)
     adverts, lists = list(entities), []
     for start in range(0, len(adverts), ON_A_LIST):
         lists.append(f"/list/{start // ON_A_LIST}")
@@ -57,8 +72,7 @@ def board() -> Iterator[Board]:
             f'<li><a href="{path}">{entities[path]}</a></li>' for path in adverts[start : start + ON_A_LIST]
         )
         routes[lists[-1]] = f"<html><head><title>Jobs</title></head><body><ul>{items}</ul></body></html>"
-    served: Routes = routes
-    with serve(served) as site:
+    with serve(routes) as site:
         yield Board(site, entities, lists)
 
 
@@ -86,19 +100,10 @@ def test_no_advert_is_lost_and_reposts_are_dropped(board: Board, crawls: dict[st
     done = crawls[way]
     assert done.complaints == []
     assert board.kept(done) == set(board.entities.values())
-    dropped = len(board.entities) - board.adverts_kept(done)
-    assert dropped >= 0.9 * REPOSTS
-    assert done.stat("items_dropped") == dropped
+    assert done.stat("items_dropped") == board.dropped(done) >= 0.9 * REPOSTS
+    board.check_copies(done)
     if way == "in threads":
         assert done.stat("threaded") >= len(board.entities)
-
-
-def test_a_dropped_advert_is_named_a_copy_of_its_first(board: Board, crawls: dict[str, Crawl]) -> None:
-    copies = [page for page in crawls["learning"].pages if page.verdict == "near_duplicate"]
-    assert len(copies) >= 0.9 * REPOSTS
-    for page in copies:
-        original = urlsplit(page.marks["duplicate_of"]).path
-        assert board.entities[original] == board.entities[page.path]
 
 
 def test_without_learning_adverts_are_lost(board: Board, crawls: dict[str, Crawl]) -> None:
@@ -127,6 +132,37 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
         "revisit/unchanged",
         "revisit/small_change",
     }
+
+
+# --- A series: adverts of one job in many places, told apart by their structured data and a word or two.
+
+
+@pytest.mark.parametrize("markup", [JSON_LD, MICRODATA])
+def test_of_a_series_no_advert_is_lost(tmp_path: Path, markup: str) -> None:
+    routes, entities = made(Plan("jobs", 120, is_structured=True, markup=markup, is_series=True))
+    with serve(routes) as site:
+        series, urls = Board(site, entities, []), {"urls": site.urls(*entities)}
+        drops = {"SIMHASH_ACTION": "drop_items", **IN_ORDER}
+        settings: list[dict[str, object]] = [
+            {},
+            {"SIMHASH_DIR": str(tmp_path)},
+            {"SIMHASH_DIR": str(tmp_path)},
+            {"SIMHASH_SITE_LEARNING": False},
+        ]
+        crawls = crawl(*[CrawlPlan("Visitor", {**drops, **more}, urls) for more in settings])
+    in_memory, in_file, again, not_learning = crawls
+    for done in (in_memory, in_file):
+        assert done.complaints == []
+        assert series.kept(done) == set(entities.values())
+        assert done.stat("items_dropped") == series.dropped(done) >= 0.9 * REPOSTS
+        series.check_copies(done)
+    told_apart = [page for page in in_memory.pages if page.verdict == "new" and page.marks.get("by_learning")]
+    assert len(told_apart) == in_memory.stats.get(names.STAT_SITE_NEW, 0) > 30
+    # What a page is about is kept in the file.
+    assert again.complaints == []
+    assert {page.verdict for page in again.pages} <= {"revisit/unchanged", "revisit/small_change"}
+    assert series.kept(again) == set(entities.values())
+    assert len(series.kept(not_learning)) < 0.6 * len(set(entities.values()))
 
 
 # --- Crawlers that share a store in Redis.
@@ -161,14 +197,10 @@ def test_crawlers_that_share_a_board_lose_no_advert_and_teach_the_next_one(
     both = crawl(*plans, order="together")
     assert [done.complaints for done in both] == [[], []]
     assert board.kept(both[0]) | board.kept(both[1]) == set(board.entities.values())
-    dropped = len(board.entities) - sum(board.adverts_kept(done) for done in both)
     # Each knows its own half of the pages only, until it ends.
-    assert dropped >= 0.8 * REPOSTS
+    assert board.dropped(*both) >= 0.8 * REPOSTS
     for done in both:
-        for page in done.pages:
-            if page.verdict == "near_duplicate" and page.path in board.entities:
-                original = urlsplit(page.marks["duplicate_of"]).path
-                assert board.entities[original] == board.entities[page.path]
+        board.check_copies(done)
     profile = profile_in(server)
     assert profile.is_known
     assert profile.pages == sum(done.stat("processed") for done in both)

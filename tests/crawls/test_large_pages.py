@@ -6,27 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, scrapy
-from tests.crawls.site import Answer, Routes, Site, article, large, serve
+from tests.crawls.harness import Crawl, Plan, crawl, scrapy
+from tests.crawls.site import Routes, Site, article, large, serve
 from tests.crawls.test_reactors import REACTORS
 
-HUGE = 700_000
 PAGES: Routes = {
     "/small": article(0),
     "/small-copy": article(0),
     "/large": large(0),
     "/large-copy": large(0).replace("<main>", "<nav>Print this page</nav><main>"),
-    "/other": large(1),
-    # Large as well, but to be skipped.
-    "/opted-out": large(2),
-    "/huge": large(2, HUGE),
-    "/file": Answer(large(2), content_type="text/plain"),
-    "/lost": Answer(large(2), 404),
-    "/json": Answer(f'{{"text": "{"x" * 300_000}"}}'),
-    "/blank": " " * 300_000,
-    # What becomes of these is the spider's doing.
-    "/broken/0": large(3),
-    "/broken/1": large(3),
 }
 #: Every page that is not small is large.
 ANY = {"SIMHASH_THREAD_SIZE": 100}
@@ -45,68 +33,16 @@ def reactor(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def crawls(site: Site, reactor: str) -> dict[str, Crawl]:
-    everything = {
-        "urls": site.urls(*(path for path in PAGES if "broken" not in path)),
-        "metas": {"/opted-out": {"simhash": False}},
-    }
-    limits = {**IN_ORDER, "SIMHASH_MAXSIZE": HUGE, "HTTPERROR_ALLOW_ALL": True}
     pair = {"urls": site.urls("/large", "/large-copy")}
     one_and_a_late_one = {"urls": site.urls("/large"), "late": site.url("/small")}
     plans = {
-        "all": Plan("Reader", limits, everything),
-        "never": Plan("Reader", {**limits, "SIMHASH_THREAD_SIZE": 0}, everything),
         "pair": Plan("PairReader", {}, pair),
         "pair, to be dropped": Plan("PairReader", {"SIMHASH_ACTION": "drop_page"}, pair),
-        "twice": Plan("PairReader", {}, {"urls": site.urls("/large", "/large")}),
         "patient": Plan("PatientReader", {}, one_and_a_late_one),
         "patient, two large": Plan("PatientReader", ANY, one_and_a_late_one),
         "closing": Plan("ClosingReader", {}, one_and_a_late_one),
-        "failing": Plan(
-            "FailingReader", IN_ORDER, {"urls": site.urls("/broken/0", "/large", "/broken/1", "/large-copy")}
-        ),
     }
     return dict(zip(plans, crawl(*plans.values(), reactor=reactor), strict=True))
-
-
-def test_large_pages_are_read_in_a_thread_and_small_ones_are_not(crawls: dict[str, Crawl]) -> None:
-    done = crawls["all"]
-    assert dict(done.notes) == {
-        "/small": "in place",
-        "/small-copy": "in place",
-        "/large": "in a thread",
-        "/large-copy": "in a thread",
-        "/other": "in a thread",
-        "/blank": "in a thread",
-        **({"/json": "in a thread"} if "/json" in dict(done.notes) else {}),  # JSON to Scrapy 2.13 only
-    }
-    assert done.stat("threaded") == list(dict(done.notes).values()).count("in a thread")
-
-
-def test_a_large_page_gets_the_verdict_that_it_gets_anyway(crawls: dict[str, Crawl]) -> None:
-    done, never = crawls["all"], crawls["never"]
-    assert {note[1] for note in never.notes} == {"in place"}
-    assert never.stat("threaded") == 0
-    assert [page.path for page in done.pages] == [page.path for page in never.pages]
-    assert [page.marks for page in done.pages] == [page.marks for page in never.pages]
-    assert [page.flags for page in done.pages] == [page.flags for page in never.pages]
-    assert {**never.simhash_stats, "threaded": done.stat("threaded")} == done.simhash_stats
-    assert done.verdicts == {
-        "/small": "new",
-        "/small-copy": "near_duplicate",
-        "/large": "new",
-        "/large-copy": "near_duplicate",
-        "/other": "new",
-        "/opted-out": "skipped/opted_out",
-        "/huge": "skipped/too_large",
-        "/file": "skipped/not_html",
-        "/lost": "skipped/status",
-        "/json": done.page("/json").verdict,
-        "/blank": "skipped/short_text",
-    }
-
-
-def test_every_large_page_reaches_the_spider(crawls: dict[str, Crawl]) -> None:
-    assert crawls["all"].paths_scraped == sorted(path for path in PAGES if "broken" not in path)
 
 
 @pytest.mark.parametrize("name", ["pair", "pair, to be dropped"])
@@ -119,10 +55,6 @@ def test_of_two_equal_pages_in_threads_at_once_one_is_new_and_one_repeats_it(
     assert sorted(done.verdicts.values()) == ["near_duplicate", "new"]
     assert len(done.found) == 1
     assert len(done.items) == (2 if name == "pair" else 1)
-
-
-def test_of_one_page_in_threads_twice_at_once_one_is_a_revisit(crawls: dict[str, Crawl]) -> None:
-    assert sorted(page.verdict for page in crawls["twice"].pages) == ["new", "revisit/unchanged"]
 
 
 @pytest.mark.parametrize("name", ["patient", "patient, two large"])
@@ -148,28 +80,8 @@ def test_a_crawl_that_is_closed_during_a_reading_loses_no_page(crawls: dict[str,
     assert "2 pages compared" in done.log("INFO", "scrapy_simhash")[-1]
 
 
-def test_an_error_in_the_thread_costs_a_stat_and_one_warning_and_never_the_page(
-    crawls: dict[str, Crawl],
-) -> None:
-    done = crawls["failing"]
-    assert done.paths_scraped == ["/broken/0", "/broken/1", "/large", "/large-copy"]
-    assert done.verdicts == {
-        "/broken/0": "unknown",
-        "/large": "new",
-        "/broken/1": "unknown",
-        "/large-copy": "near_duplicate",
-    }
-    assert (done.stat("errors"), done.stat("threaded")) == (2, 4)
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "/broken/0" in warning
-    assert "RuntimeError: no reading today" in warning
-    assert len([line for line in done.log("DEBUG", "scrapy_simhash") if "Error while comparing" in line]) == 1
-
-
 def test_no_thread_brings_errors(crawls: dict[str, Crawl]) -> None:
-    sound = {name: done.complaints for name, done in crawls.items() if name != "failing"}
-    assert sound == {name: [] for name in sound}
-    assert not any(line.startswith(("ERROR", "CRITICAL")) for line in crawls["failing"].log())
+    assert {name: done.complaints for name, done in crawls.items()} == {name: [] for name in crawls}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")

@@ -1,15 +1,20 @@
-"""What users see of a near-duplicate: meta, flag, item field, signal, stats and log."""
+"""What users see of a near-duplicate: flag, item field, CSV feed, signal and log."""
 
+from __future__ import annotations
+
+import ast
+import csv
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.crawls.harness import IN_ORDER, UNPROTECTED, Crawl, Plan, crawl
+from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
 from tests.crawls.site import Answer, Routes, Site, article, serve
 
-WITH_COPY = {"duplicate_of", "distance", "similarity", "exact", "preferred", "done"}
-ALL_MARKS = {"status", "value", "cluster", "rank"} | WITH_COPY
+FIELD = {**IN_ORDER, "SIMHASH_ITEM_FIELD": "near_duplicate"}
+PATHS = ("/first", "/copy", "/other", "/copy-2")
 
 
 @pytest.fixture(scope="module")
@@ -28,24 +33,10 @@ def site() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def crawls(site: Site) -> dict[str, Crawl]:
     urls = site.urls("/first", "/copy", "/other", "/copy-2", "/file", "/first", "/copy")
-    field = {"SIMHASH_ITEM_FIELD": "near_duplicate"}
     plans = {
         "plain": Plan("Visitor", IN_ORDER, {"urls": urls}),
-        "field": Plan("Collector", {**IN_ORDER, **field}, {"urls": urls[:3]}),
-        "drop_items": Plan(
-            "Collector", {**IN_ORDER, **field, "SIMHASH_ACTION": "drop_items"}, {"urls": urls[:3]}
-        ),
-        "drop_links": Plan(
-            "Collector",
-            {**IN_ORDER, **UNPROTECTED, **field, "SIMHASH_ACTION": "drop_links"},
-            {"urls": urls[:3]},
-        ),
+        "field": Plan("Collector", FIELD, {"urls": urls[:3]}),
         "deaf": Plan("Listener", IN_ORDER, {"urls": urls[:2]}),
-        "one response": Plan(
-            "Visitor",
-            {**IN_ORDER, "DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.Pipe": 30}},
-            {"urls": urls[:4]},
-        ),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 
@@ -53,23 +44,6 @@ def crawls(site: Site) -> dict[str, Crawl]:
 def test_no_crawl_logs_an_error(crawls: dict[str, Crawl]) -> None:
     complaints = {name: done.complaints for name, done in crawls.items() if name != "deaf"}
     assert complaints == {name: [] for name in complaints}
-
-
-def test_meta_holds_the_verdict_as_plain_values(crawls: dict[str, Crawl], site: Site) -> None:
-    first, copy = crawls["plain"].page("/first").marks, crawls["plain"].page("/copy").marks
-    assert set(first) == {"status", "value", "cluster", "rank"}
-    assert set(copy) == ALL_MARKS
-    assert copy["duplicate_of"] == site.url("/first")
-    assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() == 0
-    assert copy["similarity"] == 1.0
-    assert copy["cluster"] == first["cluster"]
-    assert crawls["plain"].page("/file").marks == {"status": "skipped", "reason": "not_html"}
-
-
-def test_only_pages_that_repeat_another_have_the_flag_and_only_once(crawls: dict[str, Crawl]) -> None:
-    flagged = [page.path for page in crawls["plain"].pages if "near-duplicate" in page.flags]
-    assert flagged == ["/copy", "/copy-2", "/copy"]
-    assert all(page.flags.count("near-duplicate") <= 1 for page in crawls["one response"].pages)
 
 
 def test_the_crawled_line_shows_the_flag(crawls: dict[str, Crawl]) -> None:
@@ -100,52 +74,21 @@ def test_a_signal_handler_that_fails_costs_no_page(crawls: dict[str, Crawl]) -> 
     assert "cannot hear" in "".join(crawls["deaf"].complaints)
 
 
-def test_the_stats_count_every_page_once(crawls: dict[str, Crawl]) -> None:
-    assert crawls["plain"].simhash_stats == {
-        "processed": 6,
-        "new": 2,
-        "near_duplicates": 2,
-        "near_duplicates/exact": 1,
-        "preferred_later": 1,
-        "revisits": 2,
-        "revisits/near_duplicates": 1,
-        "revisits/unchanged": 2,
-        "skipped/not_html": 1,
-    }
-    assert crawls["plain"].stat("index_size") == 2
-
-
-def test_the_log_says_at_start_what_will_be_done_and_at_close_what_was_found(
-    crawls: dict[str, Crawl],
-) -> None:
-    start, close, _ = crawls["plain"].log("INFO", "scrapy_simhash")
-    for part in ("distance", "similarity", "scheme web-", "kernel", "scope: crawl", "action: mark"):
-        assert part in start
-    assert (
-        "6 pages compared, 2 new, 2 near-duplicates, 2 revisits (1 near-duplicate among them); 1 skipped, 0 errors"
-        in close
-    )
-
-
 def test_the_log_shows_the_first_duplicate_only_and_says_how_to_see_all(crawls: dict[str, Crawl]) -> None:
     (line,) = crawls["plain"].log("DEBUG", "scrapy_simhash")
     assert "/copy repeats " in line
     assert "SIMHASH_DEBUG" in line
 
 
-def marked(done: Crawl) -> list[Any]:
-    return [item for item in done.items if item.get("near_duplicate")]
-
-
-@pytest.mark.parametrize("name", ["field", "drop_links"])
 def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without(
-    crawls: dict[str, Crawl], site: Site, name: str
+    crawls: dict[str, Crawl], site: Site
 ) -> None:
-    done = crawls[name]
+    done = crawls["field"]
     assert len(done.items) == 3 * 8
     # A dict, an Item, a dataclass and an attrs class with the field; the other four cannot hold it.
-    assert len(marked(done)) == done.stat("items_unmarked") == 4
-    for item in marked(done):
+    marked = [item for item in done.items if item.get("near_duplicate")]
+    assert len(marked) == done.stat("items_unmarked") == 4
+    for item in marked:
         assert item["path"] == "/copy"
         assert item["near_duplicate"] == {
             "status": "near_duplicate",
@@ -156,7 +99,70 @@ def test_every_item_that_has_the_field_is_marked_and_every_other_goes_on_without
         }
 
 
-def test_dropped_items_are_counted_and_a_none_is_no_item(crawls: dict[str, Crawl]) -> None:
-    assert len(crawls["drop_items"].items) == 2 * 8
-    assert crawls["drop_items"].stat("items_dropped") == 8
-    assert crawls["drop_items"].stat("items_unmarked") == 0
+def visit(site: Site, spider: str, settings: dict[str, Any], **arguments: Any) -> Crawl:
+    done = crawl_one(spider, {**IN_ORDER, **settings}, urls=site.urls(*PATHS), **arguments)
+    assert done.complaints == []
+    assert len(done.items) >= len(PATHS)
+    return done
+
+
+def test_a_field_with_a_default_of_its_type_is_marked(site: Site) -> None:
+    done = visit(site, "Defaulting", FIELD)
+    assert done.item("/first")["near_duplicate"] == {}
+    assert done.item("/copy")["near_duplicate"]["duplicate_of"] == site.url("/first")
+    assert done.log("WARNING", "scrapy_simhash") == []
+
+
+# --- CSV feeds.
+
+
+def rows_of(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return {row["path"]: row for row in csv.DictReader(file)}
+
+
+KINDS = ("dict", "Item", "dataclass", "attrs")
+WAYS: dict[str, dict[str, Any]] = {
+    "page": {"SIMHASH_ITEM_FIELD": "repeats"},
+    "item": {"SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_MARK": "repeats"},
+}
+
+
+@pytest.fixture(scope="module")
+def feeds(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], tuple[Crawl, Path]]:
+    """Crawls by kind of item and way to mark it, each with its CSV feed, whose first item has no mark."""
+    folder = tmp_path_factory.mktemp("feeds")
+    cases = [(kind, way) for kind in KINDS for way in WAYS]
+    files = [folder / f"{kind}-{way}.csv" for kind, way in cases]
+    plans = [
+        Plan(
+            "items_spiders.Shop",
+            {**IN_ORDER, **WAYS[way], "FEEDS": {str(file): {"format": "csv"}}},
+            {"urls": site.urls(*PATHS), "kind": kind},
+        )
+        for (kind, way), file in zip(cases, files, strict=True)
+    ]
+    return dict(zip(cases, zip(crawl(*plans), files, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_csv_feed_whose_first_item_has_no_mark_keeps_those_of_the_others(
+    feeds: dict[tuple[str, str], tuple[Crawl, Path]], kind: str, way: str
+) -> None:
+    done, feed = feeds[kind, way]
+    rows = rows_of(feed)
+    assert [rows[path]["repeats"] for path in ("/first", "/other")] == ["", ""]
+    for path in ("/copy", "/copy-2"):
+        assert ast.literal_eval(rows[path]["repeats"]) == done.item(path)["repeats"]
+        assert done.item(path)["repeats"]["status"] == "near_duplicate"
+    assert done.complaints == []
+    assert done.log("WARNING") == []
+
+
+def test_a_csv_feed_that_begins_with_an_item_of_start_has_the_column_too(site: Site, tmp_path: Path) -> None:
+    feed = tmp_path / "items.csv"
+    visit(site, "Beginner", {**FIELD, "FEEDS": {str(feed): {"format": "csv"}}})
+    rows = rows_of(feed)
+    assert rows["/start"]["near_duplicate"] == ""
+    assert site.url("/first") in rows["/copy"]["near_duplicate"]

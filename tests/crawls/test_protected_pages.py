@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pytest
 
-from scrapy_simhash.config import PROTECTIONS
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one
 from tests.crawls.site import Answer, Route, Routes, Site, article, edited, links, serve
 
@@ -95,7 +94,6 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "default": settings,
         "lifted": {**settings, "SIMHASH_PROTECT": []},
         "spent": {**settings, "SIMHASH_CLUSTER_BUDGET": 1},
-        **{name: {**settings, "SIMHASH_PROTECT": name} for name in PROTECTIONS},
     }
     arguments = {"urls": site.urls("/")}
     outcomes = crawl(*(Plan("Follower", plan, arguments) for plan in plans.values()))
@@ -134,15 +132,6 @@ def test_what_is_protected_is_only_marked_and_a_listing_keeps_its_links(
     is_whole = exemption in ("language", "pagination", "product")
     assert (path in outcome.paths_scraped) is is_whole
     assert links_followed(outcome, path) is (exemption is not None)
-
-
-@pytest.mark.parametrize("name", PROTECTIONS)
-def test_only_the_protections_that_are_set_hold(crawls: dict[str, Crawl], name: str) -> None:
-    exemption = {path: crawls[name].page(path).marks.get("exemption") for path in CASES}
-    assert exemption == {path: name if case.exemption == name else None for path, case in CASES.items()}
-    assert crawls["default"].stat(f"exempted/{name}") == sum(
-        case.exemption == name for case in CASES.values()
-    )
 
 
 @pytest.mark.parametrize("lifting", ["lifted", "spent"])

@@ -152,12 +152,3 @@ def test_of_a_page_whose_latest_requests_could_not_be_kept_no_older_ones_are_yie
     again(site, tmp_path, SIMHASH_RECRAWL="7d")
     # /c and /d were read with other meta, /e is old.
     assert {path for path, _, _ in site.sent} == {"/", "/a", "/c", "/d", "/e"}
-
-
-def test_the_setting_without_a_store_that_is_kept_is_warned_of(site: ValidatingSite) -> None:
-    done = crawl_one("Visitor", {"SIMHASH_RECRAWL": "7d", "SIMHASH_CONDITIONAL": True}, urls=[site.url("/b")])
-    idle = [line for line in done.log("WARNING", "scrapy_simhash") if "has no effect without a store" in line]
-    assert ["SIMHASH_CONDITIONAL (True)" in idle[0], "SIMHASH_RECRAWL ({'': '7d'})" in idle[1]] == [
-        True,
-        True,
-    ]

@@ -318,20 +318,3 @@ def test_of_crawlers_that_race_each_page_is_delivered_by_one(tmp_path: Path, ser
         assert {path: site.visits[path] for path in texts} == dict.fromkeys(texts, 2)
     delivered = Counter([*items(tmp_path / "a.jsonl"), *items(tmp_path / "b.jsonl")])
     assert {path: delivered[path] for path in ("/start", *texts)} == dict.fromkeys(["/start", *texts], 1)
-
-
-def test_elsewhere_than_in_redis_it_is_warned_of(pages: Pages, tmp_path: Path) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_LIVE": 60}
-    done = crawl_one("Visitor", settings, urls=pages.site.urls("/same"))
-    (line,) = done.log("WARNING", "scrapy_simhash")
-    assert "SIMHASH_REVISIT_LIVE (60) has no effect without a store in Redis" in line
-
-
-def test_without_a_revisit_action_it_is_warned_of(pages: Pages, server: RedisServer) -> None:
-    settings = live(server, SIMHASH_REVISIT_ACTION="mark")
-    done = crawl_one("Visitor", settings, urls=pages.site.urls("/same"))
-    (line,) = done.log("WARNING", "scrapy_simhash")
-    assert (
-        f"SIMHASH_REVISIT_LIVE ({LIVE}) has no effect while SIMHASH_REVISIT_ACTION is mark, except for requests with"
-        " simhash_revisit_action: set SIMHASH_REVISIT_ACTION"
-    ) in line

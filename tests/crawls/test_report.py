@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +10,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from scrapy_simhash import names
-from scrapy_simhash.cli.main import main
-from scrapy_simhash.crawl.report import KEYS
 from tests.crawls.harness import IN_ORDER, Crawl, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Answer, Routes, Site, article, links, serve
 from tests.docs.reader import DOCS, blocks
@@ -49,10 +46,6 @@ class Told(NamedTuple):
     crawl: Crawl
     lines: list[dict[str, Any]]
 
-    def line(self, path: str) -> dict[str, Any]:
-        (line,) = [line for line in self.lines if line["url"].endswith(path)]
-        return line
-
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("ascii").splitlines()]
@@ -63,10 +56,8 @@ def told(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told
     folder = tmp_path_factory.mktemp("reports")
     walk, story = {"urls": [site.url("/front")]}, {"urls": story_of(site)}
     plans = {
-        "mark": Plan("Walker", {}, walk),
-        "drop_items": Plan("Walker", {"SIMHASH_ACTION": "drop_items"}, walk),
-        "deep": Plan("Walker", {"SIMHASH_ACTION": "drop_items", "SIMHASH_MIN_DEPTH": 2}, walk),
-        "robots": Plan("Walker", {"ROBOTSTXT_OBEY": True}, walk),
+        "mark": Plan("Follower", {}, walk),
+        "drop_items": Plan("Follower", {"SIMHASH_ACTION": "drop_items"}, walk),
         "clusters": Plan("Clusters", {"SIMHASH_DEBUG": True}, story),
         "first": Plan("Clusters", {"SIMHASH_PREFER": ""}, story),
         "bystander": Plan("Bystander", {}, story),
@@ -93,18 +84,6 @@ def test_no_crawl_logs_an_error(told: dict[str, Told]) -> None:
 # --- The report.
 
 
-def test_there_is_a_line_for_each_page_of_the_spider_in_their_order(told: dict[str, Told]) -> None:
-    lines = told["mark"].lines
-    assert [line["url"] for line in lines] == [page.url for page in told["mark"].crawl.pages]
-    assert len(lines) == 7
-    assert all(tuple(line) == KEYS for line in lines)
-
-
-def test_robots_txt_has_no_line(told: dict[str, Told]) -> None:
-    assert "/robots.txt" in {page.path for page in told["robots"].crawl.pages}
-    assert not [line for line in told["robots"].lines if "robots" in line["url"]]
-
-
 def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
     for done in told.values():
         marks = {page.url: page.marks for page in done.crawl.pages}
@@ -115,46 +94,6 @@ def test_a_line_says_what_the_marks_say(told: dict[str, Told]) -> None:
             assert line["by_learning"] == ours.get("by_learning")
             assert line["action"] == ours.get("done")
             assert line["exemption"] == ours.get("exemption")
-
-
-def test_a_line_says_what_was_done(told: dict[str, Told]) -> None:
-    assert told["mark"].line("/copy")["action"] == "mark"
-    assert told["drop_items"].line("/copy")["action"] == "drop_items"
-    assert (told["deep"].line("/copy")["action"], told["deep"].line("/copy")["exemption"]) == (
-        "mark",
-        "min_depth",
-    )
-    assert {told["drop_items"].line(path)["action"] for path in ("/front", "/story", "/missing")} == {None}
-
-
-def test_a_line_says_why_a_page_was_skipped(told: dict[str, Told]) -> None:
-    missing, file = told["mark"].line("/missing"), told["mark"].line("/boats.pdf")
-    assert (missing["status"], missing["reason"], missing["http_status"]) == ("skipped", "status", 404)
-    assert (file["status"], file["reason"], file["http_status"]) == ("skipped", "not_html", 200)
-
-
-def test_a_line_says_where_the_page_came_from_and_when(told: dict[str, Told], site: Site) -> None:
-    front, copy = told["mark"].line("/front"), told["mark"].line("/copy")
-    assert (front["depth"], front["referer"]) == (0, None)
-    assert (copy["depth"], copy["referer"]) == (1, site.url("/front"))
-    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", copy["time"])
-    # At its end, not where it began.
-    assert told["mark"].line("/print")["status"] == "near_duplicate"
-    assert not [line for line in told["mark"].lines if line["url"].endswith("/moved")]
-
-
-def test_the_command_explains_what_the_crawl_did(
-    told: dict[str, Told], site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "report.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in told["drop_items"].lines))
-    assert main(["report", str(path), "--url", site.url("/copy")]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith(
-        f"{site.url('/copy')} repeats {site.url('/story')}, which was seen first: title and main text are"
-        " identical (distance 0, similarity 1.0)."
-    )
-    assert " Its items were dropped. " in said
 
 
 def test_the_same_command_is_one_of_scrapy(told: dict[str, Told], site: Site, tmp_path: Path) -> None:
@@ -187,20 +126,6 @@ def test_a_report_begins_anew_with_each_crawl_and_goes_on_with_a_job(site: Site,
     assert len((tmp_path / "visitor" / "report.jsonl").read_text("ascii").splitlines()) == 3
     crawl(one, two)
     assert [line["url"] for line in lines_of(tmp_path / "visitor" / "report.jsonl")] == site.urls("/story")
-
-
-def test_a_path_that_cannot_be_written_stops_the_crawl_at_its_start(site: Site, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    path = str(tmp_path / "file" / "report.jsonl")
-    bad, misspelt = crawl(
-        Plan("Visitor", {"SIMHASH_REPORT": path}, {"urls": site.urls("/story")}),
-        Plan("Visitor", {"SIMHASH_REPORT": "%(nmae)s.jsonl"}, {"urls": site.urls("/story")}),
-    )
-    for done, message in ((bad, f"got {path!r}"), (misspelt, "got '%(nmae)s.jsonl'")):
-        assert done.pages == []
-        assert done.error is not None
-        assert "SIMHASH_REPORT must " in done.error
-        assert message in done.error
 
 
 @pytest.mark.parametrize("name", ["FEEDS", "-o", "LOG_FILE", "SIMHASH_CHANGES"])

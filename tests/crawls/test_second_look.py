@@ -1,6 +1,5 @@
 """The rule in real crawls: a second look or none, edited copies, siblings of one template, captions."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,15 +84,6 @@ def test_an_edited_copy_is_found_by_the_second_look(crawls: dict[str, Crawl], na
     assert verdicts["/story/print"] == "near_duplicate"
 
 
-def test_meta_says_how_far_and_how_alike(crawls: dict[str, Crawl], site: Site) -> None:
-    first, copy = (crawls["default"].page(path).marks for path in ("/log", "/log/edited"))
-    assert copy["duplicate_of"] == site.url("/log")
-    assert copy["distance"] == (copy["value"] ^ first["value"]).bit_count() > 3
-    assert 0.8 <= copy["similarity"] < 1
-    assert copy["similarity"] == round(copy["similarity"], 3)
-    assert "similarity" not in first
-
-
 @pytest.mark.parametrize("name", ["default", "classic", "strict", "narrow", "drop_page"])
 def test_of_captions_those_with_equal_text_and_title_are_near_duplicates(
     crawls: dict[str, Crawl], site: Site, name: str
@@ -108,48 +98,7 @@ def test_of_captions_those_with_equal_text_and_title_are_near_duplicates(
     assert copy["original"] == site.url("/loft")
 
 
-def test_marks_of_a_short_copy_are_those_of_any_copy_without_a_value(
-    crawls: dict[str, Crawl], site: Site
-) -> None:
-    marks = dict(crawls["default"].page("/loft/print").marks)
-    assert isinstance(marks.pop("cluster"), int)
-    assert marks == {
-        "status": "near_duplicate",
-        "reason": "short_text",
-        "duplicate_of": site.url("/loft"),
-        "distance": 0,
-        "similarity": 1.0,
-        "exact": True,
-        "rank": 1,
-        "preferred": site.url("/loft"),
-        "done": "mark",
-    }
-    assert crawls["default"].page("/loft/print").flags == ["near-duplicate"]
-
-
 def test_a_short_copy_is_dropped_like_any_copy(crawls: dict[str, Crawl]) -> None:
     kept = [path for path in PAGES if path not in {"/log/edited", "/story/print", "/loft/print"}]
     assert crawls["drop_page"].paths_scraped == sorted(kept)
     assert crawls["drop_page"].stat("pages_dropped") == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [
-        ("default", "simhash distance <= 8 or equal titles, similarity >= 0.80 (0.70: equal titles"),
-        ("classic", "simhash distance <= 3, scope"),
-        ("strict", "simhash distance <= 8 or equal titles, similarity >= 0.99 (0.985: equal titles"),
-        ("narrow", "simhash distance <= 3 or equal titles, similarity >= 0.80 (0.70: equal titles"),
-    ],
-)
-def test_the_log_says_the_rule_and_how_alike_the_first_copy_is(
-    crawls: dict[str, Crawl], name: str, rule: str
-) -> None:
-    done = crawls[name]
-    assert rule in done.log("INFO", "scrapy_simhash")[0]
-    (line,) = done.log("DEBUG", "scrapy_simhash")
-    first = next(page for page in done.pages if "duplicate_of" in page.marks)
-    said = re.search(r"distance (\d+), similarity (\d\.\d\d)\)", line)
-    assert said is not None
-    assert int(said[1]) == first.marks["distance"]
-    assert float(said[2]) == pytest.approx(first.marks["similarity"], abs=0.0056)

@@ -60,7 +60,6 @@ def crawls(site: Site) -> dict[str, Crawl]:
         "custom_settings": plan({}, spider="Enabled", is_enabled=False),
         "middlewares": plan(BY_HAND, is_enabled=False),
         "both": plan(BY_HAND),
-        "own orders": plan({"DOWNLOADER_MIDDLEWARES": {MARKS: 777}, "SPIDER_MIDDLEWARES": {ACTS: 888}}),
         "nothing": plan({}, is_enabled=False),
         "off": plan({"SIMHASH_ENABLED": False}),
         "off, as a string": plan({"SIMHASH_ENABLED": "false"}),
@@ -76,19 +75,13 @@ def crawls(site: Site) -> dict[str, Crawl]:
                 "SIMHASH_DEBUG": "true",
             }
         ),
-        "idle": plan({"SIMHASH_MAX_DISTANCE": "three", "SIMHASH_BLOCKS": 2, "SIMHASH_MIN_SIMILARITY": "0.9"}),
-        "idle, classic": plan({**CLASSIC, "SIMHASH_MIN_SIMILARITY": 0, "SIMHASH_CANDIDATE_DISTANCE": [1]}),
         "nones": plan({"SIMHASH_MIN_SIMILARITY": None, "SIMHASH_ITEM_FIELD": None}),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("add-on", "custom_settings", "middlewares", "both", "misspelt", "strings", "nones"),
-        *("idle", "idle, classic"),
-    ],
+    "name", ["add-on", "custom_settings", "middlewares", "both", "misspelt", "strings", "nones"]
 )
 def test_it_is_switched_on_by_one_line_or_by_two_middlewares(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].paths_scraped == ["/first", "/other"]
@@ -120,14 +113,6 @@ def test_without_the_middleware_that_acts_pages_are_marked_only(crawls: dict[str
     assert crawls["no acts"].verdicts["/copy"] == "near_duplicate"
 
 
-def test_an_order_of_the_users_own_is_kept(crawls: dict[str, Crawl]) -> None:
-    ours = {name: "".join(crawls[name].log("INFO", "scrapy.middleware")) for name in ("add-on", "own orders")}
-    for text, is_first in ((ours["add-on"], True), (ours["own orders"], False)):
-        assert (text.index("SimhashDownloaderMiddleware") < text.index("OffsiteMiddleware")) is is_first
-        assert (text.index("SimhashSpiderMiddleware") < text.index("RefererMiddleware")) is is_first
-    assert crawls["own orders"].paths_scraped == ["/first", "/other"]
-
-
 def test_a_setting_that_means_nothing_is_warned_of_with_the_name_it_resembles(
     crawls: dict[str, Crawl],
 ) -> None:
@@ -137,25 +122,6 @@ def test_a_setting_that_means_nothing_is_warned_of_with_the_name_it_resembles(
     assert "SIMHASH_XYZ" in second
     for name in ("add-on", "strings", "nones"):
         assert crawls[name].log("WARNING", "scrapy_simhash") == []
-
-
-@pytest.mark.parametrize(
-    ("name", "rule", "other", "unused"),
-    [
-        ("idle", "similarity", "classic", ["MAX_DISTANCE (three)", "BLOCKS (2)"]),
-        ("idle, classic", "classic", "similarity", ["CANDIDATE_DISTANCE ([1])", "MIN_SIMILARITY (0)"]),
-    ],
-)
-def test_a_setting_that_the_rule_does_not_use_is_warned_of_and_stops_nothing(
-    crawls: dict[str, Crawl], name: str, rule: str, other: str, unused: list[str]
-) -> None:
-    lines = crawls[name].log("WARNING", "scrapy_simhash")
-    assert len(lines) == len(unused)
-    for line, setting in zip(lines, unused, strict=True):
-        assert line.endswith(
-            f"SIMHASH_{setting} has no effect with SIMHASH_RULE = '{rule}': remove it,"
-            f" or set SIMHASH_RULE = '{other}'"
-        )
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -193,15 +192,6 @@ def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert path == tmp_path / "seen" / "pages.sqlite"
 
 
-def test_a_folder_that_cannot_be_made_stops_the_crawl(site: Site, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
-    done = crawl_one("Visitor", {"SIMHASH_DIR": str(file)}, urls=site.urls("/same"))
-    assert done.error is not None
-    assert "visitor.sqlite: cannot create its folder: " in done.error
-    assert "Set SIMHASH_DIR to another one" in done.error
-
-
 def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_DIR": str(tmp_path)}
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
@@ -234,21 +224,6 @@ def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, 
     assert second.error is not None
     assert "another crawl" in second.error
     assert second.pages == []
-
-
-def test_who_looks_at_single_pages_sees_the_verdict_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
-    settings = ["-s", f"SIMHASH_DIR={tmp_path}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
-    crawl_one("Visitor", {"SIMHASH_DIR": str(tmp_path)}, urls=site.urls("/same"))
-    (file,) = tmp_path.glob("*.sqlite")
-    copy = file.rename(tmp_path / "default.sqlite")  # the name of the spider that the shell makes up
-    for _ in range(2):
-        code = "print('STATUS', response.meta['simhash_status'])"
-        done = scrapy("shell", *settings, site.url("/late"), "-c", code, cwd=tmp_path)
-        assert "STATUS new" in done.stdout, done.stderr
-    assert f"store: {copy} (1 page known, read-only)" in done.stderr
-    with sqlite3.connect(copy) as database:
-        assert database.execute("SELECT count(*) FROM pages").fetchone() == (1,)
-    database.close()
 
 
 def test_who_looks_where_nothing_is_kept_yet_creates_nothing(site: Site, tmp_path: Path) -> None:

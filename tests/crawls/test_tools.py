@@ -26,9 +26,7 @@ XML = "application/xml"
 # --- Its spiders.
 
 
-@pytest.fixture(scope="module")
-def ruled() -> dict[str, Crawl]:
-    """Crawls, by their action, of two lists whose articles are partly the same."""
+def test_the_errback_of_a_rule_is_told_of_a_dropped_page_and_of_no_other() -> None:
     routes: Routes = {
         "/": article(5, before=links("/list-1", "/list-2")),
         "/list-1": article(6, before=links("/article-1", "/article-2")),
@@ -38,26 +36,11 @@ def ruled() -> dict[str, Crawl]:
         "/article-3": article(2),
         "/article-4": article(3),
     }
-    actions = ("mark", "drop_items", "drop_links", "drop_page")
     with serve(routes) as site:
-        settings = [{**IN_ORDER, "SIMHASH_ACTION": action} for action in actions]
-        plans = [Plan("tools_spiders.Ruled", setting, {"urls": [site.url()]}) for setting in settings]
-        return dict(zip(actions, crawl(*plans), strict=True))
-
-
-def test_the_errback_of_a_rule_is_told_of_a_dropped_page_and_of_no_other(ruled: dict[str, Crawl]) -> None:
-    assert {action: done.notes for action, done in ruled.items() if done.notes} == {
-        "drop_page": [["NearDuplicate", "/article-2"]]
-    }
-    assert all(done.complaints == [] for done in ruled.values())
-
-
-@pytest.mark.parametrize(
-    ("action", "numbers"),
-    [("mark", "1234"), ("drop_items", "134"), ("drop_links", "123"), ("drop_page", "13")],
-)
-def test_rules_follow_what_the_action_leaves(ruled: dict[str, Crawl], action: str, numbers: str) -> None:
-    assert ruled[action].paths_scraped == [f"/article-{number}" for number in numbers]
+        done = crawl_one("tools_spiders.Ruled", DROP_PAGE, urls=[site.url()])
+    assert done.notes == [["NearDuplicate", "/article-2"]]
+    assert done.paths_scraped == ["/article-1", "/article-3"]
+    assert done.complaints == []
 
 
 def sitemap(kind: str, urls: Iterable[str]) -> str:

@@ -107,9 +107,8 @@ MONSTERS = {
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    broken = {f"/broken/{number}": STORY for number in range(3)}
     pages = {path: answer for path, (answer, _) in PAGES.items()}
-    routes: dict[str, Route] = {**pages, **MONSTERS, **broken}
+    routes: dict[str, Route] = {**pages, **MONSTERS}
     routes["/robots.txt"] = Answer(TEXT, content_type="text/html")
     with serve(routes) as site:
         yield site
@@ -130,21 +129,11 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
         "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
         "FILES_STORE": str(tmp_path_factory.mktemp("files")),
     }
-    broken = {
-        "DOWNLOADER_MIDDLEWARES": {"tests.crawls.spiders.BreakSelectors": 45},
-        "SIMHASH_ACTION": "drop_page",
-    }
     plans = {
         "pages": Plan("Visitor", everything, {"urls": site.urls(*PAGES)}),
         "monsters": Plan("Visitor", IN_ORDER, {"urls": site.urls(*MONSTERS)}),
-        "errors": Plan("Visitor", IN_ORDER, {"urls": site.urls("/story", "/404")}),
         "files": Plan("Imager", files, {"urls": site.urls("/story"), "file": site.url("/untyped")}),
         "inline": Plan("Inliner", IN_ORDER, {"urls": site.urls("/story"), "inline": site.url("/xhtml")}),
-        "broken": Plan(
-            "Visitor",
-            {**IN_ORDER, **broken},
-            {"urls": site.urls("/broken/0", "/broken/1", "/story", "/broken/2", "/xhtml")},
-        ),
     }
     return dict(zip(plans, crawl(*plans.values()), strict=True))
 
@@ -167,7 +156,7 @@ def test_every_page_is_counted_once(crawls: dict[str, Crawl]) -> None:
     assert done.stat("processed") + sum(skipped.values()) == len(PAGES)
 
 
-@pytest.mark.parametrize("name", ["pages", "monsters", "errors", "files", "inline"])
+@pytest.mark.parametrize("name", ["pages", "monsters", "files", "inline"])
 def test_no_page_causes_an_error(crawls: dict[str, Crawl], name: str) -> None:
     assert crawls[name].stat("errors") == 0
     assert crawls[name].complaints == []
@@ -189,11 +178,6 @@ def test_robots_txt_is_nobodys_page(crawls: dict[str, Crawl], site: Site) -> Non
     assert crawls["pages"].page("/spanish").verdict == "new"  # robots.txt has the same text
 
 
-def test_an_error_page_stays_the_business_of_the_http_error_middleware(crawls: dict[str, Crawl]) -> None:
-    assert crawls["errors"].paths_scraped == ["/story"]
-    assert crawls["errors"].stats["httperror/response_ignored_count"] == 1
-
-
 def test_a_download_of_a_pipeline_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
     done = crawls["files"]
     assert done.items[0]["files"][0]["status"] == "downloaded"
@@ -203,18 +187,3 @@ def test_a_download_of_a_pipeline_is_neither_judged_nor_counted(crawls: dict[str
 def test_a_download_without_callback_is_neither_judged_nor_counted(crawls: dict[str, Crawl]) -> None:
     assert crawls["inline"].notes == [{"inline": 200, "keys": []}]
     assert crawls["inline"].simhash_stats == {"processed": 1, "new": 1}
-
-
-def test_a_fault_of_ours_costs_a_stat_and_one_warning_and_never_the_page(crawls: dict[str, Crawl]) -> None:
-    done = crawls["broken"]
-    assert done.paths_scraped == ["/broken/0", "/broken/1", "/broken/2", "/story"]
-    assert {done.page(f"/broken/{number}").verdict for number in range(3)} == {"unknown"}
-    assert done.stat("errors") == 3
-    (warning,) = done.log("WARNING", "scrapy_simhash")
-    assert "/broken/0" in warning
-    assert "simhash/errors" in warning
-    assert "RuntimeError: no selector today" in warning
-    assert len([line for line in done.log("DEBUG", "scrapy_simhash") if "Error while comparing" in line]) == 2
-    # What follows is judged as ever.
-    assert done.verdicts["/xhtml"] == "near_duplicate"
-    assert any("3 errors" in line for line in done.log("INFO", "scrapy_simhash"))

@@ -59,36 +59,3 @@ class Killed(Visitor):
         if not self.after:
             os.kill(os.getpid(), signal.SIGKILL)
         yield from super().parse(response)
-
-
-class Doubter(Visitor):
-    """Has another callback for each third value of ``id``."""
-
-    name = "doubter"
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            is_other = not isinstance(found, dict) and found.url.endswith("id=2")
-            yield found.replace(callback=self.parse_other) if is_other else found
-
-    def parse_other(self, response: Response) -> Iterator[Any]:
-        yield {"path": path_of(response.url), "by": "other"}
-
-
-class Insistent(Visitor):
-    """Asks for pages whatever is known, in one way or another."""
-
-    name = "insistent"
-
-    def __init__(self, exempt: str, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self.exempt = exempt
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        for found in super().parse(response):
-            if isinstance(found, dict):
-                yield found
-            elif self.exempt == "meta":
-                yield found.replace(meta={**found.meta, "simhash_url_rules": False})
-            else:
-                yield found.replace(dont_filter=True)

@@ -85,10 +85,6 @@ def test_two_fetches_of_a_story_differ_but_not_in_the_main_text(site: Site) -> N
                 assert line in second
 
 
-def test_the_same_visit_to_the_same_page_gives_the_same_bytes(site: Site) -> None:
-    assert all(page.body(7) == page.body(7) for page in site.values())
-
-
 def test_no_slot_is_left_unfilled(site: Site) -> None:
     assert [page.address.key for page in site.values() if b"{{" in page.body()] == []
 
@@ -100,41 +96,6 @@ def test_pages_of_the_old_site_declare_their_charset_in_the_markup_only(site: Si
         assert "charset" not in page.headers["Content-Type"]
         with pytest.raises(UnicodeDecodeError):
             page.body().decode("utf-8")
-
-
-@pytest.mark.parametrize(("lang", "code"), [("en", "en-GB"), ("es", "es"), ("zh", "zh-CN")])
-def test_articles_say_what_language_they_are_in(site: Site, lang: str, code: str) -> None:
-    articles = [page for page in site.values() if page.kind == "article" and page.lang == lang]
-    assert {html.document_fromstring(page.body()).get("lang") for page in articles} == {code}
-
-
-def test_exactly_two_content_pages_do_not_say_their_language(site: Site, truth: Truth) -> None:
-    silent = [
-        page.address.key
-        for page in html_pages(site)
-        if truth.pages[page.address.key].status == "content"
-        and html.document_fromstring(page.body()).get("lang") is None
-    ]
-    assert sorted(silent) == ["/about", "/notices/lost-oars"]
-
-
-def test_translations_link_each_other_with_hreflang(site: Site) -> None:
-    tree = html.document_fromstring(site[Address.of("/boats/last-wooden-ferry")].body())
-    assert tree.xpath("//link[@hreflang]/@href") == [
-        "/es/barcos/last-wooden-ferry",
-        "/zh/boats/last-wooden-ferry",
-    ]
-
-
-def test_the_templates_of_one_story_share_no_markup_skeleton(site: Site) -> None:
-    story = "zh/star-roof"
-    templates = ("article", "print-view", "syndicated", "other-encoding")
-    tags = set()
-    for kind in templates:
-        page = next(page for page in site.values() if page.story == story and page.kind == kind)
-        tree = html.document_fromstring(response(page).text)
-        tags.add(tuple(element.tag for element in tree.xpath("body/*")))
-    assert len(tags) == len(templates)
 
 
 @pytest.mark.parametrize(

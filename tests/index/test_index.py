@@ -541,11 +541,12 @@ def test_scan_finds_every_value_within_the_distance_and_no_other() -> None:
     assert [match.distance for match in scan.find(0)] == [0] + [1] * 5 + [2] * 10 + [3] * 10
 
 
-def test_of_the_nearest_of_several_values_so_many_are_returned_and_all_are_counted() -> None:
-    scan = LinearScan(max_distance=2)
+@every
+def test_of_the_nearest_of_several_values_so_many_are_returned_and_all_are_counted(make: Make) -> None:
+    searched = make()
     for value, key in ((0b0000, 4), (0b0001, 3), (0b0011, 2), (0b0111, 4), (0xFF << 40, 1)):
-        scan.add(value, key)
-    matches, counts = scan.nearest([0b0000, 0xFF << 40], 3)
+        searched.add(value, key)
+    matches, counts = searched.nearest([0b0000, 0xFF << 40], 3)
     assert [(match.key, match.distance) for match in matches] == [(1, 0), (4, 0), (3, 1)]
-    assert counts == [3, 1]
-    assert scan.nearest([], 3) == ([], [])
+    assert counts == [4, 1]
+    assert searched.nearest([], 3) == ([], [])

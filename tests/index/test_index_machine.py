@@ -142,7 +142,7 @@ class ProbingIndexMachine(IndexMachine):
 
 
 TestSimhashIndexMachine = SimhashIndexMachine.TestCase
-TestSimhashIndexMachine.settings = settings(max_examples=examples(80), stateful_step_count=30)
+TestSimhashIndexMachine.settings = settings(max_examples=examples(60), stateful_step_count=20)
 TestGrowingIndexMachine = GrowingIndexMachine.TestCase
 TestGrowingIndexMachine.settings = settings(max_examples=examples(50), stateful_step_count=20)
 TestProbingIndexMachine = ProbingIndexMachine.TestCase

@@ -29,7 +29,7 @@ def document(*paragraphs: str) -> Document:
         "",
         "en",
         (),
-        tuple(Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, 0.0, None) for text in paragraphs),
+        tuple(Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, None) for text in paragraphs),
     )
 
 
@@ -143,7 +143,7 @@ def test_pages_that_differ_in_numbers_and_dates_have_the_same_words(
 
 def test_what_stands_around_the_main_text_is_among_the_words_and_navigation_is_not() -> None:
     def page(boilerplate: str, text: str) -> Document:
-        around = Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, 0.0, boilerplate)
+        around = Paragraph(text, tuple(tokens_of(text)), "body", "", 0.0, boilerplate)
         return Document("", "en", (), (*document(SHARED).paragraphs, around))
 
     found = {reason: words_number(page(reason, "Kiel")) for reason in ("edge", "chrome", "inset")}

@@ -140,6 +140,10 @@ def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
     detector.flush()
     ((host, data),) = store.sites()
     assert (host, SiteProfile.from_bytes(data).pages) == ("a.example", 1)
+    # And the next run knows the site.
+    again = NearDuplicateDetector(store=store)
+    assert again.sites is not None
+    assert again.sites.of("https://a.example/").pages == 1
 
 
 def test_something_is_learned_with_every_store_unless_it_is_switched_off() -> None:

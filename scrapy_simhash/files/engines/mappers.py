@@ -153,7 +153,7 @@ _SITES = 100
 def keys(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield batches of `KEYS` for batches of pages: id, scope, value, sketch, own."""
     pa = arrow()
-    scope_number = lru_cache(1_000)(_scope_number)
+    scope_number = lru_cache(1_000)(lambda scope: signed(number(scope)))
     for batch in batches:
         ids, scopes, values, subjects = array("q"), array("q"), array("q"), array("q")
         minhashes = bytearray()
@@ -178,10 +178,6 @@ def keys(batches: Iterator[Any]) -> Iterator[Any]:
         columns = [_column(pa.int64(), row) for row in (ids, scopes, values, subjects)]
         columns += [_column(pa.int32(), bands[band::BANDS]) for band in range(BANDS)]
         yield pa.RecordBatch.from_arrays(columns, schema=KEYS.arrow())
-
-
-def _scope_number(scope: str) -> int:
-    return signed(number(scope))
 
 
 def _column(kind: Any, values: array[int]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from lxml import etree
 
@@ -13,10 +12,6 @@ from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.main_text import LINKED
 from scrapy_simhash.page.text.outline import NEVER_HIDDEN, Walk
 from scrapy_simhash.page.text.tags import HEADINGS, INLINE, UNSEEN, Region, attributes_of, region
-
-if TYPE_CHECKING:
-    from lxml import etree
-
 
 #: One thing on sale, and offers of one.
 PRODUCTS = frozenset(

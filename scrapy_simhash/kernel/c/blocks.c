@@ -65,7 +65,6 @@ void take_columns(page *p)
     for (size_t i = 0; i < p->blocks.n; i++) {
         block *b = &p->blocks.at[i];
         b->reason = (uint8_t)c->reasons[i];
-        b->density = b->tokens == 0 ? 0 : (double)c->stopwords[i] / (double)b->tokens;
         if (c->is_offer[i]) {
             b->zone = ZONE_OFFER;
             p->makes_offer = true;

@@ -100,7 +100,6 @@ typedef struct {
     uint32_t run, tokens;  /* its tokens: page.run[run ... run + tokens] */
     uint8_t zone, reason;
     bool is_ascii;
-    double density; /* share of stopwords */
 } block;
 
 /* A run of tokens whose features are counted: page.run[run ... run + n]. */

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy_simhash.observers.changes.page_text import Difference
 from scrapy_simhash.times import written
-
-if TYPE_CHECKING:
-    from scrapy_simhash.observers.changes.page_text import Difference
 
 
 class Change(str, Enum):

@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy_simhash.page.fingerprint.fold import digest
-
-if TYPE_CHECKING:
-    from scrapy_simhash.page.text import Document
+from scrapy_simhash.page.text import Document
 
 
 class TextParagraph(NamedTuple):

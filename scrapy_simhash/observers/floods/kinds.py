@@ -7,20 +7,17 @@ only if there is little else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy_simhash.observers.floods.phrases import says
 from scrapy_simhash.observers.url_rules import grows
+from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.outline import Walk
 from scrapy_simhash.page.text.tags import Region, attributes_of, region
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy_simhash.page.text import Document
 
 
 class Kind(str, Enum):

@@ -1,7 +1,7 @@
 """Which URLs of a host bring nothing new: by what in them has no effect, and by their groups. Knows no Scrapy."""
 
+from scrapy_simhash.observers.url_rules.cut_url import groups, grows
 from scrapy_simhash.observers.url_rules.evidence import EXPLORED, Evidence, lower_bound
-from scrapy_simhash.observers.url_rules.groups import groups, grows
 from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Skip
 from scrapy_simhash.observers.url_rules.kept import (
     KeptRules,

@@ -1,11 +1,142 @@
-"""Cut URLs: a URL in the parts that rules are about, and the group of URLs that it belongs to."""
+"""Cut URLs: a URL in the parts that rules are about, and the groups of URLs that it belongs to.
+
+Groups are what URLs of a host have in common. A rule is tested in one group of a URL, novelty is counted in all.
+
+A URL has a handful of groups, the narrowest first. Two URLs share a group when the same text is among
+the groups of both, so a group is found again by making those of a URL, not by trying one after another.
+
+======================================== ==============================================================
+``/files/** in circles``                 a path that comes through one folder three times or more
+``/shop?colour=red&page={number}``       the path, its numbers and its opaque names left open, and the
+                                         query, with those of its values that are words
+``/calendar/{number}/{number}``          ... or without a query
+``/shop?colour&page``                    ... or the names of its parameters, ``fit[]`` for several
+``/shop?*``                              ... or any query
+``/stories/*?sid``                       what lies in one folder, with these parameters: `rule_group`
+``/stories/*``                           all that lies in one folder, with any query
+======================================== ==============================================================
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from scrapy_simhash.observers.url_rules.groups import groups, rule_group
+#: Length beyond which a group is no use: it would be kept for one URL.
+LONGEST_GROUP = 300
+#: How often a path comes through a folder before it is said to wind around.
+WINDING = 3
+
+_IN_CIRCLES = "/** in circles"
+_NUMBER = re.compile(r"[0-9]+")
+#: A segment of a path with a number in it.
+_NUMBERED = re.compile(r"(?<![^/])[^/0-9]*[0-9][^/]*")
+# A digest or a UUID, with a digit and a letter; or a run of letters and digits as no word has one.
+_OPAQUE = re.compile(
+    r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?:[0-9a-f]{8,}(?:-[0-9a-f]{4,}){0,4}|[0-9a-z]{16,})", re.IGNORECASE
+)
+
+
+def groups(path: str, query: Sequence[str]) -> tuple[str, ...]:
+    """Return the groups of a URL with *path* and the parameters *query*, the narrowest first, and never a whole host.
+
+    None of one that can have no other URL beside it. The order of parameters makes no difference. Some microseconds.
+
+    >>> groups("/calendar/2024/05", ["view=list", "day=3"])
+    ('/calendar/{number}/{number}?day={number}&view=list', '/calendar/{number}/{number}?day&view', \
+'/calendar/{number}/{number}?*', '/calendar/{number}/*?day&view', '/calendar/{number}/*')
+    >>> groups("/about", []), groups("/news/the-ferry", [])
+    ((), ('/news/*',))
+    """
+    found = []
+    if winding := _winding(path.split("/")):
+        found.append(winding)
+    shape = path_shape(path)
+    folder = shape[: shape.rfind("/") + 1]
+    if query:
+        parameters = sorted({parameter.partition("=")[::2] for parameter in query})
+        values = "&".join(f"{_shape(name)}={_shape(value)}" for name, value in parameters)
+        if _is_open(values) or _is_open(shape):
+            found.append(f"{shape}?{values}")
+        names = _names(query)
+        found += [f"{shape}?{names}", f"{shape}?*"]
+        if len(folder) > 1:
+            found.append(_in_folder(folder, names))
+    elif _is_open(shape):
+        found.append(shape)
+    if len(folder) > 1:
+        found.append(_in_folder(folder, ""))
+    return tuple([group for group in found if len(group) <= LONGEST_GROUP])
+
+
+def rule_group(path: str, query: Sequence[str]) -> str:
+    """Return the group in which a rule about a URL is tested: the folder, its numbers left open, and the names.
+
+    >>> rule_group("/shop/7/blue-hat", ["sid=1", "colour=2"])
+    '/shop/{number}/*?colour&sid'
+    """
+    return _in_folder(path_shape(path[: path.rfind("/") + 1]), _names(query) if query else "")
+
+
+def path_shape(path: str) -> str:
+    """Return *path* with its numbers and its opaque names left open.
+
+    >>> path_shape("/calendar/2024/05"), path_shape("/news/the-ferry")
+    ('/calendar/{number}/{number}', '/news/the-ferry')
+    """
+    return _NUMBERED.sub(_shape_of_match, path)
+
+
+def grows(group: str) -> bool:
+    """Tell whether a machine makes URLs of *group* by itself: it counts, it combines, or it walks in circles.
+
+    >>> grows("/calendar/{number}"), grows("/shop?colour&size"), grows("/stories/*"), grows("/stories/*?print")
+    (True, True, False, False)
+    """
+    path, _, query = group.partition("?")
+    return "{" in group or path.endswith(_IN_CIRCLES) or "&" in query or "[]" in query or query == "*"
+
+
+def _in_folder(folder: str, names: str) -> str:
+    return f"{folder}*?{names}" if names else f"{folder}*"
+
+
+def _names(query: Sequence[str]) -> str:
+    """Return the names of the parameters in their order, with ``[]`` for one that comes several times."""
+    names = [parameter.partition("=")[0] for parameter in query]
+    joined = "&".join(sorted(names))
+    if len(set(names)) == len(names) and not _NUMBER.search(joined):
+        return joined
+    counts = Counter(map(_shape, names))
+    return "&".join(name + "[]" * (counts[name] > 1) for name in sorted(counts))
+
+
+def _shape_of_match(match: re.Match[str]) -> str:
+    return _shape(match[0])
+
+
+def _shape(text: str) -> str:
+    """Return a segment or a value with its numbers left open, or all of it if it is opaque."""
+    if not _NUMBER.search(text):
+        return text
+    return "{id}" if _OPAQUE.fullmatch(text) else _NUMBER.sub("{number}", text)
+
+
+def _is_open(group: str) -> bool:
+    """Tell whether more than one URL may have a group without parameters, or with the values of all."""
+    return "{" in group or "*" in group
+
+
+def _winding(segments: list[str]) -> str | None:
+    """Return the group of a path that comes through a folder again and again; numbers may well repeat."""
+    # Most paths come through no folder twice.
+    if len(segments) <= WINDING or len(segments) - len(set(segments)) < WINDING - 1:
+        return None
+    often = Counter(segment for segment in segments if segment and not _NUMBER.fullmatch(segment))
+    return f"/{segments[1]}{_IN_CIRCLES}" if often and max(often.values()) >= WINDING else None
+
 
 #: A longer URL is not taken apart: no rule is about it.
 LONGEST = 2_000

@@ -63,8 +63,8 @@ class CompiledReader:
             return None
         title, (declared, chosen), subject, rows = found
         paragraphs = tuple(
-            Paragraph(text, tokens, ZONES[zone], path, links, stopwords, REASONS[reason])
-            for text, tokens, zone, path, links, stopwords, reason in rows
+            Paragraph(text, tokens, ZONES[zone], path, links, REASONS[reason])
+            for text, tokens, zone, path, links, reason in rows
         )
         offer = tuple(" ".join(paragraph.tokens) for paragraph in paragraphs if paragraph.zone == "offer")
         named = declared if chosen == DECLARED else (*LANGUAGES, *SCRIPTS)[chosen]

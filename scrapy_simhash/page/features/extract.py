@@ -135,7 +135,7 @@ def compared(document: Document) -> list[Paragraph]:
     """
     paragraphs = document.paragraphs
     main = [place for place, paragraph in enumerate(paragraphs) if paragraph.boilerplate is None]
-    ends = {_around(paragraphs[place].path) for place in (*main[:1], *main[-1:])}
+    ends = {paragraphs[place].path.rpartition("/")[0] for place in (*main[:1], *main[-1:])}
     last = max(main, default=-1)
     return [
         paragraph
@@ -153,11 +153,6 @@ def _may_be_last(edge: Paragraph, ends: set[str]) -> bool:
         return False
     around, _, tag = edge.path.rpartition("/")
     return tag in ENTRIES or around in ends
-
-
-def _around(path: str) -> str:
-    """Return the path of the element around the last one of *path*."""
-    return path.rpartition("/")[0]
 
 
 #: Tokens of main text below which a page says nothing, unless it has a fingerprint all the same.

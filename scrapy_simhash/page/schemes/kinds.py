@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 from unicodedata import category
+
+from lxml import etree
 
 from scrapy_simhash.page.features.shingles import selects_prose, shingle, with_stopword
 from scrapy_simhash.page.language import normalize, stopwords, tokenize
@@ -17,9 +19,6 @@ from scrapy_simhash.page.schemes.hashes import JENKINS, FeatureHash
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.document import Zone
 from scrapy_simhash.page.text.subject import UNNAMED
-
-if TYPE_CHECKING:
-    from lxml import etree
 
 
 @dataclass(frozen=True)

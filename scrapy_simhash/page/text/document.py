@@ -23,15 +23,8 @@ class Paragraph(NamedTuple):
     """Tags from the root, ``html/body/main/p``; those deeper than 32 levels are left out."""
     link_density: float
     """Share of the characters that are inside links, 0-1."""
-    stopword_density: float
-    """Share of the tokens that are stopwords of the page's language, 0-1; 0 without a list for it."""
     boilerplate: str | None
     """None for main text, otherwise the reason it is none: see :mod:`scrapy_simhash.page.text.main_text`."""
-
-    @property
-    def length(self) -> int:
-        """Characters of the text."""
-        return len(self.text)
 
 
 @dataclass(frozen=True)

@@ -96,15 +96,10 @@ def extract(root: etree._Element, content_language: str | None = None) -> Docume
         "offer" if is_offer else block.zone
         for block, is_offer in zip(page.blocks, columns.is_offer, strict=True)
     ]
-    densities = [
-        known / len(words) if words else 0.0 for known, words in zip(columns.stopwords, tokens, strict=True)
-    ]
     reasons = [REASONS[reason] for reason in columns.reasons]
     paragraphs = tuple(
-        Paragraph(block.text, words, zone, block.path, block.link_length / len(block.text), density, reason)
-        for block, words, zone, density, reason in zip(
-            page.blocks, tokens, zones, densities, reasons, strict=True
-        )
+        Paragraph(block.text, words, zone, block.path, block.link_length / len(block.text), reason)
+        for block, words, zone, reason in zip(page.blocks, tokens, zones, reasons, strict=True)
     )
     return Document(page.title, language, subject(page.title, paragraphs), paragraphs)
 
@@ -136,6 +131,6 @@ def plain_text(text: str, language: str | None = None) -> Document:
     if language is None:
         language = detect([token for line in tokens for token in line])
     paragraphs = (
-        Paragraph(line, words, "body", "", 0.0, 0.0, None) for line, words in zip(lines, tokens, strict=True)
+        Paragraph(line, words, "body", "", 0.0, None) for line, words in zip(lines, tokens, strict=True)
     )
     return Document("", language, (), tuple(paragraphs))

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from scrapy_simhash.page.language import normalize, tokenize
+from scrapy_simhash.page.text.document import Paragraph
 from scrapy_simhash.page.text.main_text import LINKED
-
-if TYPE_CHECKING:
-    from scrapy_simhash.page.text.document import Paragraph
 
 #: What parts the name of a page from that of its site.
 _SEPARATOR = re.compile(r"\s[|\-–—·•:»«/]+\s|[|–—·•»«：｜]|:\s")

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from lxml import etree
+from lxml import etree
 
 #: Not text a reader sees, or the parts of a form.
 UNSEEN = frozenset(

@@ -26,7 +26,7 @@ KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "host
 ID_BYTES = 8
 MARK_BYTES = 4
 
-_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _IS_REMOVED, _DIFFERS, _HAS_RANKS = 1, 2, 4, 8, 16, 32
+_HAS_TEXT_HASH, _HAS_SKETCH, _IS_SHORT, _DIFFERS, _HAS_RANKS = 1, 2, 4, 16, 32
 _HAS_OWN_PART = 128
 # Value, time, hash of the text; before it, where a posting travels, its flags.
 _STAMP = Struct(">QqQ")
@@ -79,7 +79,6 @@ class ContentRecord(NamedTuple):
     text_hash: int | None
     seen: int
     is_short: bool
-    is_removed: bool
     key: bytes
     """Of the page it came from."""
     scope: str
@@ -171,11 +170,10 @@ def read_content(record: bytes) -> ContentRecord:
     key_end = _CONTENT.size + key_length
     scope_end = key_end + scope_length
     key, scope = record[_CONTENT.size : key_end], decoded(record[key_end:scope_end])
-    is_short, is_removed = bool(flags & _IS_SHORT), bool(flags & _IS_REMOVED)
     fingerprint, end = _read_fingerprint(value, flags, record, scope_end)
     if end != len(record):
         raise ValueError("its parts do not fit")
-    return ContentRecord(page, before, fingerprint, text_hash, seen, is_short, is_removed, key, scope)
+    return ContentRecord(page, before, fingerprint, text_hash, seen, bool(flags & _IS_SHORT), key, scope)
 
 
 @_said()

@@ -107,7 +107,7 @@ class Nodes:
                 # On the same connection, right before.
                 line.reply("ASKING")
             reply = await line.reply(*command)
-        return self._no_node()
+        return self._refusal or StoreUnavailable(f"{self._servers} has no node for a shard")
 
     def _find_out(self) -> asyncio.Task[None] | None:
         """Return who asks for the layout of the cluster; None if that was answered just now, or there is none."""
@@ -159,9 +159,6 @@ class Nodes:
         if line is None:
             line = self._lines[server.url] = Line(server, str(server), (), self._timeout)
         return line
-
-    def _no_node(self) -> Exception:
-        return self._refusal or StoreUnavailable(f"{self._servers} has no node for a shard")
 
 
 class Shard(NamedTuple):

@@ -213,7 +213,7 @@ class ShardedStore:
                 yield posting
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
         found: list[str] = []
         read = last = 0
 

@@ -267,7 +267,7 @@ class RedisStore:
             raise StoreUnavailable(f"{self._link.request.place} lost stored pages while it was read")
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
         await self._link.ready()
         damage = Damage("", is_logged=False)
         await Records(self._link, self._names, damage).audit(tell)

@@ -178,7 +178,7 @@ class SqliteStore(LocalStore):
                 yield page
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """See :meth:`Audited.audit <scrapy_simhash.store.base.Audited.audit>`."""
+        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
         with self._another() as connection:
             return audit(connection, tell)
 

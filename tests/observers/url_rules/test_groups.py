@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_simhash.observers.url_rules.cut_url import cut
-from scrapy_simhash.observers.url_rules.groups import LONGEST, grows
+from scrapy_simhash.observers.url_rules.cut_url import LONGEST_GROUP, cut, grows
 
 
 def groups_of(url: str) -> tuple[str, ...]:
@@ -43,7 +42,7 @@ def groups_of(url: str) -> tuple[str, ...]:
         ("https://example.com/5/5/5", ["/{number}/{number}/{number}", "/{number}/{number}/*"]),
         ("http://[broken", []),
         ("", []),
-        ("https://example.com/s?q=" + "x" * LONGEST, ["/s?q", "/s?*"]),
+        ("https://example.com/s?q=" + "x" * LONGEST_GROUP, ["/s?q", "/s?*"]),
     ],
 )
 def test_a_url_has_groups_the_narrowest_first(url: str, expected: list[str]) -> None:
@@ -95,11 +94,11 @@ def test_any_text_has_groups_or_none_and_none_of_them_is_long(text: str) -> None
     for url in (text, f"https://example.com/{text}", f"https://example.com/?{text}"):
         found = groups_of(url)
         assert len(set(found)) == len(found)
-        assert all(len(group) <= LONGEST for group in found)
+        assert all(len(group) <= LONGEST_GROUP for group in found)
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=8), max_size=3))
 def test_the_group_in_which_rules_are_tested_is_one_of_all(path: str, names: list[str]) -> None:
     url = cut(f"https://example.com/shop/{path}?{'&'.join(f'{name}=1' for name in names)}")
     if url is not None and url.path.startswith("/shop/"):
-        assert url.group in url.groups or len(url.group) > LONGEST
+        assert url.group in url.groups or len(url.group) > LONGEST_GROUP

@@ -43,7 +43,7 @@ def part(
     links: float = 0.0,
     zone: Zone = "body",
 ) -> Paragraph:
-    return Paragraph(text, tuple(tokenize(normalize(text))), zone, path, links, 0.0, boilerplate)
+    return Paragraph(text, tuple(tokenize(normalize(text))), zone, path, links, boilerplate)
 
 
 def document(*parts: str | Paragraph, language: str | None = "en", title: str = "") -> Document:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -25,20 +24,13 @@ HOST, URL = "a.example", "https://a.example/page"
 PIECES = packed([2, 4, 6, 9])
 
 
-def subjects() -> Iterator[bytes]:
-    """Yield sketches of 64 subjects, each of which has a bit of its own."""
-    seen = set()
-    for number in range(100_000):
-        found = sketch([1, 2, 3], [f"subject{number}"])
-        bit = subject_number(found) & 63
-        if bit not in seen:
-            seen.add(bit)
-            yield found
-        if len(seen) == 64:
-            return
-
-
-SUBJECTS = list(subjects())
+#: Sketches of 64 subjects, each of which has a bit of its own.
+SUBJECTS = list(
+    {
+        subject_number(found) & 63: found
+        for found in (sketch([1, 2, 3], [f"subject{number}"]) for number in range(2_000))
+    }.values()
+)
 
 
 async def taught(
@@ -77,6 +69,27 @@ async def test_a_profile_is_replaced_only_by_who_knows_its_version(shared: Redis
             (HOST, b"profile 2"),
             ("b\udce9.example", b"bytes"),
         ]
+
+
+@waits
+async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServer, prefix: str) -> None:
+    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
+        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
+        await taught(mine, SUBJECTS[:3])
+        await taught(its, SUBJECTS[3:6])
+        assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
+        await mine.share()
+        await its.share()
+        # Who writes learns what the others have written; nobody alone has seen enough.
+        assert [s.of(URL).is_known for s in (mine, its)] == [False, True]
+        assert its.of(URL).flags(PIECES) == b"\1\1\1\2"
+        await taught(mine, SUBJECTS[:1])
+        await mine.share()
+        assert mine.of(URL).is_known
+        late = SharedSiteProfiles(other)
+        assert not late.of(URL).is_known, "nobody has loaded it"
+        await late.load(URL)
+        assert (late.of(URL).is_known, late.of(URL).pages, late.known) == (True, 7, 1)
 
 
 @waits
