@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lxml import etree
 
@@ -30,9 +30,12 @@ from scrapy_simhash.page.fingerprint import (
 )
 from scrapy_simhash.page.language import primary_subtag
 from scrapy_simhash.page.pieces import OF_SITE, Piece, is_doubtful, made_of, pieces, words_number
-from scrapy_simhash.page.schemes import Scheme
 from scrapy_simhash.page.structured import NO_FACTS, Facts, facts
 from scrapy_simhash.page.text import Document, Html, extract, parse, plain_text
+
+if TYPE_CHECKING:
+    # The default scheme needs none of this.
+    from scrapy_simhash.page.schemes import Scheme
 
 #: Name of the default way from page to bits. Fingerprints of different schemes must never be compared: any change
 #: that moves a bit of any page's fingerprint is a new scheme.

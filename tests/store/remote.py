@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import AsyncIterator, Collection
 
-from scrapy_simhash.store import Header, MemoryStore, Posting
-
-Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
-
-
-def remote(
-    ask: Callable[Concatenate[MemoryStore, Arguments], Answer],
-) -> Callable[Concatenate[RemoteStore, Arguments], Coroutine[Any, Any, Answer]]:
-    """Return a method of the store in memory as a coroutine that waits once."""
-
-    async def asked(self: RemoteStore, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        await self.travel()
-        return ask(self.store, *args, **kwargs)
-
-    return asked
+from scrapy_simhash.store import Claim, Header, MemoryStore, Page, Posting, Run
 
 
 class RemoteStore:
@@ -43,21 +27,44 @@ class RemoteStore:
     def __len__(self) -> int:
         return len(self.store)
 
-    claim = remote(MemoryStore.claim)
-    look = remote(MemoryStore.look)
-    unsettle = remote(MemoryStore.unsettle)
-    get = remote(MemoryStore.get)
-    remove = remote(MemoryStore.remove)
-    runs = remote(MemoryStore.runs)
-    close = remote(MemoryStore.close)
-    abandon = remote(MemoryStore.abandon)
+    async def claim(self, posting: Posting) -> Claim:
+        await self._travel()
+        return self.store.claim(posting)
+
+    async def look(self, posting: Posting) -> Claim:
+        await self._travel()
+        return self.store.look(posting)
+
+    async def unsettle(self, keys: Collection[bytes]) -> None:
+        await self._travel()
+        self.store.unsettle(keys)
+
+    async def get(self, key: bytes) -> Page | None:
+        await self._travel()
+        return self.store.get(key)
+
+    async def remove(self, key: bytes) -> bool:
+        await self._travel()
+        return self.store.remove(key)
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         for one in self.store:
-            await self.travel()
+            await self._travel()
             yield one
 
-    async def travel(self) -> None:
+    async def runs(self) -> list[Run]:
+        await self._travel()
+        return self.store.runs()
+
+    async def close(self, reason: str = "finished") -> None:
+        await self._travel()
+        self.store.close(reason)
+
+    async def abandon(self) -> None:
+        await self._travel()
+        self.store.abandon()
+
+    async def _travel(self) -> None:
         self.waiting += 1
         self.most = max(self.most, self.waiting)
         await asyncio.sleep(0)
