@@ -54,7 +54,8 @@ def store(tmp_path: Path) -> str:
     path = tmp_path / "pages.sqlite"
     with learning(path) as rules:
         learn(rules, "example.com", 300)
-        learn(rules, "other.example", 40)
+        # Which pairs are compared hangs on hashes: so few of them are written down.
+        rules.of("https://other.example/").evidence["parameter sid"] = Evidence.from_list([6, 0, 6, 0, 0, 0])
     return str(path)
 
 
