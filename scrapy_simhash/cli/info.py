@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from scrapy_simhash.cli.places import FilePlace, Place, add_place, left_out, place_of
+from scrapy_simhash.cli.postings import sites_of
 from scrapy_simhash.cli.progress import Progress, of, show
 from scrapy_simhash.cli.stores import walk
 from scrapy_simhash.cli.streams import FAILED, Refused
@@ -53,7 +54,10 @@ def check(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, 
     audit = getattr(store, "audit", None)
     if audit is None:
         raise Refused(f"{place.shown} cannot be checked: stores in an SQLite file and in Redis can")
-    return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": audit(tell)}
+    damaged: list[str] = audit(tell)
+    for _ in sites_of(store, damaged.append):
+        pass
+    return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": damaged}
 
 
 def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from scrapy_simhash.observers import url_rules
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store import Header, KeepsSites, Posting, Store
+from scrapy_simhash.store.damage import shown
 from scrapy_simhash.times import parsed, written
 
 FORMAT = "scrapy-simhash postings"
@@ -336,15 +337,23 @@ class Site(NamedTuple):
         return _joined_profile(kept, self.learned)
 
 
-def sites_of(store: Store) -> Iterator[Site]:
-    """Yield what *store* has learned about sites, if it keeps such. Damaged ones are learned anew: left out."""
+def sites_of(store: Store, note: Callable[[str], object] | None = None) -> Iterator[Site]:
+    """Yield what *store* has learned about sites, if it keeps such.
+
+    Damaged ones are learned anew: they are left out, and *note* hears what they are.
+    """
     if isinstance(store, KeepsSites):
         for place, data in store.sites():
-            with suppress(ValueError):
-                if (host := url_rules.site_at(place)) is None:
+            host = url_rules.site_at(place)
+            try:
+                if host is None:
                     yield Site(place, SiteProfile.from_bytes(data))
                 elif url_rules.parsed(data):
                     yield Site(host, data)
+            except ValueError as error:
+                # What else has a space in its name is neither.
+                if note is not None and (host is not None or " " not in place):
+                    note(f"what was learned about {shown(place)} ({error})")
 
 
 def site_line(site: Site) -> str:

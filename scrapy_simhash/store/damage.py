@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 Read = TypeVar("Read")
 
 #: Records that are named in the log; of a store in ruins a few hundred thousand could be.
-MOST_NAMED = 100
+MOST_LOGGED = 100
 
 
 class ContentDamaged(RecordDamaged):
@@ -27,43 +27,38 @@ class Damage:
     """Which records of the store at *place* could not be read.
 
     >>> damage = Damage("shop.sqlite")
-    >>> damage.note("page 7"), damage.note("page 7"), len(damage)
-    (None, None, 1)
+    >>> damage.note("page 7 (https://example.com/)"), damage.note("page 7"), damage.named
+    (None, None, ['page 7 (https://example.com/)'])
     """
 
-    def __init__(self, place: str, is_logged: bool = True) -> None:
-        """Without *is_logged* nothing is logged, and all records are named."""
+    def __init__(self, place: str) -> None:
         self._place = place
-        self._is_logged = is_logged
-        self._seen: set[int] = set()
-        #: The first ones, as the log names them; all that are not logged.
-        self.named: list[str] = []
+        self._named: dict[str, str] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self._seen)
+        return len(self._named)
+
+    @property
+    def named(self) -> list[str]:
+        """All of them, as messages name them."""
+        return list(self._named.values())
 
     def note(self, record: str) -> None:
-        """Take note of *record*, and name it in the log unless it was before."""
-        known = len(self._seen)
-        self._seen.add(hash(record))
-        if len(self._seen) == known:
+        """Take note of *record*, and name it in the log, once: what follows its name in brackets does not count."""
+        name = record.partition(" (")[0]
+        if name in self._named:
             return
-        if not self._is_logged:
-            self.named.append(record)
-            return
-        if known > MOST_NAMED:
-            return
-        if known == MOST_NAMED:
+        self._named[name] = record
+        if len(self) <= MOST_LOGGED:
+            logger.warning(
+                "%s: a damaged record is left out: %s. All other pages are compared as before. scrapy-simhash info"
+                " --check reads all records",
+                self._place,
+                record,
+            )
+        elif len(self) == MOST_LOGGED + 1:
             logger.warning("%s: more records are damaged; scrapy-simhash info --check names all", self._place)
-            return
-        self.named.append(record)
-        logger.warning(
-            "%s: a damaged record is left out: %s. All other pages are compared as before. scrapy-simhash info"
-            " --check reads all records",
-            self._place,
-            record,
-        )
 
     def read(self, read: Callable[[bytes], Read], record: bytes, name: str) -> Read | None:
         """Return what *read* makes of *record*; None if it raises ValueError, and then *name* is noted."""

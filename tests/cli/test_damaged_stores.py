@@ -21,7 +21,7 @@ LOST = {"sqlite": "page 0 (https://example.com/ferry)", "redis": "page with key 
 
 
 def damage(place: str) -> None:
-    url, _, prefix = place.partition("#")
+    url, _, prefix = place.partition("?prefix=")
     if prefix:
         client = admin(url)
         client.hset(f"{prefix}:pages", "ferry", client.hget(f"{prefix}:pages", "ferry")[:60])
@@ -117,7 +117,7 @@ def test_each_kind_of_damage_in_a_file_is_named(tmp_path: Path, cli: Cli) -> Non
         "UPDATE sketches SET sketch = x'00' WHERE content = 2",
         "UPDATE runs SET started = 'late'",
         "UPDATE sites SET profile = x'00'",
-        "INSERT INTO sketches VALUES (77, x'00', NULL)",
+        "UPDATE pages SET rank = 'many' WHERE number = 3",
     ):
         with connected(path) as connection:
             connection.execute(change)
@@ -125,10 +125,10 @@ def test_each_kind_of_damage_in_a_file_is_named(tmp_path: Path, cli: Cli) -> Non
     named = json.loads(said)["damaged"]
     assert status == 1
     for what in (
-        "content 1: its page 99 is missing",
-        "the sketch of content 2 has 1 bytes",
-        "the sketch of content 77, which is missing",
-        "run 1, begun late",
-        "the profile of example.com has 1 bytes",
+        "content 2",
+        "run 1",
+        "page 99 (of content 1)",
+        "page 3 (",
+        "what was learned about example.com (a profile takes 17 bytes and 16 for each piece, got 1)",
     ):
-        assert what in named
+        assert any(record.startswith(what) for record in named), what

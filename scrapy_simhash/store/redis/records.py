@@ -24,7 +24,6 @@ _DAMAGED = {b"D": "", b"H": "the counters in its header"}
 #: Records that are fetched together.
 _STEP = 500
 _EVENT_BYTES = 38
-_VERSION_BYTES, _PROFILE_BYTES, _PIECE_BYTES = 8, 17, 16
 
 
 class Records:
@@ -105,19 +104,13 @@ class Records:
             tell(number)
         async for field, record in self._all("contents"):
             damage.read(read_content, record, f"content {shown(field)}")
+        async for field, record in self._all("short"):
+            damage.read(int, record, f"the short page with the value {field[:8].hex()}")
         for start in range(0, await ask("LLEN", names["events"]), _STEP):
             events = await ask("LRANGE", names["events"], start, start + _STEP - 1)
             for place, event in enumerate(events, start):
                 if len(event) < _EVENT_BYTES or event[:1] not in (b"+", b"-"):
                     damage.note(f"event {place}")
-        async for field, record in self._all("short"):
-            if not record.isdigit():
-                damage.note(f"the short page with the value {field[:8].hex()}")
-        async for field, record in self._all("sites"):
-            # What has a space in its name is no host: other things that were learned, checked by who reads them.
-            length = len(record) - _VERSION_BYTES - _PROFILE_BYTES
-            if b" " not in field and (length < 0 or length % _PIECE_BYTES):
-                damage.note(f"the profile of {shown(field)}")
         counted = ("pages", "contents", "runs")
         for what, count in zip(counted, await ask("HMGET", names["header"], *counted), strict=True):
             if count is None or not count.isdigit():
@@ -170,15 +163,15 @@ class Records:
         self, key: bytes, page: PageRecord, known: Mapping[int, ContentRecord], is_settled: bool
     ) -> Iterator[Posting]:
         """Yield the postings of one page: of the contents that came from it, and its latest."""
-        about = f"{page_name(key)} ({shown(page.url)})"
         if page.content not in known:
-            self._damage.note(f"{about}: its content {page.content} cannot be read")
+            about = f"{shown(page.url)}, its content {page.content} cannot be read"
+            self._damage.note(f"{page_name(key)} ({about})")
             return
         own, at = [], page.own
         while at and at - 1 in known:
             content = known[at - 1]
             if content.page != page.number:
-                self._damage.note(f"content {at - 1}, an earlier one of {about}")
+                self._damage.note(f"content {at - 1} (an earlier one of {page_name(key)})")
                 break
             own.append(at - 1)
             # Contents that came before have lower numbers: a chain that is damaged ends.

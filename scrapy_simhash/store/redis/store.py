@@ -269,7 +269,7 @@ class RedisStore:
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
         await self._link.ready()
-        damage = Damage("", is_logged=False)
+        damage = Damage(str(self))
         await Records(self._link, self._names, damage).audit(tell)
         return damage.named
 

@@ -94,7 +94,9 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
         return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
     if is_forbidden(error):
         instead = (
-            "set SIMHASH_DIR to another folder" if what == "write" else "copy it and its -wal file elsewhere"
+            "set SIMHASH_STORE to another folder"
+            if what == "write"
+            else "copy it and its -wal file elsewhere"
         )
         return StoreError(
             f"{path}: cannot {what} it: {words_of(error)}. Check the permissions of file and folder (SQLite"
@@ -145,7 +147,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
         raise StoreError(circle) from error
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_DIR to another folder"
+            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_STORE to another folder"
         ) from error
     if is_circle:
         raise StoreError(circle)
@@ -181,8 +183,8 @@ def lock_of(path: Path) -> sqlite3.Connection:
             if "locked" not in str(error):
                 raise
             raise StoreLocked(
-                f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_DIR to another"
-                " folder"
+                f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_STORE to"
+                " another folder"
             ) from error
     return connection
 
@@ -199,7 +201,7 @@ def open_for_writing(
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
-                f"{path}: cannot create its folder: {error}. Set SIMHASH_DIR to another one"
+                f"{path}: cannot create its folder: {error}. Set SIMHASH_STORE to another one"
             ) from error
         lock = lock_of(path)
         undo.callback(lock.close)
@@ -226,7 +228,7 @@ def open_for_writing(
         if mode != "wal":
             raise StoreError(
                 f"{path}: SQLite cannot use a write-ahead log here (journal mode {mode}), as on some network drives. "
-                "Set SIMHASH_DIR to another folder"
+                "Set SIMHASH_STORE to another folder"
             )
         undo.pop_all()
     return lock, connection

@@ -8,18 +8,26 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from threading import Lock
+from types import NoneType
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store.base import Answered, Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.candidates import BLOCKS
-from scrapy_simhash.store.damage import ContentDamaged, Damage
+from scrapy_simhash.store.damage import ContentDamaged, Damage, shown
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.sqlite import files, rows, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.files import KINDS, RowDamaged, is_damage, said_at_opening, said_at_work
-from scrapy_simhash.store.sqlite.rows import audit, findable, findable_by_others, pages_of, postings_of
+from scrapy_simhash.store.sqlite.files import (
+    KINDS,
+    RowDamaged,
+    is_damage,
+    said_at_opening,
+    said_at_work,
+    words_of,
+)
+from scrapy_simhash.store.sqlite.rows import findable, findable_by_others, noted, pages_of, postings_of
 from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told, unsigned, unsigned_hash
 
 
@@ -178,9 +186,22 @@ class SqliteStore(LocalStore):
                 yield page
 
     def audit(self, tell: Callable[[int], None]) -> list[str]:
-        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
+        """Read everything, and return the damaged records; *tell* hears how many postings were read so far."""
+        for number, _ in enumerate(self, 1):
+            tell(number)
+        self.runs()
         with self._another() as connection:
-            return audit(connection, tell)
+            with noted(self.damage, "the table of contents"):
+                for content, found_by in connection.execute("SELECT number, found_by FROM contents"):
+                    with suppress(ContentDamaged):
+                        page, _, _ = self._content(content)
+                        if found_by:
+                            self._cluster(Kin(content, page, 0, 0.0, False))
+            with noted(self.damage, "the file"):
+                for (line,) in connection.execute("PRAGMA integrity_check"):
+                    if line != "ok":
+                        self.damage.note(f"the file: {shown(line)}")
+        return self.damage.named
 
     @contextmanager
     def _another(self) -> Iterator[sqlite3.Connection]:
@@ -246,7 +267,10 @@ class SqliteStore(LocalStore):
             found = self._execute(
                 "SELECT number, started, ended, reason FROM runs ORDER BY number"
             ).fetchall()
-            return [Run(*row) for row in found]
+            runs = [Run(*row) for row in found if type(row[1]) is int and type(row[2]) in (int, NoneType)]
+            for lost in {row[0] for row in found}.difference(run.number for run in runs):
+                self.damage.note(f"run {lost}")
+            return runs
 
     def close(self, reason: str = "finished") -> None:
         """See :meth:`Store.close <scrapy_simhash.store.base.Store.close>`. Waits until all is in the file, on disk.
@@ -346,7 +370,7 @@ class SqliteStore(LocalStore):
         """Return what is to be raised for an *error* that came with *what*: a content, or the page that it is of."""
         if not is_damage(error):
             return error
-        self.damage.note(f"{what}: {error}" if isinstance(error, sqlite3.Error) else what)
+        self.damage.note(f"{what} ({words_of(error)})" if isinstance(error, sqlite3.Error) else what)
         return ContentDamaged(content)
 
     def _short(self, scope: str, value: int) -> int | None:
@@ -360,7 +384,8 @@ class SqliteStore(LocalStore):
                 raise TypeError
             return told(url), key, joined
         except KINDS as error:
-            raise self._content_damaged(kin.content, error, f"page {kin.cluster}") from error
+            what = f"page {kin.cluster} (of content {kin.content})"
+            raise self._content_damaged(kin.content, error, what) from error
 
     def _write(self, entry: Entry) -> None:
         number, posting, content = entry.number, entry.posting, entry.content
@@ -398,10 +423,8 @@ class SqliteStore(LocalStore):
         number = page.number
         contents = []
         for row in self._execute(rows.OWN_CONTENTS, (number,)).fetchall():
-            try:
+            with noted(self.damage):
                 contents.append(rows.own_of(row, page))
-            except RowDamaged as error:
-                self.damage.note(str(error))
         self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
         if self._has_answers:
