@@ -49,8 +49,8 @@ class ContentRow(NamedTuple):
     seen: int
 
 
-#: The numbers of a page: time, content, rank, how many have joined, where key and URL end which come next, hash of the
-#: text and whether it has one. A fingerprint of its own comes last.
+#: The numbers of a page: time, content, rank, how many have joined, where key and URL end, which come next, hash of
+#: the text and whether it has one. A fingerprint of its own comes last.
 _PAGE = Struct("<qIIIIIQ?")
 #: Those of a content, before its fingerprint.
 _CONTENT = Struct("<qII?Q?")
