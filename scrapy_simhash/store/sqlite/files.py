@@ -76,15 +76,10 @@ def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
 
 
 def words_of(error: Exception) -> str:
-    """Return what *error* says, in a line.
-
-    Of a file that may not grow, SQLite says only that it could not be written; of a schema it repeats all of it.
-    """
-    if "malformed database schema" in str(error):
-        return "malformed database schema"
+    """Return what *error* says, in a line: of a file that may not grow, SQLite says only that it was not written."""
     if "disk I/O error" in str(error):
         return f"{error}: the disk does not work, or the file has reached a limit of its size (ulimit -f, a quota)"
-    return " ".join(str(error).split())
+    return " ".join(str(error).split())[:200]
 
 
 def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
@@ -136,19 +131,14 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
     Raises StoreError for links that lead in a circle, and for a name that no file can have.
     """
-    circle = f"{path}: cannot open it: it is a symbolic link that leads back to itself"
     try:
-        file = Path(path).resolve()
-        # From Python 3.13 on a circle raises nothing: what is left of it is still a link.
-        is_circle = file.is_symlink()
-    except RuntimeError as error:
-        raise StoreError(circle) from error
+        file = Path(os.path.realpath(path))
+        if file.is_symlink():
+            raise OSError("it is a symbolic link that leads back to itself")
     except (OSError, ValueError) as error:
         raise StoreError(
             f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_DIR to another folder"
         ) from error
-    if is_circle:
-        raise StoreError(circle)
     return file
 
 

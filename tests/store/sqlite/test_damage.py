@@ -127,7 +127,7 @@ def test_a_malformed_schema_is_told_in_one_line(path: Path) -> None:
     for read_only in (False, True):
         with pytest.raises(StoreDamaged) as told:
             SqliteStore(path, read_only=read_only)
-        assert "malformed database schema. Nothing was changed" in str(told.value)
+        assert "malformed database schema" in str(told.value)
         assert "\n" not in str(told.value)
 
 
