@@ -245,7 +245,7 @@ class TestPermissions:
             SqliteStore(others)
         with (
             as_nobody(),
-            pytest.raises(StoreError, match=r"cannot create its folder: .*Permission denied.*SIMHASH_DIR"),
+            pytest.raises(StoreError, match=r"cannot write it: .*Permission denied.*SIMHASH_DIR"),
         ):
             SqliteStore(others.parent / "new" / "shop.sqlite")
         others.parent.chmod(0o777)
@@ -275,7 +275,7 @@ class TestPermissions:
 
     def test_a_folder_that_is_a_file(self, path: Path) -> None:
         path.write_text("a file")
-        with pytest.raises(StoreError, match=r"cannot create its folder: .*Set SIMHASH_DIR to another one"):
+        with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_DIR to another folder"):
             SqliteStore(path / "shop.sqlite")
         with pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(path.parent)
