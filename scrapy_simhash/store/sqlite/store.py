@@ -183,7 +183,11 @@ class SqliteStore(LocalStore):
         self.runs()
         with self._another() as connection:
             with noted(self.damage, "the table of contents"):
-                for content, found_by in connection.execute("SELECT number, found_by FROM contents"):
+                for content, found_by, seen in connection.execute(
+                    "SELECT number, found_by, seen FROM contents"
+                ):
+                    if not type(found_by) is type(seen) is int:
+                        self.damage.note(f"content {content}")
                     with suppress(ContentDamaged):
                         page, _, _ = self._content(content)
                         if found_by:

@@ -300,6 +300,13 @@ def cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
+def with_a_wrong_schema(path: Path) -> None:
+    filled(path)
+    with connected(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', ',,')")
+
+
 def a_text(path: Path) -> None:
     path.write_text("not a database, and longer than the hundred bytes of a header " * 10)
 
@@ -333,6 +340,7 @@ OURS = {
     "a text": (a_text, f"{DAMAGE}file is not a database"),
     "an empty file": (Path.touch, "is an empty file, not a store"),
     "cut": (cut, f"{DAMAGE}database disk image is malformed"),
+    "with a wrong schema": (with_a_wrong_schema, f"{DAMAGE}malformed database schema"),
     "without a table": (changed("DROP TABLE sketches"), f"{DAMAGE}no table sketches"),
     "without a header": (
         changed("DELETE FROM header WHERE name = 'scope'"),
@@ -361,6 +369,7 @@ def test_what_is_no_store_is_refused_and_left_as_it_is(make: Make, message: str,
         SqliteStore(path, Header())
     assert "Nothing was changed. " in str(refused.value)
     assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
     assert bytes_of(path) == before
     if path.exists():
         with pytest.raises(StoreDamaged):
