@@ -105,7 +105,7 @@ def crawled(kind: str, site: str, pages: int, links: int, folder: str) -> dict[s
     else:
         settings |= {
             "ADDONS": {"scrapy_simhash.Addon": 500},
-            "SIMHASH_DIR": folder,
+            "SIMHASH_STORE": folder,
             "SIMHASH_CONDITIONAL": True,
         }
     process = CrawlerProcess(settings)

@@ -255,7 +255,7 @@ def faults_of_feed(lines: Lines, truth: set[Told]) -> list[str]:
 def follow(server: ChangingServer, folder: Path, requests: int | None, delay: float | None) -> None:
     """Crawl the changing site, killed *delay* seconds after so many *requests*, at its end if None."""
     settings = {
-        "SIMHASH_DIR": str(folder),
+        "SIMHASH_STORE": str(folder),
         "SIMHASH_CHANGES": str(folder / "changes.jsonl"),
         "JOBDIR": str(folder / "job"),
         "LOG_FILE": str(folder / "crawl.log"),

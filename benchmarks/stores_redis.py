@@ -163,7 +163,7 @@ def rounds_of(kind: str, options: argparse.Namespace) -> Iterator[list[Posting]]
 
 
 def store_at(url: str, shards: int, prefix: str = "benchmark") -> RedisStore | ShardedStore:
-    """Return the store of one server, or of several."""
+    """Return the store of one server, or of a cluster."""
     servers = servers_of(url)
     if isinstance(servers, Servers):
         return ShardedStore(servers, prefix, SCOPED, shards=shards)

@@ -82,7 +82,7 @@ def main() -> int:
     try:
         with redis_cluster() as url, serving() as server:
             # As one would type it before `scrapy crawl`. The processes inherit it.
-            os.environ |= {"SCRAPY_PROJECT": "cluster", "SIMHASH_REDIS_URL": url}
+            os.environ |= {"SCRAPY_PROJECT": "cluster", "REDIS_URL": url}
             stats = crawl_together(f"{server.url}/")
     except FileNotFoundError as error:
         print(error, file=sys.stderr)

@@ -170,7 +170,7 @@ async def crawl_editions() -> None:
         runner = CrawlerRunner(
             {
                 **SETTINGS,
-                "SIMHASH_DIR": folder,
+                "SIMHASH_STORE": folder,
                 "SIMHASH_CHANGES": feed,
                 "SEARCH_INDEX": Path(folder, "index.sqlite"),
             }

@@ -10,9 +10,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import cached_property
 from math import comb
 from typing import Any
 
+from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.place import StorePlace, former_settings
 from scrapy_simhash.values import (
     ACTION_SETTINGS,
     AGE,
@@ -20,7 +23,6 @@ from scrapy_simhash.values import (
     checked,
     is_age,
     is_domain,
-    is_name_of_keys,
     is_path,
     is_pattern,
     loopback,
@@ -46,8 +48,6 @@ ITEM_ACTIONS = ("mark", "drop")
 URL_RULES = ("off", "observe", "skip")
 #: Log levels for dropped items.
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-#: Built-in stores.
-STORES = ("memory", "sqlite", "redis")
 #: Scopes: which pages are compared with each other.
 SCOPES = ("crawl", "domain", "host")
 #: Maximum number of tables: more would take more memory and time than the crawl itself.
@@ -56,10 +56,6 @@ MAX_TABLES = 1_000
 MAX_CANDIDATE_DISTANCE = 20
 #: Maximum seconds for which a killed crawler counts as live: beyond it, others wait too long for its pages.
 MAX_LIVE = 3_600
-#: Maximum seconds until a store in Redis expires: 32 bits in the records.
-MAX_EXPIRE = 2**32 - 1
-#: As many as a Redis Cluster has slots.
-MAX_SHARDS = 16_384
 
 _CHOICES = {
     "protect": PROTECTIONS,
@@ -132,14 +128,7 @@ class Config:
     report: str | None = None
     live: str | None = None
     store: str | None = None
-    dir: str | None = None
     reset: bool = False
-    redis_url: str | None = None
-    redis_prefix: str = "simhash:%(spider)s"
-    redis_expire: int = 0
-    redis_required: bool = False
-    redis_shards: int = 1024
-    redis_scopes: int = 1000
     debug: bool = False
 
     def __post_init__(self) -> None:
@@ -253,34 +242,17 @@ class Config:
             "must be an IP of this machine for itself and a port, such as 127.0.0.1:0 (0: any free port)",
             self.live,
         )
-        require(
-            self.store is None or self.store in STORES or is_path(self.store),
-            "store",
-            f"must be one of {', '.join(STORES)}, or the import path of a class",
-            self.store,
-        )
+        _ = self.place
         for name in ("item_field", "item_mark"):
             self._check_field_of_marks(name)
-        require(bool(self.redis_prefix), "redis_prefix", "must not be empty", self.redis_prefix)
-        require(
-            is_name_of_keys(self.redis_prefix),
-            "redis_prefix",
-            "must not contain % except in %(spider)s and %%",
-            self.redis_prefix,
-        )
-        require(
-            0 <= self.redis_expire <= MAX_EXPIRE,
-            "redis_expire",
-            f"must be a number of seconds up to {MAX_EXPIRE:,}, or 0 for never",
-            self.redis_expire,
-        )
-        require(
-            1 <= self.redis_shards <= MAX_SHARDS,
-            "redis_shards",
-            f"must be a number of shards from 1 to {MAX_SHARDS:,}",
-            self.redis_shards,
-        )
-        require(self.redis_scopes >= 1, "redis_scopes", "must be at least 1 scope", self.redis_scopes)
+
+    @cached_property
+    def place(self) -> StorePlace | None:
+        """Where pages are remembered by ``SIMHASH_STORE``, None if it says nothing. Raises SettingError."""
+        try:
+            return StorePlace.of(self.store) if self.store else None
+        except ValueError as error:
+            raise SettingError(f"{setting_name('store')} {error}") from None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -326,8 +298,10 @@ class Config:
         """Return the config from *settings* (Scrapy's, or any mapping); missing settings have their defaults.
 
         Values may be strings, as on the command line. None means the default. Settings that the chosen rule does not
-        use are ignored: see unused_settings().
+        use are ignored: see unused_settings(). Raises SettingError also for settings that there were before.
         """
+        if gone := former_settings(settings):
+            raise SettingError(gone)
         given = {field.name: settings.get(setting_name(field.name)) for field in fields(cls)}
         unused = _unused_by(given["rule"] or cls.rule, given["scheme"] or cls.scheme)
         return cls(
@@ -375,7 +349,7 @@ def unused_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-_NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_DIR"
+_NEEDS_STORE = "without a store that outlives the crawl: set SIMHASH_STORE to a folder"
 _NEEDS_REDIS = "without a store in Redis: set SIMHASH_STORE = 'redis'"
 _NEEDS_ITEMS = "without SIMHASH_ITEM_FIELDS: set SIMHASH_ITEM_FIELDS"
 
@@ -393,7 +367,6 @@ def idle_settings(config: Config, *, forgets: bool, keeps_answers: bool, is_redi
         ("conditional", not keeps_answers, _NEEDS_STORE),
         ("recrawl", not keeps_answers, _NEEDS_STORE),
         ("recrawl_budget", not keeps_answers, _NEEDS_STORE),
-        ("redis_required", not is_redis, _NEEDS_REDIS),
         ("revisit_live", not is_redis, _NEEDS_REDIS),
         (
             "revisit_live",

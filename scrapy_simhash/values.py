@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os.path
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
@@ -28,16 +29,16 @@ _RECRAWL = (
     " expressions for URLs and one of these"
 )
 AGE = "must be a number with a unit (s, m, h, d, w), such as 30d"
-_TRUE = {"1", "true", "yes", "on"}
-_FALSE = {"0", "false", "no", "off", ""}
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
 
 
 def checked(name: str, default: object, value: object) -> object:
     """Return *value* as the type of *default*, read from a string where it is one."""
     if isinstance(default, bool):
         text = str(value).strip().lower()
-        require(isinstance(value, bool) or text in _TRUE | _FALSE, name, "must be True or False", value)
-        return text in _TRUE
+        require(isinstance(value, bool) or text in TRUE | FALSE, name, "must be True or False", value)
+        return text in TRUE
     if isinstance(default, int):
         try:
             number = int(value) if isinstance(value, str) else index(value)  # type: ignore[arg-type]
@@ -73,7 +74,8 @@ def checked(name: str, default: object, value: object) -> object:
         )
     if default is None:
         if isinstance(value, PathLike):
-            value = fspath(value)
+            # With its separator at the end, "seen" too is a folder.
+            value = os.path.join(fspath(value), "") if name == "store" else fspath(value)  # noqa: PTH118
         require(value is None or isinstance(value, str), name, "must be a string", value)
         return value or None
     require(isinstance(value, str), name, "must be a string", value)
@@ -197,15 +199,6 @@ def is_pattern(value: str) -> bool:
 def is_domain(value: str) -> bool:
     """Tell whether *value* can be the host of a URL, or what one ends in."""
     return bool(_DOMAIN.fullmatch(value.strip()))
-
-
-def is_name_of_keys(prefix: str) -> bool:
-    """Tell whether the name of a spider can be put into *prefix*.
-
-    >>> is_name_of_keys("100%%:%(spider)s"), is_name_of_keys("%s"), is_name_of_keys("100%")
-    (True, False, False)
-    """
-    return "%" not in re.sub(r"%%|%\(spider\)s", "", prefix)
 
 
 def loopback(value: str) -> tuple[str, int] | None:

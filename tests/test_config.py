@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import FrozenInstanceError, fields
 from math import comb
@@ -125,17 +126,13 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...], str]] = [
         ),
         "be a list of fields, or a dictionary of fields and whole numbers above 0",
     ),
-    ({}, ("store",), ("sqllite",), "be one of memory, sqlite, redis, or the import path of a class"),
-    ({}, ("redis_prefix",), ("",), "not be empty"),
     (
         {},
-        ("redis_prefix",),
-        ("100%", "simhash:%s", "%(name)s", "%%%"),
-        "not contain % except in %(spider)s and %%",
+        ("store",),
+        ("sqllite", "localhost:6379", "http://host/0", "~", "."),
+        "be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
+        " path of a class",
     ),
-    ({}, ("redis_shards",), (0,), "be a number of shards from 1 to 16,384"),
-    ({}, ("redis_scopes",), (0,), "be at least 1 scope"),
-    ({}, ("redis_expire",), (-1, 2**32), "be a number of seconds up to 4,294,967,295, or 0 for never"),
     ({}, ("revisit_live",), (-1, 3601), "be a number of seconds up to 3,600, or 0 for off"),
     ({}, ("revisit_live",), (True,), "be a whole number"),
     ({}, ("conditional_checks",), (2.0,), "be 0 to 1"),
@@ -147,7 +144,7 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...], tuple[Any, ...], str]] = [
         " expressions for URLs and one of these",
     ),
     ({}, ("recrawl_max_age",), ("30",), "be a number with a unit (s, m, h, d, w), such as 30d"),
-    ({}, ("dir",), (b"bytes",), "be a string"),
+    ({}, ("store",), (b"bytes",), "be a string"),
 ]
 #: The ends of no host, so that nobody would ever notice.
 NO_DOMAINS = (
@@ -348,15 +345,9 @@ READ: dict[str, tuple[Any, Any]] = {
     "SIMHASH_RECRAWL": ('{"/news/": "6h", "": "auto"}', (("/news/", "6h"), ("", "auto"))),
     "SIMHASH_RECRAWL_MAX_AGE": ("2w", "2w"),
     "SIMHASH_RECRAWL_BUDGET": ("7", 7),
-    "SIMHASH_STORE": ("my.Store", "my.Store"),
-    "SIMHASH_DIR": (Path("seen"), "seen"),
+    # A path is a folder, also without a separator.
+    "SIMHASH_STORE": (Path("seen"), f"seen{os.sep}"),
     "SIMHASH_RESET": ("yes", True),
-    "SIMHASH_REDIS_URL": ("redis://localhost", "redis://localhost"),
-    "SIMHASH_REDIS_PREFIX": ("pages", "pages"),
-    "SIMHASH_REDIS_EXPIRE": ("3600", 3600),
-    "SIMHASH_REDIS_REQUIRED": ("yes", True),
-    "SIMHASH_REDIS_SHARDS": ("12", 12),
-    "SIMHASH_REDIS_SCOPES": ("50", 50),
     "SIMHASH_DEBUG": ("true", True),
 }
 

@@ -182,7 +182,7 @@ def lost(actor: SimhashSpiderMiddleware, response: Response) -> set[str]:
 
 def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
     """Crawl with the store in *folder*, and hold what is dropped or kept against the past of its page."""
-    crawler = stand_in(dir=str(folder), **rules.settings)
+    crawler = stand_in(store=str(folder), **rules.settings)
     judge = SimhashDownloaderMiddleware.from_crawler(crawler)
     crawler.signals.send_catch_log(signals.engine_started)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)
@@ -287,7 +287,7 @@ class Elsewhere(RemoteStore):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, header: Header) -> "Elsewhere":
-        return cls(SqliteStore(crawler.settings["SIMHASH_DIR"], header), crawler.settings.getint("SEED"))
+        return cls(SqliteStore(crawler.settings["SEEN"], header), crawler.settings.getint("SEED"))
 
     async def claim(self, posting: Posting) -> Claim:
         await self._dawdle()
@@ -307,7 +307,8 @@ class Elsewhere(RemoteStore):
 
 async def crawl_at_once(path: Path, run: Run, rules: Rules, seed: int, safe: set[tuple[str, str]]) -> None:
     """Crawl with the store at *path*, all pages at once; *safe* has which texts of which pages somebody has."""
-    crawler = stand_in(**rules.settings, dir=str(path), store=f"{__name__}.Elsewhere")
+    crawler = stand_in(**rules.settings, store=f"{__name__}.Elsewhere")
+    crawler.settings.set("SEEN", str(path))
     crawler.settings.set("SEED", seed)
     judge = SimhashDownloaderMiddleware.from_crawler(crawler)
     actor = SimhashSpiderMiddleware.from_crawler(crawler)

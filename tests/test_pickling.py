@@ -50,7 +50,7 @@ from tests.golden.texts import TEXTS
 
 PAGE = f"<html lang=en><title>The tide</title><body><main><p>{TEXTS['en']}</main>"
 OTHER = f"<p>{TEXTS['de']}"
-CONFIG = Config(shingle_size=3, item_fields=(("name", 1),), scope="host", dir="seen")
+CONFIG = Config(shingle_size=3, item_fields=(("name", 1),), scope="host", store="./seen")
 
 Again = Callable[[Any], Any]
 #: Every protocol, and both sorts of copies.
@@ -208,7 +208,7 @@ def test_settings_of_a_class_with_more_fields_keep_them(again: Again) -> None:
 
 
 def pickled_by_another_version(changes: dict[str, Any], *left_out: str) -> bytes:
-    state = {name: value for name, value in vars(Config()).items() if name not in left_out}
+    state = {name: value for name, value in Config().__getstate__().items() if name not in left_out}
 
     class Other:
         def __reduce__(self) -> tuple[Any, ...]:

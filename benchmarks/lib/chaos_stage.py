@@ -22,6 +22,7 @@ from benchmarks.lib.proxy import Proxy
 from scrapy_simhash.cli.info import check
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
 from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.place import StorePlace
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import Server
 from tests.store.server import RedisServer
@@ -330,7 +331,7 @@ def stage(store: str, folder: Path, crawlers: int, seed: int) -> Iterator[tuple[
         else:
             server = ends.enter_context(RedisServer(folder, appendfsync="always"))
             proxy = ends.enter_context(Proxy(server.port))
-            place = RedisPlace(Server(server.url), PREFIX)
+            place = RedisPlace(Server(server.url), StorePlace(REDIS), PREFIX)
             play = Stage(place, f"redis://127.0.0.1:{proxy.port}/0", crawlers, seed)
             means = means_of(server, proxy)
         ends.callback(play.kill)

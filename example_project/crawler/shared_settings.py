@@ -1,12 +1,12 @@
-"""The settings of spiders that share one queue and one index. The first four lines are all of ours."""
+"""The settings of spiders that share one queue and one index. The first three lines are all of ours."""
 
 import os
 
 from crawler.settings import *  # noqa: F403 - whatever does not follow is as for one spider
 
 ADDONS = {"scrapy_simhash.Addon": 500}
-SIMHASH_STORE = "redis"  # in the server of scrapy-redis's settings
-SIMHASH_REDIS_PREFIX = "harbour-lamp:simhash"  # the default has the spider's name in it: an index for each
+# In the server of scrapy-redis's settings. The default prefix has the spider's name in it: an index for each.
+SIMHASH_STORE = "redis?prefix=harbour-lamp:simhash"
 SIMHASH_SITE_LEARNING = False  # what is known of a host when a page comes depends on chance here
 
 # scrapy-redis. Its keys, too, have the spider's name in them unless told otherwise.

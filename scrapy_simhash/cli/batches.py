@@ -363,8 +363,8 @@ def add_against(parser: ArgumentParser) -> None:
     parser.add_argument(
         "place",
         metavar="STORE",
-        help="the store: an SQLite file, a URL like redis://host:6379/0#prefix, or, in a Scrapy project, the name of"
-        " a spider",
+        help="the store: an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the"
+        " name of a spider",
     )
     add_inputs(parser)
     add_output(parser, "the verdicts")

@@ -1,8 +1,8 @@
 """Places: what on the command line names a store, and how that is opened.
 
-    pages.sqlite                   a file of SQLite
-    redis://host:6379/0#prefix     a store in Redis or Valkey; also rediss:// (TLS), unix:// and redis+cluster://
-    news                           in a Scrapy project: the store in which that spider remembers
+    pages.sqlite                      a file of SQLite
+    redis://host:6379/0?prefix=news   a store in Redis or Valkey, as ``SIMHASH_STORE`` writes it, see ``StorePlace``
+    news                              in a Scrapy project: the store in which that spider remembers
 
 Whatever it is, it is opened as a `Store` whose methods wait, so that no command knows two kinds.
 """
@@ -18,21 +18,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from scrapy_simhash.cli.progress import warn
 from scrapy_simhash.cli.stores import HeldBack, blocking
 from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Failed, Refused, failing
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
 from scrapy_simhash.store import AsyncStore, Header, Store, damage
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 
 if TYPE_CHECKING:
     from scrapy_simhash.store.redis import Server, Servers
-
-
-REDIS_URLS = ("redis://", "rediss://", "unix://", "redis+cluster://", "rediss+cluster://")
 
 
 class Place(ABC):
@@ -128,7 +125,7 @@ class FilePlace(Place):
         if not may_be_new and not self.path.exists():
             raise Failed(f"no such store: {self.shown}")
         if self.path.is_dir():
-            raise Failed(f"{self.shown} is a folder: give the file of a store")
+            raise Failed(_folder(self.path))
         if self.is_export():
             raise Refused(f"{self.shown} is an export or a feed, not a store: import it into a store first")
         if self.path.exists() and not is_database(self.path):
@@ -172,25 +169,19 @@ class RedisPlace(Place):
     kind = "redis"
 
     def __init__(
-        self,
-        server: Server | Servers,
-        prefix: str,
-        blocks: int = BLOCKS,
-        expire: int = 0,
-        shards: int | None = None,
+        self, server: Server | Servers, place: StorePlace, prefix: str, blocks: int = BLOCKS
     ) -> None:
-        """*shards* is for several servers: how many there must be; None takes what is there."""
-        super().__init__(f"{server}#{prefix}")
+        # As the next command takes it.
+        super().__init__(f"{server}?prefix={in_url(prefix.replace('%', '%%'))}")
         self._server = server
         self._prefix = prefix
         self._blocks = blocks
-        self._expire = expire
-        self._shards = shards
+        self._place = place
 
     @property
     def identity(self) -> str:
         """The server, its database, and the prefix."""
-        return f"{self._server.identity}#{self._prefix}"
+        return f"{self._server.identity}?{self._prefix}"
 
     def open(self, header: Header | None) -> AsyncStore:
         """See above."""
@@ -198,10 +189,10 @@ class RedisPlace(Place):
 
         options: dict[str, Any] = {"read_only": True}
         if header is not None:
-            options = {"blocks": self._blocks, "expire": self._expire}
+            options = {"blocks": self._blocks, "expire": self._place.expire}
         store: RedisStore | ShardedStore
         if isinstance(self._server, Servers):
-            store = ShardedStore(self._server, self._prefix, header, shards=self._shards, **options)
+            store = ShardedStore(self._server, self._prefix, header, shards=self._place.shards, **options)
         else:
             store = RedisStore(self._server, self._prefix, header, **options)
         # Now, and not at the first question: what is wrong is wrong before anything is read.
@@ -215,7 +206,7 @@ def add_place(parser: ArgumentParser) -> None:
         "place",
         metavar="PLACE",
         nargs="?",
-        help="the store: an SQLite file, a URL like redis://host:6379/0#prefix, or, in a Scrapy project, the"
+        help="the store: an SQLite file, a URL like redis://host:6379/0?prefix=news, or, in a Scrapy project, the"
         " name of a spider"
         " (default: the only spider of the project)",
     )
@@ -223,21 +214,38 @@ def add_place(parser: ArgumentParser) -> None:
 
 def place_of(name: str | None, options: Namespace) -> Place:
     """Return the place that *name* means. Raises Refused if it means none."""
-    if name is not None and name.startswith(REDIS_URLS):
+    if name is not None and _is_redis(name):
         from scrapy_simhash.store.redis import servers_of
 
-        url, _, fragment = name.partition("#")
-        server = servers_of(url)
-        if not fragment:
-            raise Refused(f"a store in Redis needs a prefix: append #PREFIX to {server}")
-        return RedisPlace(server, unquote(fragment))
+        try:
+            wanted = StorePlace.of(name)
+        except ValueError as error:
+            raise Refused(f"PLACE {error}") from None
+        server = servers_of(wanted.url, options.project.settings if options.project is not None else {})
+        prefix = filled(wanted.prefix, "")
+        if prefix != filled(wanted.prefix, "of a spider"):
+            raise Refused(f"a store in Redis needs a prefix: append ?prefix=PREFIX to {server}")
+        return RedisPlace(server, wanted, prefix)
     if options.project is not None:
         place: Place | None = options.project.place_of(name)
         if place is not None:
             return place
     if name is None:
-        raise Refused("no store given: give a file, or a URL like redis://host:6379/0#prefix")
+        raise Refused("no store given: give a file, or a URL like redis://host:6379/0?prefix=news")
+    if name.endswith(("/", os.sep)):
+        raise Failed(_folder(Path(name)))
     return FilePlace(Path(name))
+
+
+def _is_redis(name: str) -> bool:
+    """Tell whether *name* means a place in Redis, and not a file or a folder that is called ``redis``."""
+    return is_redis(name) and ("://" in name or not Path(name).exists())
+
+
+def _folder(path: Path) -> str:
+    """Return the sentence about a folder where a file is needed."""
+    file = min((file.name for file in path.glob("*.sqlite")), default="SPIDER.sqlite")
+    return f"{path} is a folder: give the file of a spider in it, such as {file}"
 
 
 def is_store(name: str, options: Namespace) -> bool:
@@ -246,7 +254,7 @@ def is_store(name: str, options: Namespace) -> bool:
     if path.is_file():
         with failing(f"read {name}"):
             return path.stat().st_size > 0 and is_database(path)
-    return name.startswith(REDIS_URLS) or (options.project is not None and options.project.has(name))
+    return _is_redis(name) or (options.project is not None and options.project.has(name))
 
 
 def header_at_place(place: Place, options: Namespace) -> Header | None:

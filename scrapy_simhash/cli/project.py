@@ -15,8 +15,9 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_simhash.cli.places import FilePlace, Place, RedisPlace
 from scrapy_simhash.cli.streams import Refused
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.store_factory import DEFAULT_SERVER, kind_of_store, open_store, sqlite_path
+from scrapy_simhash.crawl.store_factory import file_of, open_store, place_of
 from scrapy_simhash.detector import header_for
+from scrapy_simhash.place import FOLDER, MEMORY, REDIS, filled
 from scrapy_simhash.store import AsyncStore, Header, Store
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Project:
     """The project that ``scrapy`` was called in, with *settings* of its own and of the command line."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._crawlers: dict[Place, Crawler] = {}
 
     def place_of(self, name: str | None) -> Place | None:
@@ -57,8 +58,8 @@ class Project:
         None for the name of a file. Raises Refused if it is not clear what is meant, or if the spider forgets all,
         and SettingError if a setting is wrong.
         """
-        loader = load_object(self._settings["SPIDER_LOADER_CLASS"])
-        spiders = loader.from_settings(self._settings.frozencopy())
+        loader = load_object(self.settings["SPIDER_LOADER_CLASS"])
+        spiders = loader.from_settings(self.settings.frozencopy())
         names = spiders.list()
         if name is None:
             if len(names) != 1:
@@ -74,20 +75,20 @@ class Project:
                     f" To create a file of that name, write ./{name}"
                 )
             return None
-        crawler = Crawler(spiders.load(name), self._settings)
+        crawler = Crawler(spiders.load(name), self.settings)
         place = _place_of(crawler, name)
         self._crawlers[place] = crawler
         return place
 
     def has(self, name: str) -> bool:
         """Tell whether there is a spider called *name*."""
-        loader = load_object(self._settings["SPIDER_LOADER_CLASS"])
-        return name in loader.from_settings(self._settings.frozencopy()).list()
+        loader = load_object(self.settings["SPIDER_LOADER_CLASS"])
+        return name in loader.from_settings(self.settings.frozencopy()).list()
 
     @property
     def config(self) -> Config:
         """The settings by which pages are read and compared, those of no spider."""
-        return Config.from_settings(Crawler(Spider, self._settings).settings)
+        return Config.from_settings(Crawler(Spider, self.settings).settings)
 
     def config_for(self, place: Place) -> Config:
         """Return the settings by which pages for *place* are read: those of its spider, if it has one."""
@@ -107,7 +108,7 @@ class Project:
         return method
 
     def _crawler_for(self, place: Place) -> Crawler:
-        return self._crawlers.get(place) or Crawler(Spider, self._settings)
+        return self._crawlers.get(place) or Crawler(Spider, self.settings)
 
 
 def _is_file(name: str) -> bool:
@@ -123,18 +124,15 @@ def _is_file(name: str) -> bool:
 def _place_of(crawler: Crawler, spider: str) -> Place:
     settings = crawler.settings
     config = Config.from_settings(settings)
-    kind = kind_of_store(config, settings)
-    if kind == "memory":
+    place = place_of(config, settings)
+    if place.kind == MEMORY:
         raise Refused(
-            f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_DIR, JOBDIR or SIMHASH_REDIS_URL,"
-            " or give a store"
+            f"spider {spider!r} has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store"
         )
-    if kind == "sqlite":
-        return FilePlace(sqlite_path(config, settings, spider), config.blocks)
-    if kind == "redis":
-        from scrapy_simhash.store.redis import Server, server_from_settings
+    if place.kind == FOLDER:
+        return FilePlace(file_of(place, settings, spider), config.blocks)
+    if place.kind == REDIS:
+        from scrapy_simhash.store.redis import servers_of
 
-        server = server_from_settings(settings) or Server(DEFAULT_SERVER)
-        prefix = config.redis_prefix % {"spider": spider}
-        return RedisPlace(server, prefix, config.blocks, config.redis_expire, config.redis_shards)
-    return OwnPlace(crawler, kind)
+        return RedisPlace(servers_of(place.url, settings), place, filled(place.prefix, spider), config.blocks)
+    return OwnPlace(crawler, place.path)

@@ -44,7 +44,7 @@ def add_report(parser: ArgumentParser) -> None:
         "file",
         metavar="REPORT",
         help="a report written with SIMHASH_REPORT (-: standard input), or a store: an SQLite file, a URL like"
-        " redis://host:6379/0#prefix, or, in a Scrapy project, the name of a spider",
+        " redis://host:6379/0?prefix=news, or, in a Scrapy project, the name of a spider",
     )
     parser.add_argument(
         "--url", metavar="URL", help="explain the verdict on this page instead of counting all pages"

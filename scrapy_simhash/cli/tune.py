@@ -232,8 +232,8 @@ def add_tune(parser: ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         help="a report written with SIMHASH_REPORT (-: standard input); a store: an SQLite file, a URL like"
-        " redis://host:6379/0#prefix, or in a Scrapy project the name of a spider; or pages: a folder or a file of"
-        " HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not",
+        " redis://host:6379/0?prefix=news, or in a Scrapy project the name of a spider; or pages: a folder or a file"
+        " of HTML, JSON Lines, JSON, CSV, Parquet, WARC, zip or tar, compressed or not",
     )
     pages = parser.add_argument_group("reading pages")
     add_fields(pages)

@@ -19,7 +19,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.crawling import Once, counted, is_crawl, share, shared, stats_of
 from scrapy_simhash.crawl.http import language_of, tree_of
 from scrapy_simhash.crawl.report import own_path
-from scrapy_simhash.crawl.store_factory import kind_of_store, sqlite_path
+from scrapy_simhash.crawl.store_factory import CHANGES, file_of, place_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.changes import (
     ANSWERED,
@@ -33,6 +33,7 @@ from scrapy_simhash.observers.changes import (
     Sighting,
     Source,
 )
+from scrapy_simhash.place import FOLDER
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.store import ListsPages
 from scrapy_simhash.verdict import Reason, Status
@@ -54,8 +55,6 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-#: What the register is called beside the store.
-PART = "changes"
 #: The file in JOBDIR with the numbers of the crawl that is resumed, and of the first run there.
 CRAWL_FILE = "simhash-crawl"
 _GONE = (404, 410)
@@ -76,14 +75,14 @@ class ChangeReporter:
         self._folder = job_dir(crawler.settings)
         if config.changes is None or not is_crawl(crawler):
             return
-        kind = kind_of_store(config, crawler.settings)
-        if kind != "sqlite":
+        place = place_of(config, crawler.settings)
+        if place.kind != FOLDER:
             raise SettingError(
-                f"SIMHASH_CHANGES needs a store of kind 'sqlite', got {kind!r}: set SIMHASH_DIR, and SIMHASH_STORE ="
-                " 'sqlite' if SIMHASH_STORE is set"
+                f"SIMHASH_CHANGES needs a store in a folder, got one of kind {place.kind!r}: set SIMHASH_STORE to a"
+                " folder such as './seen'"
             )
         spider = crawler.spider or crawler.spidercls
-        register = sqlite_path(config, crawler.settings, spider.name, PART)
+        register = file_of(place, crawler.settings, spider.name, CHANGES)
         self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)

@@ -19,6 +19,7 @@ from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
 from scrapy_simhash.crawl.items.fingerprint import item_header
 from scrapy_simhash.crawl.page_checker import StoreOutage
+from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
-
-#: What the store of items is called beside that of pages.
-PART = "items"
 
 
 class NearDuplicateItem(DropItem):
@@ -59,7 +57,7 @@ class SimhashItemPipeline:
         # The text of a field does not depend on the site it was found on; and no item is dropped as a revisit.
         self.config = replace(config, scope="crawl", across_scopes=False, revisit_live=0)
         self.crawler = crawler
-        self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=PART)
+        self._session = StoreSession(crawler, self.config, header=item_header(self.config), part=ITEMS)
         self._drops = self._session.is_crawl and config.item_action == "drop"
         self._store = self._session.detector.store
         self._checker = ItemChecker(

@@ -210,7 +210,7 @@ class PageChecker:
         return self._answered(verdict, reading, key, since)
 
     def _answered(self, verdict: Verdict, reading: Reading, key: bytes, since: float) -> Checked:
-        # A page that says nothing asks nothing, whatever the store would answer. Of several servers one may be away.
+        # A page that says nothing asks nothing, whatever the store would answer. Of a cluster one node may be away.
         is_answer = self._store_outage.missed and verdict.status is not Status.SKIPPED
         if is_answer and getattr(self._detector.store, "absence", None) is None:
             self._store_outage.answered(self._crawler.spider)

@@ -12,9 +12,10 @@ from scrapy import signals
 
 from scrapy_simhash import names
 from scrapy_simhash.crawl.crawling import counted, is_crawl, stats_of
-from scrapy_simhash.crawl.store_factory import kind_of_store, open_store
+from scrapy_simhash.crawl.store_factory import open_store, place_of
 from scrapy_simhash.detector import NearDuplicateDetector, is_async
 from scrapy_simhash.exceptions import SimhashError, StoreError
+from scrapy_simhash.place import REDIS
 from scrapy_simhash.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class StoreSession:
         self.forgets = type(store) is MemoryStore
         #: Whether pages are stored: commands such as scrapy shell only read the store of a crawl.
         self.remembers = self.is_crawl or self.forgets
-        self.is_redis = kind_of_store(config, crawler.settings) == "redis"
+        self.is_redis = place_of(config, crawler.settings).kind == REDIS
         #: Whether pages may be dropped because another live crawler has delivered them.
         self.sees_live_crawlers = self.is_redis and config.revisit_live > 0
         #: What is to be done before the store is closed.
@@ -105,7 +106,7 @@ class StoreSession:
                 {
                     "what": what,
                     "absence": str(absence).rstrip("."),
-                    "hint": ". To stop the crawl instead, set SIMHASH_REDIS_REQUIRED = True"
+                    "hint": ". To stop the crawl instead, add required=true to SIMHASH_STORE"
                     if self.is_crawl
                     else "",
                 },

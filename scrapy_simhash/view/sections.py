@@ -380,7 +380,7 @@ def url_rules(facts: Mapping[str, Any]) -> Iterator[str]:
     if not hosts:
         why = "No rule is nearly proven."
         if hosts is None:
-            why = "A report does not keep this. A store does: set <code>SIMHASH_DIR</code>."
+            why = "A report does not keep this. A store does: set <code>SIMHASH_STORE</code> to a folder."
         yield f'<p class="none">{why}</p>'
         return
     yield (

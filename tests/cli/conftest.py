@@ -33,7 +33,7 @@ class Places:
 
     def new(self) -> str:
         name = f"store-{next(_places)}"
-        return f"{self._server.url}#{name}" if self._server else str(self._folder / f"{name}.sqlite")
+        return f"{self._server.url}?prefix={name}" if self._server else str(self._folder / f"{name}.sqlite")
 
 
 @pytest.fixture(params=["sqlite", "redis"])

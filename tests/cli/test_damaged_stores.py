@@ -21,7 +21,7 @@ LOST = {"sqlite": "page 0 (https://example.com/ferry)", "redis": "page with key 
 
 
 def damage(place: str) -> None:
-    url, _, prefix = place.partition("#")
+    url, _, prefix = place.partition("?prefix=")
     if prefix:
         client = admin(url)
         client.hset(f"{prefix}:pages", "ferry", client.hget(f"{prefix}:pages", "ferry")[:60])

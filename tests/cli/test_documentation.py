@@ -30,7 +30,7 @@ PROGRAMS = {"scrapy-simhash": "scrapy_simhash", "scrapy": "scrapy"}
 PROJECT = {
     "scrapy.cfg": "[settings]\ndefault = archive.settings\n",
     "archive/__init__.py": "",
-    "archive/settings.py": 'SPIDER_MODULES = ["archive.spiders"]\nSIMHASH_DIR = "simhash"\n',
+    "archive/settings.py": 'SPIDER_MODULES = ["archive.spiders"]\nSIMHASH_STORE = "./simhash"\n',
     "archive/spiders/__init__.py": "",
     "archive/spiders/news.py": 'import scrapy\nclass News(scrapy.Spider):\n    name = "news"\n',
 }

@@ -79,9 +79,9 @@ ERRORS = {
         for search in ("find-all", "find-clusters", f"find --stored {os.devnull}")
     },
     "find-all --input .": (1, "cannot read .: Is a directory"),
-    "info": (2, "no store given: give a file, or a URL like redis://host:6379/0#prefix"),
-    "info unix://none.sock#a": (1, "none.sock"),
-    "info .": (1, ". is a folder: give the file of a store"),
+    "info": (2, "no store given: give a file, or a URL like redis://host:6379/0?prefix=news"),
+    "info unix://none.sock?prefix=a": (1, "none.sock"),
+    "info .": (1, ". is a folder: give the file of a spider in it, such as cut.sqlite"),
     "info export.jsonl": (
         2,
         "export.jsonl is an export or a feed, not a store: import it into a store first",
@@ -93,7 +93,7 @@ ERRORS = {
         2,
         "no record has the fields 'url' and one of html, text, body and content; headless.jsonl:1 has 'key', 'url', ",
     ),
-    "import . -i export.jsonl": (1, ". is a folder: give the file of a store"),
+    "import . -i export.jsonl": (1, ". is a folder: give the file of a spider in it, such as cut.sqlite"),
     "import page.html -i export.jsonl": (1, "page.html is not a store: it is not an SQLite file"),
     "import new.sqlite -i pages.jsonl --html-field body": (
         2,

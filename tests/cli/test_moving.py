@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,8 @@ from tests.cli.conftest import Cli, Places
 from tests.cli.test_main import posix_only, started
 from tests.examples import examples
 from tests.store.cases import SECOND_LOOK, content, header, own_part, posting, url
+from tests.store.cluster import RedisCluster, cluster_without_replicas
+from tests.store.redis.stores import admin
 from tests.store.sqlite.stores import Shelf
 
 #: Two pages that repeat each other, one that changed, a short one twice.
@@ -305,10 +307,10 @@ def test_sources_must_agree_with_each_other_and_with_the_target(
 
 
 def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path, cli: Cli) -> None:
-    place = f"{redis.url}#whatever"
+    place = f"{redis.url}?prefix=whatever"
     cli("import", place, "--input", exported(tmp_path / "postings.jsonl"))
-    for other in (f"redis://localhost:{redis.port}", f"redis://127.0.0.1:{redis.port}?db=0"):
-        status, complaint = cli.fails("merge", place, f"{other}#whatever")
+    for other in (f"redis://localhost:{redis.port}?", f"redis://127.0.0.1:{redis.port}?db=0&"):
+        status, complaint = cli.fails("merge", place, f"{other}prefix=whatever")
         assert (status, "cannot be merged into itself" in complaint) == (2, True)
 
 
@@ -317,7 +319,7 @@ def test_a_store_in_redis_is_the_same_by_whatever_url(redis: Any, tmp_path: Path
 
 def test_a_store_is_told_alike_wherever_it_is(tmp_path: Path, redis: Any, cli: Cli) -> None:
     source, told = exported(tmp_path / "postings.jsonl"), []
-    for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}#alike"):
+    for place in (str(tmp_path / "pages.sqlite"), f"{redis.url}?prefix=alike"):
         cli("import", place, "--input", source)
         facts = cli.json("info", place)
         assert (facts["place"], facts["pages"], facts["last_seen"]) == (place, 6, "1970-01-01T00:11:40Z")
@@ -426,9 +428,12 @@ def test_a_store_that_is_not_there_is_told_and_not_made(
     missing = tmp_path / "missing.sqlite"
     assert cli.fails(command, str(missing)) == (1, f"no such store: {missing}")
     assert not missing.exists()
-    status, complaint = cli.fails(command, f"{redis.url}#missing")
+    status, complaint = cli.fails(command, f"{redis.url}?prefix=missing")
     assert (status, complaint) == (1, f"no such store: 'missing' at {redis.url}")
-    assert cli.fails(command, str(tmp_path)) == (1, f"{tmp_path} is a folder: give the file of a store")
+    assert cli.fails(command, str(tmp_path)) == (
+        1,
+        f"{tmp_path} is a folder: give the file of a spider in it, such as SPIDER.sqlite",
+    )
 
 
 @posix_only
@@ -475,18 +480,44 @@ def test_to_know_what_a_store_is_for_its_pages_are_not_read(
 
 def test_a_store_in_redis_has_a_prefix(redis: Any, tmp_path: Path, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    cli("import", f"{redis.url}#in:url", "--input", source)
-    assert cli.json("info", f"{redis.url}#in:url")["pages"] == 6
-    assert cli.json("info", f"{redis.url}#in%3Aurl")["place"] == f"{redis.url}#in:url"
+    cli("import", f"{redis.url}?prefix=in:url", "--input", source)
+    assert cli.json("info", f"{redis.url}?prefix=in:url")["pages"] == 6
+    assert cli.json("info", f"{redis.url}?prefix=in%3Aurl")["place"] == f"{redis.url}?prefix=in:url"
     assert cli.fails("info", redis.url) == (
         2,
-        f"a store in Redis needs a prefix: append #PREFIX to {redis.url}",
+        f"a store in Redis needs a prefix: append ?prefix=PREFIX to {redis.url}",
     )
+    # There is no spider whose name could be in it.
+    assert "needs a prefix" in cli.fails("info", "redis?prefix=simhash:%(spider)s")[1]
+    assert cli.fails("info", f"{redis.url}#in:url") == (
+        2,
+        "PLACE takes the prefix of a store in Redis as ?prefix=, not behind #: write"
+        f" {redis.url}?prefix=in:url",
+    )
+
+
+def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: Cli) -> None:
+    source = exported(tmp_path / "postings.jsonl")
+    cli("import", f"{redis.url}?prefix=expires&expire=30d", "--input", source)
+    assert 29 * 86_400 < admin(redis.url).ttl("expires:pages") <= 30 * 86_400
+    cli("import", f"{redis.url}?prefix=stays", "--input", source)
+    assert admin(redis.url).ttl("stays:pages") == -1
+    assert cli.fails("info", f"{redis.url}?prefix=stays&expire=soon") == (
+        2,
+        "PLACE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d",
+    )
+
+
+def test_a_folder_is_not_taken_for_a_file_that_can_be_made(tmp_path: Path, cli: Cli) -> None:
+    source = exported(tmp_path / "postings.jsonl")
+    status, complaint = cli.fails("import", f"{tmp_path}/seen/", "--input", source)
+    assert (status, complaint.partition(":")[0]) == (1, f"{tmp_path}/seen is a folder")
+    assert not (tmp_path / "seen").exists()
 
 
 def test_a_password_is_not_shown(redis: Any, cli: Cli) -> None:
     secret = redis.url.replace("//", "//somebody:secret@")
-    for arguments in (["info", secret], ["info", f"{secret}#a"]):
+    for arguments in (["info", secret], ["info", f"{secret}?prefix=a"]):
         _, complaint = cli.fails(*arguments)
         assert "secret" not in complaint
 
@@ -537,20 +568,20 @@ SCOPES = [f"{number}.example" for number in range(6)]
 SHARDED = replace(RULE, scope="domain")
 
 
-@pytest.fixture
-def servers(redis: Any) -> str:
-    url = redis.url.rpartition("/")[0]
-    return f"{url}/0 {url}/1"
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
+    with cluster_without_replicas(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
-def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, servers: str, cli: Cli) -> None:
+def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, cluster: RedisCluster, cli: Cli) -> None:
     postings = [
         posting._replace(key=scope.encode() + posting.key, scope=scope)
         for scope in SCOPES
         for posting in POSTINGS
     ]
     source = exported(tmp_path / "postings.jsonl", postings, SHARDED)
-    sharded, file = f"{servers}#shards-{tmp_path.name}", str(tmp_path / "pages.sqlite")
+    sharded, file = f"{cluster.url}?prefix=shards-{tmp_path.name}", str(tmp_path / "pages.sqlite")
     said = {cli("import", place, "--input", source) for place in (sharded, file)}
     assert len(said) == 1
     assert "new: 18" in said.pop()
@@ -560,13 +591,13 @@ def test_a_store_in_shards_holds_what_any_store_does(tmp_path: Path, servers: st
     assert {name: told[name] for name in alike} == {name: known[name] for name in alike}
     assert [run["reason"] for run in told["runs"]] == ["import"]
     assert "damaged records   0" in cli("info", "--check", sharded)
-    merged = f"{servers}#merged-{tmp_path.name}"
+    merged = f"{cluster.url}?prefix=merged-{tmp_path.name}"
     cli("merge", merged, sharded, file)
     assert cli.json("info", merged)["pages"] == known["pages"]
 
 
-def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, servers: str, cli: Cli) -> None:
+def test_a_store_for_a_whole_crawl_is_not_cut(tmp_path: Path, cluster: RedisCluster, cli: Cli) -> None:
     source = exported(tmp_path / "postings.jsonl")
-    status, complaint = cli.fails("import", f"{servers}#whole", "--input", source)
+    status, complaint = cli.fails("import", f"{cluster.url}?prefix=whole", "--input", source)
     assert status != 0
     assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in complaint

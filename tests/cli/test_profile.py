@@ -48,7 +48,7 @@ def store(request: pytest.FixtureRequest, folder: Path) -> str:
     """The store, or one in Redis that it was merged into."""
     place = str(folder / "pages.sqlite")
     if request.param == "redis":
-        source, place = place, f"{request.getfixturevalue('redis').url}#profiles"
+        source, place = place, f"{request.getfixturevalue('redis').url}?prefix=profiles"
         assert main(["merge", place, source]) == 0
     return place
 

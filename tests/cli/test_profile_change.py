@@ -215,7 +215,7 @@ def test_a_pinned_profile_is_imported_without_its_pin(
 
 
 def test_a_profile_in_redis_is_imported_pinned_and_exported(redis: Any, file: Path, cli: Cli) -> None:
-    place = f"{redis.url}#changes"
+    place = f"{redis.url}?prefix=changes"
     cli("import", place, "--input", exported(file.with_name("none.jsonl"), [], header_for(Config())))
     assert cli("profile", place, BOARD, "--import", str(file)).splitlines()[0].endswith(", known")
     assert cli("profile", place, BOARD, "--pin").splitlines()[0].endswith(", pinned: crawls do not change it")

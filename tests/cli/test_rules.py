@@ -212,4 +212,4 @@ def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, cli: Cli)
     # Each has what the other had, once.
     assert pairs == sorted(pairs)
     assert pairs[1] == 2 * pairs[0]
-    assert "parameter sid" in cli("rules", f"{redis.url}#rules")
+    assert "parameter sid" in cli("rules", f"{redis.url}?prefix=rules")

@@ -417,7 +417,7 @@ def test_the_first_line_says_what_is_really_done(
         (
             {"revisit_action": "drop_items"},
             "SIMHASH_REVISIT_ACTION (drop_items) has no effect without a store that outlives the crawl:"
-            " set SIMHASH_DIR",
+            " set SIMHASH_STORE to a folder",
         ),
         (
             {"item_action": "drop", "item_field": "copy"},
@@ -435,20 +435,18 @@ def test_the_first_line_says_what_is_really_done(
             for name in ("item_mark", "item_key")
         ),
         (
-            {"redis_required": True},
-            "SIMHASH_REDIS_REQUIRED (True) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'",
-        ),
-        (
             {"revisit_live": 60},
             "SIMHASH_REVISIT_LIVE (60) has no effect without a store in Redis: set SIMHASH_STORE = 'redis'",
         ),
         (
             {"recrawl": "7d"},
-            "SIMHASH_RECRAWL ({'': '7d'}) has no effect without a store that outlives the crawl: set SIMHASH_DIR",
+            "SIMHASH_RECRAWL ({'': '7d'}) has no effect without a store that outlives the crawl: set"
+            " SIMHASH_STORE to a folder",
         ),
         (
             {"conditional": True},
-            "SIMHASH_CONDITIONAL (True) has no effect without a store that outlives the crawl: set SIMHASH_DIR",
+            "SIMHASH_CONDITIONAL (True) has no effect without a store that outlives the crawl: set"
+            " SIMHASH_STORE to a folder",
         ),
         ({"item_action": "drop", "item_fields": "title"}, None),
         ({"across_scopes": True, "scope": "host"}, None),

@@ -118,7 +118,7 @@ def test_an_item_that_is_lost_as_another_object_is_known_by_its_key() -> None:
 def test_an_item_that_was_stored_though_no_answer_came_can_be_lost_like_any_other(tmp_path: Path) -> None:
     def run(lived: list[bool], answers: bool = True) -> None:
         """Crawl for one item; without an answer of the store a later pipeline drops it."""
-        subject = pipeline(item_action="drop", item_key="url", dir=str(tmp_path))
+        subject = pipeline(item_action="drop", item_key="url", store=str(tmp_path))
         store = cast("SqliteStore", subject._store)
         claim = store.claim
 

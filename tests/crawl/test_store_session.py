@@ -20,7 +20,7 @@ URL = "https://example.com/a"
 
 def crawled(folder: Path, *, fails: bool = False, is_away: bool = False) -> Any:
     """Crawl one page, whose callback may fail, with a store that may be away at the end; return if it was settled."""
-    crawler = stand_in(dir=str(folder))
+    crawler = stand_in(store=str(folder))
     middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
     crawler.signals.send_catch_log(signals.engine_started)
     request = Request(URL)
@@ -60,7 +60,7 @@ def test_a_page_whose_callback_failed_is_never_settled_though_the_store_was_away
 def test_a_copy_that_was_dropped_is_not_settled_however_the_crawl_ends(
     end: str, settled: list[bool], tmp_path: Path
 ) -> None:
-    crawler = stand_in(dir=str(tmp_path), action="drop_items")
+    crawler = stand_in(store=str(tmp_path), action="drop_items")
     middleware = SimhashDownloaderMiddleware.from_crawler(crawler)
     crawler.signals.send_catch_log(signals.engine_started)
     for name in "ab":

@@ -172,7 +172,7 @@ class MadeUpSite:
     def _visit(self, visit: Visit, url: str, folder: Path, number: int) -> list[str]:
         settings = dict(visit.settings)
         if self.is_crawled_again:
-            settings["SIMHASH_DIR"] = str(folder / "kept")
+            settings["SIMHASH_STORE"] = str(folder / "kept")
         plans = [Plan(f"{self.spider}", settings, {"urls": [url]})]
         if self.is_stopped:
             settings["JOBDIR"] = str(folder / f"job-{number}")

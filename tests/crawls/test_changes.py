@@ -16,7 +16,7 @@ from tests.crawls.site import Answer, Site, article, edited, links, serve
 
 def settings(folder: Path, **more: Any) -> dict[str, Any]:
     return {
-        "SIMHASH_DIR": str(folder),
+        "SIMHASH_STORE": str(folder),
         "SIMHASH_CHANGES": str(folder / "changes.jsonl"),
         "RETRY_ENABLED": False,
         **more,
@@ -147,7 +147,7 @@ def first_texts(crawl: Crawl, path: str) -> list[str]:
 
 def test_with_it_off_nothing_is_there(tmp_path: Path) -> None:
     with serve(routes()) as site:
-        plan = Plan("changes_spiders.Jumper", {"SIMHASH_DIR": str(tmp_path)}, {"urls": site.urls("/")})
+        plan = Plan("changes_spiders.Jumper", {"SIMHASH_STORE": str(tmp_path)}, {"urls": site.urls("/")})
         on = Plan(
             "changes_spiders.Jumper", settings(tmp_path / "on", SIMHASH_TEXT=True), {"urls": site.urls("/")}
         )
@@ -276,8 +276,8 @@ def test_a_request_that_waits_keeps_its_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"SIMHASH_STORE": "memory"}, "SIMHASH_CHANGES needs a store of kind 'sqlite', got 'memory'"),
-        ({"SIMHASH_DIR": None}, "SIMHASH_CHANGES needs a store of kind 'sqlite', got 'memory'"),
+        ({"SIMHASH_STORE": "redis"}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'redis'"),
+        ({"SIMHASH_STORE": None}, "SIMHASH_CHANGES needs a store in a folder, got one of kind 'memory'"),
         ({"SIMHASH_CHANGES": "%(nothing)s.jsonl"}, "SIMHASH_CHANGES must not contain %"),
         ({"SIMHASH_CHANGES": "/dev/null/x.jsonl"}, "SIMHASH_CHANGES must be a file that can be written"),
         ({"SIMHASH_CHANGES": "x" * 300}, "SIMHASH_CHANGES must be a file that can be written"),

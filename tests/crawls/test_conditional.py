@@ -38,7 +38,7 @@ def again(site: ValidatingSite, folder: Path, spider: str = "Follower", **more: 
     return crawl_one(
         spider,
         {
-            "SIMHASH_DIR": str(folder),
+            "SIMHASH_STORE": str(folder),
             "SIMHASH_CONDITIONAL": True,
             "SIMHASH_CONDITIONAL_CHECKS": 0,
             **IN_ORDER,
@@ -323,9 +323,7 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
     pytest.importorskip("redis", reason="redis is not installed")
     with RedisServer(tmp_path) as server:
         redis: dict[str, Any] = {
-            "SIMHASH_DIR": None,
-            "SIMHASH_REDIS_URL": server.url,
-            "SIMHASH_REDIS_PREFIX": "shared",
+            "SIMHASH_STORE": f"{server.url}?prefix=shared",
             "SIMHASH_CONDITIONAL_CHECKS": 0.0,
         }
         first = again(site, tmp_path, **redis)
@@ -343,7 +341,7 @@ def test_with_a_store_in_redis(site: ValidatingSite, tmp_path: Path) -> None:
 @many_crawls
 def test_pages_of_a_crawl_that_was_killed_come_in_full(site: ValidatingSite, tmp_path: Path) -> None:
     settings = {
-        "SIMHASH_DIR": str(tmp_path),
+        "SIMHASH_STORE": str(tmp_path),
         "SIMHASH_CONDITIONAL": True,
         "SIMHASH_CONDITIONAL_CHECKS": 0,
         "JOBDIR": str(tmp_path / "job"),

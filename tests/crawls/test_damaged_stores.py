@@ -19,13 +19,13 @@ ROUTES = {"/a": article(0), "/b": article(1), "/c": article(2), "/copy": article
 
 
 def in_sqlite(settings: dict[str, Any]) -> None:
-    with closing(sqlite3.connect(Path(settings["SIMHASH_DIR"]) / "visitor.sqlite")) as connection:
+    with closing(sqlite3.connect(Path(settings["SIMHASH_STORE"]) / "visitor.sqlite")) as connection:
         connection.execute("UPDATE pages SET seen = 'late' WHERE url LIKE '%/a'")
         connection.commit()
 
 
 def in_redis(settings: dict[str, Any]) -> None:
-    client, name = admin(settings["SIMHASH_REDIS_URL"]), f"{settings['SIMHASH_REDIS_PREFIX']}:pages"
+    client, name = admin(settings["SIMHASH_STORE"].partition("?")[0]), "visitor:simhash:pages"
     for key, record in client.hgetall(name).items():
         if record.endswith(b"/a"):
             client.hset(name, key, record[:50])
@@ -40,11 +40,9 @@ def test_a_damaged_record_costs_one_page(
         "SIMHASH_ACTION": "drop_page",
         "SIMHASH_REVISIT_ACTION": "drop_page",
     }
-    if damage is in_redis:
-        settings |= {"SIMHASH_STORE": "redis", "SIMHASH_REDIS_URL": server.url}
-        settings["SIMHASH_REDIS_PREFIX"] = "visitor:simhash"
-    else:
-        settings["SIMHASH_DIR"] = str(tmp_path)
+    settings["SIMHASH_STORE"] = (
+        f"{server.url}?prefix=visitor:simhash" if damage is in_redis else str(tmp_path)
+    )
     with serve(ROUTES) as site:
         urls = {"urls": site.urls("/a", "/b", "/c", "/copy")}
         (first,) = crawl(Plan("Visitor", settings, urls))
@@ -67,7 +65,7 @@ def test_a_store_that_refuses_stops_the_crawl_and_says_so_in_a_sentence(tmp_path
     program = f"""
 from scrapy.crawler import AsyncCrawlerProcess
 from tests.crawls.spiders import Visitor
-process = AsyncCrawlerProcess({{**{ENABLED!r}, "SIMHASH_DIR": {str(tmp_path)!r}}})
+process = AsyncCrawlerProcess({{**{ENABLED!r}, "SIMHASH_STORE": {str(tmp_path)!r}}})
 process.crawl(Visitor, urls=["data:text/html,a"])
 process.start()
 raise SystemExit(process.bootstrap_failed)

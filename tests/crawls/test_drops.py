@@ -82,7 +82,7 @@ def test_one_is_no_plural_and_nothing_is_said_too(site: Site) -> None:
 
 
 def test_what_is_dropped_because_it_is_unchanged_is_told_apart(site: Site, tmp_path: Path) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     first, second = crawl(plan(site, "drop_items", **settings), plan(site, "drop_items", **settings))
     assert "dropped as near-duplicates: 2 items" in closing(first)
     assert closing(second) == (
@@ -119,7 +119,7 @@ def test_a_log_formatter_that_fails_costs_no_link(site: Site) -> None:
 def test_requests_and_pages_that_are_dropped_because_a_page_is_unchanged_are_counted(
     site: Site, tmp_path: Path, action: str, stat: str
 ) -> None:
-    settings = {**UNPROTECTED, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": action}
+    settings = {**UNPROTECTED, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": action}
     _, second = crawl(plan(site, "mark", **settings), plan(site, "mark", **settings))
     dropped = {"drop_links": "3 requests", "drop_page": "1 page"}[action]
     assert closing(second).endswith(f"; dropped as unchanged: {dropped}")

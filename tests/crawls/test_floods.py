@@ -341,7 +341,7 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
         site.modes = {path: "none" for path in routes if path.startswith("/list/")}
         for conditional in (True, True, False):
             site.visits.clear()
-            settings = {**SKIP, "SIMHASH_DIR": str(tmp_path), "SIMHASH_CONDITIONAL": conditional}
+            settings = {**SKIP, "SIMHASH_STORE": str(tmp_path), "SIMHASH_CONDITIONAL": conditional}
             ended = crawl_one("Wanderer", settings, urls=[site.url("/list/0")])
             assert ended.complaints == []
             assert set(routes) == set(site.visits)
@@ -349,7 +349,7 @@ def test_a_crawl_of_a_site_that_has_not_changed_goes_on_as_the_first_one(tmp_pat
 
 
 def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_not(tmp_path: Any) -> None:
-    kept = {"SIMHASH_DIR": str(tmp_path)}
+    kept = {"SIMHASH_STORE": str(tmp_path)}
     with serve(members(page(WALL))) as site:
         again = {"urls": site.urls(*MEMBERS[: STOPPED_AFTER - 1] * 3)}
         first, second, polled = crawl(
@@ -363,6 +363,6 @@ def test_a_page_of_an_earlier_crawl_counts_and_one_that_is_asked_for_again_does_
 @pytest.mark.slow("two crawls of eighty pages")
 def test_each_crawl_fetches_all_pages_whatever_brought_nothing_new_in_the_last(tmp_path: Any) -> None:
     with endless("/calendar/2024/5") as site:
-        settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_DIR": str(tmp_path)}
+        settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_STORE": str(tmp_path)}
         for _ in range(2):
             has_ended(crawl_one("Wanderer", settings, urls=[site.url()]))

@@ -172,7 +172,7 @@ def test_a_job_that_is_resumed_knows_its_items(site: Site, tmp_path: Path) -> No
 def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> None:
     settings = {
         **DROP,
-        "SIMHASH_DIR": str(tmp_path),
+        "SIMHASH_STORE": str(tmp_path),
         "SIMHASH_ITEM_KEY": "path",
         "SIMHASH_ITEM_MARK": "repeats",
     }
@@ -186,7 +186,7 @@ def test_with_a_key_the_same_items_come_again(site: Site, tmp_path: Path) -> Non
 
 
 def test_items_of_a_crawl_that_was_killed_come_again_and_only_once(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     killed("items_spiders.Killed", settings, name="shop", urls=site.urls("/first", "/other"))
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS, "/first")})
     after, later = crawl(plan, plan)
@@ -197,7 +197,7 @@ def test_items_of_a_crawl_that_was_killed_come_again_and_only_once(site: Site, t
 
 
 def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     arguments = {"urls": site.urls("/first")}
     _, done = crawl(
         Plan("items_spiders.Shop", settings, arguments),
@@ -218,7 +218,7 @@ def test_a_reset_forgets_pages_and_items(site: Site, tmp_path: Path) -> None:
 def test_a_store_of_other_fields_stops_the_crawl_and_is_left_as_it_is(
     site: Site, tmp_path: Path, name: str, value: Any
 ) -> None:
-    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/same")})
     first, refused, last = crawl(plan, plan._replace(settings={**settings, name: value}), plan)
     assert first.paths_scraped == ["/first"]
@@ -231,7 +231,7 @@ def test_a_store_of_other_fields_stops_the_crawl_and_is_left_as_it_is(
 
 
 def test_what_pages_are_compared_by_says_nothing_about_items(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_DIR": str(tmp_path), "SIMHASH_SCOPE": "host"}
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path), "SIMHASH_SCOPE": "host"}
     done = crawl_one(
         "items_spiders.Shop", settings, urls=[site.url("/first"), site.url("/same", host="localhost")]
     )
@@ -242,7 +242,7 @@ def test_what_pages_are_compared_by_says_nothing_about_items(site: Site, tmp_pat
 
 @pytest.mark.parametrize("way", ["cannot_be_built", "cannot_be_opened"])
 def test_a_crawl_that_failed_to_start_holds_neither_file(site: Site, tmp_path: Path, way: str) -> None:
-    settings = {**DROP, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path)}
     plan = Plan("items_spiders.Shop", settings, {"urls": site.urls("/first")})
     failing = {**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Failing": 100}, "WAY": way}
     failed, after = crawl(plan._replace(settings=failing), plan)
@@ -274,13 +274,15 @@ def test_items_go_on_while_a_store_does_not_answer(site: Site, store: str) -> No
 
 
 def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: Site, tmp_path: Path) -> None:
-    settings = {**DROP, "SIMHASH_DIR": str(tmp_path / "seen"), "ADDONS": ENABLED["ADDONS"]}
+    settings = {**DROP, "SIMHASH_STORE": str(tmp_path / "seen"), "ADDONS": ENABLED["ADDONS"]}
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     (tmp_path / "settings.py").write_text(
         "".join(f"{name} = {value!r}\n" for name, value in settings.items())
         + "SPIDER_MODULES = ['tests.crawls.items_spiders']\n"
     )
-    crawl_one("items_spiders.Shop", {**DROP, "SIMHASH_DIR": str(tmp_path / "seen")}, urls=site.urls("/first"))
+    crawl_one(
+        "items_spiders.Shop", {**DROP, "SIMHASH_STORE": str(tmp_path / "seen")}, urls=site.urls("/first")
+    )
     files = sorted((tmp_path / "seen").glob("*.sqlite"))
     before = [file.read_bytes() for file in files]
     for _ in range(2):
@@ -299,7 +301,7 @@ def test_who_looks_at_single_pages_is_dropped_no_item_and_leaves_no_trace(site: 
 def test_crawlers_that_share_redis_share_what_they_know_of_items(
     server: RedisServer, site: Site, reactor: str
 ) -> None:
-    settings = {**DROP, "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared"}
+    settings = {**DROP, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
     first, second = crawl(
         Plan("items_spiders.Shop", settings, {"urls": site.urls("/first", "/near")}),
         Plan("items_spiders.Shop", settings, {"urls": site.urls(*PATHS)}),
@@ -316,7 +318,7 @@ def test_with_redis_of_many_items_at_once_one_is_kept_of_each_kind(server: Redis
     site.routes |= paths
     settings = {
         **DROP,
-        "SIMHASH_REDIS_URL": server.url,
+        "SIMHASH_STORE": server.url,
         "CONCURRENT_REQUESTS": 32,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
     }
@@ -327,7 +329,7 @@ def test_with_redis_of_many_items_at_once_one_is_kept_of_each_kind(server: Redis
 
 def test_a_server_that_is_away_costs_no_item(server: RedisServer, site: Site) -> None:
     server.kill()
-    done = crawl_one("items_spiders.Shop", {**DROP, "SIMHASH_REDIS_URL": server.url}, urls=site.urls(*PATHS))
+    done = crawl_one("items_spiders.Shop", {**DROP, "SIMHASH_STORE": server.url}, urls=site.urls(*PATHS))
     assert done.complaints == []
     assert done.paths_scraped == sorted(PATHS)
     assert item_stats(done) == {"store_errors": 4}

@@ -113,7 +113,7 @@ def test_without_learning_adverts_are_lost(board: Board, crawls: dict[str, Crawl
 
 
 def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path: Path) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path)}
+    settings = {"SIMHASH_STORE": str(tmp_path)}
     first, second = crawl(plan(board, **settings), plan(board, **settings))
     (path,) = tmp_path.rglob("*.sqlite")
     store = SqliteStore(path, read_only=True)
@@ -145,8 +145,8 @@ def test_of_a_series_no_advert_is_lost(tmp_path: Path, markup: str) -> None:
         drops = {"SIMHASH_ACTION": "drop_items", **IN_ORDER}
         settings: list[dict[str, object]] = [
             {},
-            {"SIMHASH_DIR": str(tmp_path)},
-            {"SIMHASH_DIR": str(tmp_path)},
+            {"SIMHASH_STORE": str(tmp_path)},
+            {"SIMHASH_STORE": str(tmp_path)},
             {"SIMHASH_SITE_LEARNING": False},
         ]
         crawls = crawl(*[CrawlPlan("Visitor", {**drops, **more}, urls) for more in settings])
@@ -169,7 +169,7 @@ def test_of_a_series_no_advert_is_lost(tmp_path: Path, markup: str) -> None:
 
 
 def shared(server: RedisServer) -> dict[str, object]:
-    return {"SIMHASH_STORE": "redis", "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "board"}
+    return {"SIMHASH_STORE": f"{server.url}?prefix=board"}
 
 
 def profile_in(server: RedisServer) -> SiteProfile:

@@ -22,7 +22,7 @@ HOST = "127.0.0.1"
 SETTINGS = """
 ADDONS = {"scrapy_simhash.Addon": 500}
 SPIDER_MODULES = ["tests.crawls.spiders"]
-SIMHASH_DIR = %r
+SIMHASH_STORE = %r
 """
 
 
@@ -57,7 +57,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         urls = [site.url(f"/{number}") for number in range(PAGES)]
 
         def visit(folder: Path) -> tuple[Crawl, bytes]:
-            (done,) = crawl(Plan("Visitor", {**IN_ORDER, "SIMHASH_DIR": str(folder)}, {"urls": urls}))
+            (done,) = crawl(Plan("Visitor", {**IN_ORDER, "SIMHASH_STORE": str(folder)}, {"urls": urls}))
             return done, profile_in(folder)
 
         learning, learned = visit(first)

@@ -210,7 +210,7 @@ AGAIN = {
 @pytest.fixture(scope="module")
 def again(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawl]:
     # Photos say too little to be known again. None of these crawls unsettles a page for the next one.
-    folder = {"SIMHASH_DIR": str(tmp_path_factory.mktemp("kept"))}
+    folder = {"SIMHASH_STORE": str(tmp_path_factory.mktemp("kept"))}
     cases = [Case({}, {}), *AGAIN.values()]
     first, *others = crawl(
         *(plan(site, case._replace(settings={**folder, **case.settings})) for case in cases)
@@ -258,7 +258,7 @@ def test_the_budget_holds_for_two_crawls_with_one_store(board: Site, tmp_path: P
         **IN_ORDER,
         "SIMHASH_ACTION": "drop_items",
         "SIMHASH_CLUSTER_BUDGET": 3,
-        "SIMHASH_DIR": str(tmp_path),
+        "SIMHASH_STORE": str(tmp_path),
     }
     urls = board.urls(*POSTERS)
     # All of them, the other way round: those that passed come last.
@@ -277,8 +277,7 @@ def test_the_budget_holds_for_two_crawlers_that_share_a_store(board: Site, tmp_p
         settings = {
             "SIMHASH_ACTION": "drop_items",
             "SIMHASH_CLUSTER_BUDGET": 3,
-            "SIMHASH_REDIS_URL": redis.url,
-            "SIMHASH_REDIS_PREFIX": "shared",
+            "SIMHASH_STORE": f"{redis.url}?prefix=shared",
         }
         urls = board.urls(*POSTERS)
         crawls = crawl(

@@ -144,7 +144,7 @@ def test_nothing_is_left_of_copies_when_protection_is_lifted(crawls: dict[str, C
 def test_of_pages_that_are_as_they_were_start_pages_and_listings_keep_their_links(
     site: Site, tmp_path: Path
 ) -> None:
-    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path)}
     arguments = {"urls": site.urls("/", "/boats")}
     first, second = crawl(
         Plan("Follower", settings, arguments),

@@ -22,7 +22,7 @@ ITEMS = {**IN_ORDER, "SIMHASH_ITEM_FIELDS": ["title", "body"], "SIMHASH_ITEM_ACT
 @pytest.fixture(scope="module", params=REACTORS)
 def crawls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Crawl]:
     folder = tmp_path_factory.mktemp("kept")
-    kept = {**IN_ORDER, "SIMHASH_DIR": str(folder), "SIMHASH_REPORT": str(folder / "report.jsonl")}
+    kept = {**IN_ORDER, "SIMHASH_STORE": str(folder), "SIMHASH_REPORT": str(folder / "report.jsonl")}
     with serve(PAGES) as site:
         pages = {"urls": site.urls("/", "/copy", "/target")}
         plans = {

@@ -32,7 +32,7 @@ def again(
     site.sent.clear()
     return crawl_one(
         f"again_spiders.{spider}",
-        {"SIMHASH_DIR": str(folder), **IN_ORDER, **settings},
+        {"SIMHASH_STORE": str(folder), **IN_ORDER, **settings},
         urls=[site.url(start)],
     )
 
@@ -124,7 +124,7 @@ def test_a_file_that_is_no_sitemap_is_scraped(tmp_path: Path, body: bytes) -> No
     with in_thread(ValidatingSite({"/file.gz": Answer(body, content_type="application/gzip")})) as site:
         done = crawl_one(
             "Visitor",
-            {"SIMHASH_DIR": str(tmp_path), "SIMHASH_RECRAWL": "lastmod", **IN_ORDER},
+            {"SIMHASH_STORE": str(tmp_path), "SIMHASH_RECRAWL": "lastmod", **IN_ORDER},
             urls=[site.url("/file.gz")],
         )
         assert (done.paths_scraped, done.log("ERROR")) == (["/file.gz"], [])
@@ -146,7 +146,7 @@ def test_of_a_page_whose_latest_requests_could_not_be_kept_no_older_ones_are_yie
     site.routes["/a"] = article(1, before=links("/c", "/d", "/e"))  # the text is the same
     site.routes["/e"] = article(6)
     age(tmp_path, 8 * DAY, "%/a")
-    crawl = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_RECRAWL": "7d", **IN_ORDER}
+    crawl = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_RECRAWL": "7d", **IN_ORDER}
     crawl_one("again_spiders.Known", crawl, urls=[site.url("/")], odd="/a")
     age(tmp_path, 8 * DAY, "%/e")
     again(site, tmp_path, SIMHASH_RECRAWL="7d")

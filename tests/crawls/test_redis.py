@@ -18,6 +18,7 @@ from redis import Redis
 from scrapy_simhash.store.redis.sharded import shard_of
 from tests.crawls.harness import ENABLED, IN_ORDER, WITHOUT_REACTOR, Plan, crawl, crawl_one, scrapy
 from tests.crawls.site import Routes, Site, article, serve
+from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.server import RedisServer
 
 
@@ -27,8 +28,8 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def shared(server: RedisServer, **settings: Any) -> dict[str, Any]:
-    return {"SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared", **settings}
+def shared(server: RedisServer, more: str = "") -> dict[str, Any]:
+    return {"SIMHASH_STORE": f"{server.url}?prefix=shared{more}"}
 
 
 @pytest.mark.parametrize("reactor", ["asyncio", WITHOUT_REACTOR])
@@ -50,7 +51,7 @@ def test_what_one_crawl_saw_another_knows(server: RedisServer, site: Site, react
 def test_crawls_of_different_spiders_keep_apart_unless_told_otherwise(
     server: RedisServer, site: Site
 ) -> None:
-    settings = {"SIMHASH_REDIS_URL": server.url}
+    settings = {"SIMHASH_STORE": server.url}
     arguments = {"urls": site.urls("/first")}
     done = crawl(Plan("Visitor", settings, arguments), Plan("Follower", settings, arguments))
     assert [one.verdicts["/first"] for one in done] == ["new", "new"]
@@ -138,7 +139,7 @@ def test_a_crawl_begins_without_its_server_and_ends_in_order(server: RedisServer
 
     (line,) = (line for line in done.log("INFO", "scrapy_simhash") if "not compared (status unknown)" in line)
     assert f"at redis://127.0.0.1:{server.port}/0 does not answer: " in line
-    assert line.endswith("set SIMHASH_REDIS_REQUIRED = True")
+    assert line.endswith("add required=true to SIMHASH_STORE")
     told = [line for line in done.log("INFO", "scrapy_simhash") if "Marking near-duplicates" not in line]
     assert not any("known" in line and "unknown" not in line for line in told)
 
@@ -186,24 +187,23 @@ def test_a_crawl_that_requires_its_server_stops_before_any_request(
         place = place.replace("the site's", f"127.0.0.1:{site.port}") or f"127.0.0.1:{server.port}"
         # In scrapy-redis's settings the time that an answer may take can be named.
         settings = {
-            "SIMHASH_STORE": "redis",
             "REDIS_URL": f"redis://:secret@{place}/0",
             "REDIS_PARAMS": {"socket_timeout": 0.5},
         }
         required, not_required = crawl(
             *[
-                Plan("Visitor", {**settings, **more}, {"urls": site.urls("/first")})
-                for more in ({"SIMHASH_REDIS_REQUIRED": True}, {})
+                Plan("Visitor", {**settings, "SIMHASH_STORE": store}, {"urls": site.urls("/first")})
+                for store in ("redis?required=true", "redis")
             ]
         )
     assert required.error is not None
     assert required.error.startswith(
-        "SIMHASH_REDIS_REQUIRED is True, and the store 'simhash:visitor' at"
+        "SIMHASH_STORE has required=true, and the store 'simhash:visitor' at"
         f" redis://{place}/0 does not answer: "
     )
     assert re.search(reason, required.error)
     assert required.error.endswith(
-        "Start the server, correct SIMHASH_REDIS_URL, or set SIMHASH_REDIS_REQUIRED = False to crawl without it"
+        "Start the server, correct SIMHASH_STORE, or remove required=true to crawl without it"
     )
     assert "secret" not in required.error
     assert (required.pages, required.stats.get("downloader/request_count", 0)) == ([], 0)
@@ -216,7 +216,7 @@ def test_a_required_server_that_is_there_is_no_trouble_and_may_be_lost_later(ser
         return article(1)
 
     routes: Routes = {"/first": article(0), "/lose": lose, "/last": article(2)}
-    settings = {**IN_ORDER, **shared(server, SIMHASH_REDIS_REQUIRED=True)}
+    settings = {**IN_ORDER, **shared(server, "&required=true")}
     with serve(routes) as site:
         done = crawl_one("Visitor", settings, urls=site.urls(*routes))
     assert done.complaints == []
@@ -234,10 +234,10 @@ def test_a_wrong_password_stops_the_crawl_whether_its_server_is_required_or_not(
             *[
                 Plan(
                     "Visitor",
-                    {"SIMHASH_REDIS_URL": url, "SIMHASH_REDIS_REQUIRED": required},
+                    {"SIMHASH_STORE": f"{url}?required={required}"},
                     {"urls": site.urls("/first")},
                 )
-                for required in (True, False)
+                for required in ("true", "false")
             ]
         )
     for one in done:
@@ -251,12 +251,13 @@ def test_items_too_stop_for_a_server_that_is_required(server: RedisServer, site:
     server.kill()
     # By itself: there is no downloader middleware that has seen it before.
     settings = {
-        **shared(server, SIMHASH_REDIS_REQUIRED=True, SIMHASH_ITEM_FIELDS=["url"]),
+        **shared(server, "&required=true"),
+        "SIMHASH_ITEM_FIELDS": ["url"],
         "ITEM_PIPELINES": {"scrapy_simhash.SimhashItemPipeline": 1},
     }
     (done,) = crawl(Plan("Visitor", settings, {"urls": site.urls("/first")}, is_enabled=False))
     assert done.error is not None
-    assert done.error.startswith("SIMHASH_REDIS_REQUIRED is True, and the store 'shared:items' at ")
+    assert done.error.startswith("SIMHASH_STORE has required=true, and the store 'shared:items' at ")
     assert done.pages == []
 
 
@@ -264,7 +265,7 @@ def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
     server: RedisServer, site: Site, tmp_path: Path
 ) -> None:
     server.kill()
-    settings = {**shared(server, SIMHASH_REDIS_REQUIRED=True), "ADDONS": json.dumps(ENABLED["ADDONS"])}
+    settings = {**shared(server, "&required=true"), "ADDONS": json.dumps(ENABLED["ADDONS"])}
     given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     code = "print('STATUS', response.meta['simhash_status'])"
     done = scrapy("shell", *given, site.url("/first"), "-c", code, cwd=tmp_path)
@@ -276,17 +277,18 @@ def test_who_looks_at_a_page_sees_it_though_the_server_is_required(
 
 
 @pytest.mark.parametrize(
-    ("settings", "reactor", "message"),
+    ("store", "reactor", "message"),
     [
-        ({"SIMHASH_REDIS_URL": "redis://127.0.0.1"}, "select", "SIMHASH_STORE = 'redis' needs asyncio"),
-        ({"SIMHASH_REDIS_URL": "127.0.0.1:6379"}, "asyncio", "must be a URL that begins with redis://"),
-        ({"SIMHASH_REDIS_PREFIX": "100%"}, "asyncio", "SIMHASH_REDIS_PREFIX must not contain % except in"),
+        ("redis://127.0.0.1", "select", "SIMHASH_STORE: a store in Redis needs asyncio"),
+        (
+            "redis?prefix=100%",
+            "asyncio",
+            "SIMHASH_STORE has prefix=100%, which must not be empty, nor contain %",
+        ),
     ],
 )
-def test_settings_that_cannot_be_stop_the_crawl(
-    site: Site, settings: dict[str, Any], reactor: str, message: str
-) -> None:
-    done = crawl_one("Visitor", settings, reactor=reactor, urls=site.urls("/first"))
+def test_settings_that_cannot_be_stop_the_crawl(site: Site, store: str, reactor: str, message: str) -> None:
+    done = crawl_one("Visitor", {"SIMHASH_STORE": store}, reactor=reactor, urls=site.urls("/first"))
     assert done.error is not None
     assert message in done.error
     assert done.pages == []
@@ -308,20 +310,16 @@ def test_who_looks_at_single_pages_leaves_no_trace(server: RedisServer, site: Si
     assert kept() == before
 
 
-# --- Several servers: pages are compared within their scope, and one server may be away.
+# --- A cluster: pages are compared within their scope, and one node may be away.
 
 SHARDS = 12
-#: Names of sections: of shards at the first server, and of shards at the second one.
-FIRST, SECOND = (
-    [name for name in map(str, range(40)) if shard_of(name, SHARDS) % 2 == which][:3] for which in (0, 1)
-)
-PAGES = {f"/{section}/{name}": article(0) for section in (*FIRST, *SECOND) for name in ("a", "b")}
+PAGES = {f"/{section}/{name}": article(0) for section in range(6) for name in ("a", "b")}
 
 
 @pytest.fixture(scope="module")
-def first_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
-        yield server
+def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
+    with cluster_without_replicas(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 def section_of(url: str) -> str:
@@ -329,56 +327,53 @@ def section_of(url: str) -> str:
     return urlsplit(url).path.split("/")[1]
 
 
-def sharded(*urls: str, **more: Any) -> dict[str, Any]:
+def sharded(cluster: RedisCluster, prefix: str, **more: Any) -> dict[str, Any]:
     return {
         **IN_ORDER,
-        "SIMHASH_REDIS_URL": " ".join(urls),
-        "SIMHASH_REDIS_SHARDS": SHARDS,
+        "SIMHASH_STORE": f"{cluster.url}?prefix={prefix}&shards={SHARDS}",
         "SIMHASH_SCOPE": "tests.crawls.test_redis.section_of",
         **more,
     }
 
 
-def two_of(server: RedisServer) -> tuple[str, str]:
-    url = server.url.rpartition("/")[0]
-    return f"{url}/0", f"{url}/1"
-
-
-def test_a_crawl_compares_within_scopes_and_names_exact_copies_elsewhere(first_server: RedisServer) -> None:
-    more = {"SIMHASH_ACROSS_SCOPES": True, "SIMHASH_REDIS_PREFIX": "sharded"}
+def test_a_crawl_compares_within_scopes_and_names_exact_copies_elsewhere(lone: RedisCluster) -> None:
+    settings = sharded(lone, "elsewhere", SIMHASH_ACROSS_SCOPES=True)
     with serve(PAGES) as site:
-        done = crawl_one("Visitor", sharded(*two_of(first_server), **more), urls=site.urls(*PAGES))
-        again = crawl_one("Visitor", sharded(*two_of(first_server), **more), urls=site.urls(*PAGES))
+        done = crawl_one("Visitor", settings, urls=site.urls(*PAGES))
+        again = crawl_one("Visitor", settings, urls=site.urls(*PAGES))
     assert done.complaints == again.complaints == []
     assert set(done.verdicts.values()) == {"new", "near_duplicate"}
     assert {path for path, verdict in done.verdicts.items() if verdict == "new"} == {
         path for path in PAGES if path.endswith("/a")
     }
-    first = site.url(next(iter(PAGES)))
+    first = site.url("/0/a")
     elsewhere = {page.path: page.marks.get("elsewhere") for page in done.pages}
-    assert elsewhere == {path: None if path.startswith(f"/{FIRST[0]}/") else first for path in PAGES}
+    assert elsewhere == {path: None if path.startswith("/0/") else first for path in PAGES}
     assert set(again.verdicts.values()) == {"revisit/unchanged"}
     assert any(f"({len(PAGES)} pages known)" in line for line in again.log("INFO"))
 
 
-def test_one_server_that_is_away_costs_only_its_scopes_and_one_warning(
-    server: RedisServer, first_server: RedisServer
-) -> None:
-    server.kill()
-    with serve(PAGES) as site:
-        done = crawl_one("Visitor", sharded(first_server.url, server.url), urls=site.urls(*PAGES))
+def test_one_node_that_is_away_costs_only_its_scopes_and_one_warning(tmp_path: Path) -> None:
+    with cluster_without_replicas(tmp_path, nodes=2) as cluster, serve(PAGES) as site:
+        gone = cluster.nodes[1].port
+        lost = {
+            section
+            for section in map(str, range(6))
+            if cluster.port_of(f"{{away:{shard_of(section, SHARDS)}}}") == gone
+        }
+        cluster.nodes[1].kill()
+        done = crawl_one("Visitor", sharded(cluster, "away"), urls=site.urls(*PAGES))
+    assert 0 < len(lost) < 6
     assert done.complaints == []
     assert len(done.items) == len(PAGES)
     away = {path for path, verdict in done.verdicts.items() if verdict == "unknown/store"}
-    assert away == {path for path in PAGES if path.split("/")[1] in SECOND}
+    assert away == {path for path in PAGES if path.split("/")[1] in lost}
     assert done.stat("store_errors") == len(away)
     # One at the start of the outage, and one at the end of the crawl: its runs there did not end.
     assert len(done.log("WARNING", "scrapy_simhash")) <= 2
 
 
-def test_the_scope_of_a_whole_crawl_is_refused(first_server: RedisServer) -> None:
+def test_the_scope_of_a_whole_crawl_is_refused(lone: RedisCluster) -> None:
     with serve({"/a": article(0)}) as site:
-        done = crawl_one(
-            "Visitor", sharded(*two_of(first_server), SIMHASH_SCOPE="crawl"), urls=site.urls("/a")
-        )
+        done = crawl_one("Visitor", sharded(lone, "whole", SIMHASH_SCOPE="crawl"), urls=site.urls("/a"))
     assert "with SIMHASH_SCOPE = 'crawl' all pages have the same" in str(done.error)

@@ -84,8 +84,7 @@ def pages() -> Iterator[Pages]:
 def live(server: RedisServer, **settings: Any) -> dict[str, Any]:
     return {
         **IN_ORDER,
-        "SIMHASH_REDIS_URL": server.url,
-        "SIMHASH_REDIS_PREFIX": "live",
+        "SIMHASH_STORE": f"{server.url}?prefix=live",
         "SIMHASH_REVISIT_ACTION": "drop_items",
         "SIMHASH_REVISIT_LIVE": LIVE,
         **settings,

@@ -141,7 +141,7 @@ def test_a_file_that_the_crawl_writes_for_something_else_is_refused_and_left_as_
         "FEEDS": {"FEEDS": {str(tmp_path / "%(name)s.jsonl"): {"format": "jsonlines"}}},
         "-o": {"FEEDS": {path.as_uri(): {"format": "jsonlines"}}},
     }.get(name, {name if name != setting else "SIMHASH_REPORT": str(path)})
-    settings = {"SIMHASH_DIR": str(tmp_path / "store"), **other, setting: str(link)}
+    settings = {"SIMHASH_STORE": str(tmp_path / "store"), **other, setting: str(link)}
     done = crawl_one("Visitor", settings, urls=site.urls("/story"))
     assert "must be a file of its own, got " in (done.error or "")
     assert (done.pages, path.read_text()) == ([], "of yesterday\n")

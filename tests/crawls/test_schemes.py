@@ -32,7 +32,7 @@ def crawls(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cr
     folder = tmp_path_factory.mktemp("stores")
 
     def plan(scheme: str, place: Path, **settings: Any) -> Plan:
-        held = {"SIMHASH_SCHEME": scheme, "SIMHASH_STORE": "sqlite", "SIMHASH_DIR": str(place)}
+        held = {"SIMHASH_SCHEME": scheme, "SIMHASH_STORE": str(place)}
         return Plan("Visitor", {**IN_ORDER, **held, **settings}, {"urls": site.urls(*PAGES)})
 
     plans = {name: plan(name, folder / name) for name in SCHEMES}

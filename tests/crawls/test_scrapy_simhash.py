@@ -56,7 +56,9 @@ class OwnStore(MemoryStore):
 """
 
 
-def project(folder: Path, settings: str = 'SIMHASH_DIR = "seen"', *, urls: list[str] | None = None) -> Path:
+def project(
+    folder: Path, settings: str = 'SIMHASH_STORE = "./seen"', *, urls: list[str] | None = None
+) -> Path:
     """Make a Scrapy project with one spider, and return its folder."""
     package = folder / "harbour"
     (package / "spiders").mkdir(parents=True)
@@ -117,14 +119,14 @@ def test_what_a_crawl_has_seen_is_told_exported_and_joined(tmp_path: Path) -> No
 def test_options_of_scrapy_follow_the_command(tmp_path: Path) -> None:
     project(tmp_path)
     source = feed(tmp_path, ("https://example.com/a", article(1)))
-    arguments = ["-s", "SIMHASH_DIR=elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20", "-L", "ERROR"]
+    arguments = ["-s", "SIMHASH_STORE=./elsewhere", "--set", "SIMHASH_MIN_SHINGLES=20", "-L", "ERROR"]
     simhash(tmp_path, "import", "tides", "--input", source, "--html-field", "html", *arguments)
     with closing(SqliteStore(tmp_path / ".scrapy/elsewhere/tides.sqlite", read_only=True)) as store:
         assert (len(store), store.header.min_shingles, store.header.scope) == (1, 20, "host")
 
 
 def test_a_reset_in_the_settings_is_for_crawls(tmp_path: Path) -> None:
-    project(tmp_path, 'SIMHASH_DIR = "seen"\nSIMHASH_RESET = True')
+    project(tmp_path, 'SIMHASH_STORE = "./seen"\nSIMHASH_RESET = True')
     for number in (1, 2):
         source = feed(tmp_path, (f"https://example.com/{number}", article(number)))
         simhash(tmp_path, "import", "--input", source, "--html-field", "html")
@@ -132,7 +134,7 @@ def test_a_reset_in_the_settings_is_for_crawls(tmp_path: Path) -> None:
 
 
 def test_pages_are_known_by_the_fingerprinter_of_the_project(tmp_path: Path) -> None:
-    project(tmp_path, 'SIMHASH_DIR = "seen"\nREQUEST_FINGERPRINTER_CLASS = "harbour.own.ByPath"')
+    project(tmp_path, 'SIMHASH_STORE = "./seen"\nREQUEST_FINGERPRINTER_CLASS = "harbour.own.ByPath"')
     pages = [(f"https://{host}.example/a", article(1)) for host in ("one", "two")]
     counted = simhash(tmp_path, "import", "-i", feed(tmp_path, *pages), "--html-field", "html")
     assert counted.startswith("records: 2, new: 1, near-duplicates: 0, revisits: 1, ")
@@ -163,8 +165,7 @@ def test_a_spider_that_forgets_has_no_store(tmp_path: Path) -> None:
     status, complaint = refused(project(tmp_path, ""), "info")
     assert (status, complaint) == (
         2,
-        "spider 'tides' has no store that outlives a crawl: set SIMHASH_DIR, JOBDIR or SIMHASH_REDIS_URL,"
-        " or give a store",
+        "spider 'tides' has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store",
     )
 
 
@@ -227,7 +228,10 @@ def test_the_report_the_store_and_the_feed_of_one_crawl_have_the_same_pairs(tmp_
 
 def test_outside_of_a_project_a_store_must_be_named(tmp_path: Path) -> None:
     status, complaint = refused(tmp_path, "info")
-    assert (status, complaint) == (2, "no store given: give a file, or a URL like redis://host:6379/0#prefix")
+    assert (status, complaint) == (
+        2,
+        "no store given: give a file, or a URL like redis://host:6379/0?prefix=news",
+    )
     source = feed(tmp_path, ("https://example.com/a", article(1)))
     simhash(tmp_path, "import", "a.sqlite", "-i", source, "--html-field", "html", "-s", "SIMHASH_SCOPE=host")
     assert json.loads(simhash(tmp_path, "info", "a.sqlite", "--json"))["settings"]["SIMHASH_SCOPE"] == "host"

@@ -29,9 +29,19 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         for setting in ("SIMHASH_ACTION", "SIMHASH_SCOPE", "SIMHASH_STORE")
     ),
     (
-        {"SIMHASH_REDIS_URL": "localhost:6379"},
-        "SIMHASH_REDIS_URL (or REDIS_URL) must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"
-        " got localhost:6379",
+        {"SIMHASH_STORE": "localhost:6379"},
+        "SIMHASH_STORE must be 'memory', a folder such as './seen', 'redis', a URL like"
+        " redis://host:6379/0?prefix=news, or the import path of a class, got 'localhost:6379'",
+    ),
+    (
+        {"SIMHASH_STORE": "redis://:secret@localhost:6379/0?prefix=", "SIMHASH_RESET": True},
+        "SIMHASH_STORE has prefix=, which must not be empty, nor contain % except in %(spider)s and %%",
+    ),
+    ({"SIMHASH_DIR": "seen"}, "SIMHASH_DIR is gone: set SIMHASH_STORE = './seen'"),
+    (
+        {"SIMHASH_STORE": "redis", "REDIS_URL": "http://:secret@localhost"},
+        "SIMHASH_STORE (or REDIS_URL) must be a URL that begins with redis://, rediss://, unix:// or redis+cluster://,"
+        " got http://localhost",
     ),
     (
         {"SIMHASH_STORE": "redis", "REDIS_PORT": "six"},

@@ -41,11 +41,11 @@ def test_the_shell_has_it_and_it_tells_what_the_store_knows_and_stores_nothing(
     site: Site, tmp_path: Path
 ) -> None:
     # The spider that the shell makes up is called default.
-    (done,) = crawl(Plan("Visitor", {"SIMHASH_DIR": str(tmp_path)}, {"urls": site.urls("/first")}))
+    (done,) = crawl(Plan("Visitor", {"SIMHASH_STORE": str(tmp_path)}, {"urls": site.urls("/first")}))
     assert done.error is None
     (file,) = tmp_path.glob("*.sqlite")
     store = file.rename(tmp_path / "default.sqlite")
-    settings = {**ENABLED, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**ENABLED, "SIMHASH_STORE": str(tmp_path)}
     said = in_shell(tmp_path, settings, "simhash(response)", site.url("/copy"))
     assert f"{site.url('/copy')} repeats {site.url('/first')}, which was seen first" in " ".join(said.split())
     page = PageFingerprinter().from_html(edited(article(0)))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.store_factory import sqlite_path
+from scrapy_simhash.crawl.store_factory import file_of
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.place import StorePlace
 from tests.crawls.harness import (
     ENABLED,
     IN_ORDER,
@@ -61,7 +61,7 @@ def twice(site: Site, *more: str, **settings: Any) -> tuple[Crawl, Crawl]:
 
 
 def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> None:
-    _first, second = twice(site, "/copy", "/late", SIMHASH_DIR=str(tmp_path))
+    _first, second = twice(site, "/copy", "/late", SIMHASH_STORE=str(tmp_path))
     assert second.verdicts == {
         "/same": "revisit/unchanged",
         "/small": "revisit/small_change",
@@ -92,7 +92,7 @@ def test_a_crawl_knows_what_an_earlier_one_saw(site: Site, tmp_path: Path) -> No
 
 
 def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Site, tmp_path: Path) -> None:
-    _, second = twice(site, SIMHASH_DIR=str(tmp_path))
+    _, second = twice(site, SIMHASH_STORE=str(tmp_path))
     marks = second.page("/same").marks
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", marks["last_seen"])
     assert (marks["distance"], marks["settled"]) == (0, True)
@@ -110,7 +110,7 @@ def test_a_revisit_tells_when_it_was_seen_last_in_meta_and_in_the_item(site: Sit
 
 
 def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_path: Path) -> None:
-    first, second = twice(site, SIMHASH_DIR=str(tmp_path), SIMHASH_REVISIT_ACTION="drop_items")
+    first, second = twice(site, SIMHASH_STORE=str(tmp_path), SIMHASH_REVISIT_ACTION="drop_items")
     assert first.paths_scraped == sorted(PATHS)
     assert second.paths_scraped == ["/changed", "/copycat", "/small"]
     assert second.stat("items_dropped") == 1
@@ -121,7 +121,7 @@ def test_an_incremental_crawl_has_no_items_of_unchanged_pages(site: Site, tmp_pa
 def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
     site: Site, tmp_path: Path
 ) -> None:
-    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     arguments = {"urls": site.urls("/same", "/late", "/copy")}
     first, second, third = crawl(
         Plan("Stumbler", {**settings, "ITEM_PIPELINES": {"tests.crawls.spiders.Leak": 1}}, arguments),
@@ -139,7 +139,7 @@ def test_what_was_made_of_a_page_is_lost_with_its_callback_and_its_pipeline(
 def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
     site: Site, tmp_path: Path
 ) -> None:
-    settings = {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    settings = {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     arguments = {"urls": site.urls("/same", "/late", "/same%20again")}
     site.routes["/same%20again"] = article(0)
     first, second, third = crawl(
@@ -152,7 +152,7 @@ def test_what_was_dropped_as_a_copy_is_delivered_when_the_action_is_another(
 
 
 def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_path: Path) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
+    settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"}
     killed("again_spiders.Known", settings, name="visitor", urls=site.urls("/same"), kill="/same")
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     after, later = crawl(plan, plan)
@@ -166,7 +166,7 @@ def test_what_a_killed_crawl_saw_is_known_and_not_yet_settled(site: Site, tmp_pa
 def test_a_relative_folder_lies_where_scrapy_keeps_its_data(site: Site, tmp_path: Path) -> None:
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     (tmp_path / "settings.py").write_text(
-        f"ADDONS = {ENABLED['ADDONS']!r}\nSIMHASH_DIR = 'seen'\nSPIDER_MODULES = ['tests.crawls.spiders']\n"
+        f"ADDONS = {ENABLED['ADDONS']!r}\nSIMHASH_STORE = 'seen/'\nSPIDER_MODULES = ['tests.crawls.spiders']\n"
     )
     done = scrapy("crawl", "visitor", "-a", f"urls={site.url('/same')}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -179,21 +179,21 @@ def test_a_relative_folder_of_a_project_that_is_not_found_is_an_error(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "json")  # it can be imported; there is no scrapy.cfg
     with pytest.raises(
-        SettingError, match=r"SIMHASH_DIR \('seen'\) is relative .+: set it to an absolute path"
+        SettingError, match=r"SIMHASH_STORE \('./seen'\) is relative .+: set it to an absolute path"
     ):
-        sqlite_path(Config(dir="seen"), Settings(), "pages")
-    assert sqlite_path(Config(dir=str(tmp_path)), Settings(), "pages") == tmp_path / "pages.sqlite"
+        file_of(StorePlace.of("./seen"), Settings(), "pages")
+    assert file_of(StorePlace.of(str(tmp_path)), Settings(), "pages") == tmp_path / "pages.sqlite"
 
 
 def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for home in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(home, str(tmp_path))
-    path = sqlite_path(Config(dir="~/seen"), Settings(), "pages")
+    path = file_of(StorePlace.of("~/seen"), Settings(), "pages")
     assert path == tmp_path / "seen" / "pages.sqlite"
 
 
 def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path)}
+    settings = {"SIMHASH_STORE": str(tmp_path)}
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     crawl(plan)
     (done,) = crawl(plan._replace(settings={**settings, "SIMHASH_RESET": True}))
@@ -205,7 +205,7 @@ def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
 def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
     site: Site, tmp_path: Path
 ) -> None:
-    settings = {"SIMHASH_DIR": str(tmp_path)}
+    settings = {"SIMHASH_STORE": str(tmp_path)}
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})
     other = plan._replace(settings={**settings, "SIMHASH_SHINGLE_SIZE": 3})
     _, refused, last = crawl(plan, other, plan)
@@ -217,7 +217,7 @@ def test_a_store_of_other_fingerprints_stops_the_crawl_and_is_left_as_it_is(
 
 
 def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, tmp_path: Path) -> None:
-    plan = Plan("Visitor", {"SIMHASH_DIR": str(tmp_path)}, {"urls": site.urls("/same")})
+    plan = Plan("Visitor", {"SIMHASH_STORE": str(tmp_path)}, {"urls": site.urls("/same")})
     first, second = crawl(plan, plan, order="together")
     assert first.complaints == []
     assert first.verdicts == {"/same": "new"}
@@ -227,7 +227,7 @@ def test_of_two_crawls_that_write_to_one_file_the_second_is_refused(site: Site, 
 
 
 def test_who_looks_where_nothing_is_kept_yet_creates_nothing(site: Site, tmp_path: Path) -> None:
-    settings = ["-s", f"SIMHASH_DIR={tmp_path / 'seen'}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
+    settings = ["-s", f"SIMHASH_STORE={tmp_path / 'seen'}", "-s", f"ADDONS={json.dumps(ENABLED['ADDONS'])}"]
     done = scrapy("fetch", *settings, site.url("/same"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.rglob("*.sqlite"))
@@ -278,7 +278,7 @@ def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
             "SIMHASH_STORE must be the import path of a class with the methods of Store",
         ),
         ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot import '"),
-        ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE = 'sqlite' needs a folder: set SIMHASH_DIR or JOBDIR"),
+        ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE must be a folder such as './seen' for a file of SQLite"),
     ],
 )
 def test_a_store_that_cannot_be_stops_the_crawl(site: Site, settings: dict[str, Any], message: str) -> None:

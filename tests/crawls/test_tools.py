@@ -105,7 +105,7 @@ def test_a_replay_from_the_cache_is_a_crawl_of_revisits_where_a_store_is_kept(tm
             **IN_ORDER,
             "HTTPCACHE_ENABLED": True,
             "HTTPCACHE_DIR": str(tmp_path / "cache"),
-            "SIMHASH_DIR": str(tmp_path / "store"),
+            "SIMHASH_STORE": str(tmp_path / "store"),
         }
         incremental = {**settings, "SIMHASH_REVISIT_ACTION": "drop_items"}
         plans = [Plan("Follower", each, {"urls": [site.url()]}) for each in (settings, settings, incremental)]
@@ -132,7 +132,7 @@ def test_a_page_that_the_server_says_is_not_modified_is_unchanged(tmp_path: Path
             "HTTPCACHE_ENABLED": True,
             "HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy",
             "HTTPCACHE_DIR": str(tmp_path / "cache"),
-            "SIMHASH_DIR": str(tmp_path / "store"),
+            "SIMHASH_STORE": str(tmp_path / "store"),
         }
         plan = Plan("Visitor", settings, {"urls": [site.url()]})
         first, second = crawl(plan, plan)

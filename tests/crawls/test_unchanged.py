@@ -49,7 +49,7 @@ def test_the_items_of_a_page_that_changed_in_one_sign_are_not_dropped(tmp_path: 
     with serve({"/": article(11, before=links(*pages)), **routes}) as site:
         plan = Plan(
             "Follower",
-            {**IN_ORDER, "SIMHASH_DIR": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"},
+            {**IN_ORDER, "SIMHASH_STORE": str(tmp_path), "SIMHASH_REVISIT_ACTION": "drop_items"},
             start(site),
         )
         first, second = crawl(plan, plan)
@@ -89,7 +89,7 @@ def test_a_page_with_another_sign_has_not_moved(tmp_path: Path) -> None:
         "/dear": dear,
     }
     with serve(routes) as site:
-        settings = {"SIMHASH_DIR": str(tmp_path), "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl")}
+        settings = {"SIMHASH_STORE": str(tmp_path), "SIMHASH_CHANGES": str(tmp_path / "changes.jsonl")}
         plan = Plan("Follower", {**IN_ORDER, **settings}, start(site))
         first, second = crawl(plan, plan)
     assert first.stat("change_errors") == second.stat("change_errors") == 0

@@ -24,7 +24,7 @@ def rule_lines(crawl: Crawl) -> list[str]:
 
 @pytest.mark.slow("two crawls of a shop of 500 pages, until they end")
 def test_a_shop_with_a_new_session_id_in_each_link_ends_and_loses_nothing(tmp_path: Path) -> None:
-    settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_DIR": str(tmp_path)}
+    settings = {**SKIP, **NOT_FOR_EVER, "SIMHASH_STORE": str(tmp_path)}
     with shop() as (site, routes):
         ended = crawl_one(VISITOR, settings, urls=[site.url()])
         assert ended.complaints == []
@@ -115,7 +115,7 @@ def test_what_was_skipped_before_a_kill_is_sent_after_the_resume(tmp_path: Path)
 def test_crawlers_that_share_a_store_in_redis_share_the_rules(tmp_path: Path) -> None:
     pytest.importorskip("redis", reason="redis is not installed")
     with RedisServer(tmp_path) as server, stories(60, turn=60) as (site, routes):
-        shared = {**SKIP, **IN_ORDER, "SIMHASH_REDIS_URL": server.url, "SIMHASH_REDIS_PREFIX": "shared"}
+        shared = {**SKIP, **IN_ORDER, "SIMHASH_STORE": f"{server.url}?prefix=shared"}
         first = crawl_one(VISITOR, shared, urls=[site.url("/list/0")])
         alone = len(routes.sent)
         routes.sent.clear()
@@ -135,7 +135,7 @@ def test_a_rule_is_undone_with_the_queue_of_scrapy_redis(tmp_path: Path) -> None
             "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
             "SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.FifoQueue",
             "REDIS_URL": server.url,
-            "SIMHASH_REDIS_URL": server.url,
+            "SIMHASH_STORE": server.url,
         }
         ended = crawl_one(VISITOR, {**SKIP, **IN_ORDER, **queue}, urls=[site.url("/list/0")])
         assert set(routes.sent) == routes.names

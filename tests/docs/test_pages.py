@@ -34,6 +34,7 @@ from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
 from scrapy_simhash.page.text.main_text import REASONS
+from scrapy_simhash.place import StorePlace
 from tests.docs.reader import DOCS, PACKAGE, ROOT, TEXTS, sections, words
 
 #: What a reader makes, what a command makes, and how our stats begin.
@@ -170,7 +171,7 @@ def test_the_settings_of_scrapy_redis_exist_and_keys_have_their_default_names() 
     assert not [name for name in named if name not in sources and not hasattr(default_settings, name)]
     theirs = scrapy_redis.defaults.SCHEDULER_DUPEFILTER_KEY
     assert f'SCHEDULER_DUPEFILTER_KEY = "{theirs}"' in page
-    assert f'SIMHASH_REDIS_PREFIX = "{Config().redis_prefix}"' in page
+    assert f"``?prefix={StorePlace.of('redis').prefix}``" in page
 
 
 def test_a_fragment_is_named_after_its_change_and_its_kind() -> None:

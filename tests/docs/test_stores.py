@@ -116,7 +116,7 @@ def test_an_incremental_crawl_keeps_only_what_is_new(project: Project) -> None:
 
 def test_the_store_of_the_page_remembers(project: Project) -> None:
     (module,) = (block for block in blocks(KEEP, "python") if block.caption)
-    (settings,) = (block for block in blocks(KEEP, "python") if "SIMHASH_STORE =" in block.text)
+    (settings,) = (block for block in blocks(KEEP, "python") if "myproject" in block.text)
     path = project.folder / module.caption
     path.parent.mkdir()
     path.write_text(module.text, "utf-8")

@@ -53,18 +53,17 @@ def made() -> dict[str, str]:
             for action in ACTIONS
         }
         for rule in RULES:
-            store = {"SIMHASH_RULE": rule, "SIMHASH_DIR": f"{place}/{rule}"}
+            store = {"SIMHASH_RULE": rule, "SIMHASH_STORE": f"{place}/{rule}"}
             plans[f"crawl-{rule}-sqlite"] = store
             plans[f"crawl-{rule}-sqlite-again"] = store
             plans[f"crawl-{rule}-redis"] = {
                 "SIMHASH_RULE": rule,
-                "SIMHASH_REDIS_URL": redis.url,
-                "SIMHASH_REDIS_PREFIX": rule,
+                "SIMHASH_STORE": f"{redis.url}?prefix={rule}",
             }
         observed = {
             name: f"{place}/{value}" if ".jsonl" in str(value) else value for name, value in OBSERVED.items()
         }
-        observed["SIMHASH_DIR"] = f"{place}/observed"
+        observed["SIMHASH_STORE"] = f"{place}/observed"
         plans["crawl-observed"] = plans["crawl-observed-again"] = observed
         with serving() as server:
             # The same for all: what a store knows is known by its URL.

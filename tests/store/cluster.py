@@ -14,6 +14,7 @@ from typing import Any
 from tests.store.server import RedisServer
 
 MASTERS = 3
+SLOTS = 16_384
 #: Seconds after which what a cluster does not do by itself it never will.
 PATIENCE = 60
 #: Milliseconds after which a node that is silent counts as dead.
@@ -25,10 +26,12 @@ class RedisCluster:
 
     def __init__(self, nodes: list[RedisServer]) -> None:
         self.nodes = nodes
+        #: Name and password with the at sign, for the URL.
+        self.user = ""
 
     @property
     def url(self) -> str:
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+        return f"redis+cluster://{self.user}" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
 
     def masters(self) -> dict[str, RedisServer]:
         """Return the nodes that are alive and have slots, by their ids, as the others see it."""
@@ -49,6 +52,13 @@ class RedisCluster:
         self._until(lambda: dead not in self.masters() and len(self.masters()) == MASTERS)
         self._until(lambda: len({self._view_of(node) for node in self.nodes if node.is_running}) == 1)
 
+    def port_of(self, key: str) -> int:
+        """Return the port of the node that has *key*."""
+        from redis.crc import key_slot
+
+        owner = self.owner_of(key_slot(key.encode()))
+        return self.masters()[owner].port
+
     def reshard(self, slots: int) -> None:
         """Move the first *slots* slots to another master, with all that is in them."""
         source = self.owner_of(0)
@@ -57,6 +67,20 @@ class RedisCluster:
             *("reshard", self._someone(), "--cluster-from", source, "--cluster-to", target),
             *("--cluster-slots", str(slots), "--cluster-yes"),
         )
+
+    def join(self) -> None:
+        """Give each node its share of the slots, without replicas, and wait until all know all."""
+        first, count = self.nodes[0], len(self.nodes)
+        for number, node in enumerate(self.nodes):
+            slots = range(number * SLOTS // count, (number + 1) * SLOTS // count)
+            self._ask_at(node, "CLUSTER", "ADDSLOTS", *map(str, slots))
+            if node is not first:
+                # Else both have the same epoch, and one gives way a moment later.
+                self._ask_at(node, "CLUSTER", "SET-CONFIG-EPOCH", str(number + 1))
+                self._ask_at(node, "CLUSTER", "MEET", "127.0.0.1", str(first.port))
+        for node in self.nodes:
+            self._until(partial(self._says, node, "cluster_state:ok", "CLUSTER", "INFO"))
+            self._until(partial(self._says, node, f"cluster_slots_ok:{SLOTS}", "CLUSTER", "INFO"))
 
     def create(self) -> None:
         """Join the nodes, and wait until all know all."""
@@ -139,4 +163,24 @@ def redis_cluster(folder: Path) -> Iterator[RedisCluster]:
             nodes.append(stack.enter_context(RedisServer(own, appendonly="no", **options)))
         cluster = RedisCluster(nodes)
         cluster.create()
+        yield cluster
+
+
+@contextmanager
+def cluster_without_replicas(folder: Path, nodes: int = 1) -> Iterator[RedisCluster]:
+    """Start a cluster of so few nodes that it is there at once. Nobody takes over from one that is killed."""
+    with ExitStack() as stack:
+        started = []
+        for number in range(nodes):
+            (own := folder / f"node-{number}").mkdir()
+            options: dict[str, Any] = {
+                "cluster_enabled": "yes",
+                # Else the one that is left takes itself for the minority.
+                "cluster_node_timeout": 1000 * PATIENCE,
+                "cluster_require_full_coverage": "no",
+                "appendfsync": "always",
+            }
+            started.append(stack.enter_context(RedisServer(own, **options)))
+        cluster = RedisCluster(started)
+        cluster.join()
         yield cluster

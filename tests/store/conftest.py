@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.cluster import RedisCluster, cluster_without_replicas
 from tests.store.server import RedisServer
 from tests.store.sqlite.stores import Shelf
 
@@ -20,6 +21,13 @@ def shared(client: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[R
     """One server for all tests that leave it as it is; each has a prefix of its own."""
     with RedisServer(tmp_path_factory.mktemp("redis"), appendonly="no") as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def lone(client: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisCluster]:
+    """A cluster of one node, for all tests that leave it as it is."""
+    with cluster_without_replicas(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Servers: where a Redis is, as settings and URLs name it, and how to speak to it. Nobody else imports redis-py."""
+"""Servers: where a Redis or a Redis Cluster is, and how to speak to it. Nobody else imports redis-py."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from scrapy_simhash.exceptions import SettingError, StoreError
+from scrapy_simhash.place import without_password
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
 #: What redis-py takes and a store can use. The rest says how answers are read, which is ours to say, or is the
@@ -21,7 +23,7 @@ _TLS_OPTIONS = {
     *("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname"),
     *("ssl_ciphers", "ssl_keyfile", "ssl_min_version", "ssl_password"),
 }
-_URL_SETTINGS = "SIMHASH_REDIS_URL (or REDIS_URL)"
+_URL_SETTINGS = "SIMHASH_STORE (or REDIS_URL)"
 _THIS_MACHINE = {"127.0.0.1", "::1"}
 
 
@@ -47,9 +49,7 @@ class Server:
 
     def __str__(self) -> str:
         """Return the URL without what nobody shall read in a log."""
-        address, _, query = self.url.partition("?")
-        # The question mark may be in a password, and then nobody knows where it ends.
-        return re.sub("//.*", "//...", address) if "@" in query else re.sub("//.*@", "//", address)
+        return without_password(self.url)
 
     def __repr__(self) -> str:
         """Return the same, as code would have it."""
@@ -100,7 +100,7 @@ class Server:
             )
         except (TypeError, ValueError) as error:
             raise SettingError(
-                f"SIMHASH_REDIS_URL, REDIS_URL or REDIS_PARAMS has a wrong value for the Redis server {self}: {error}"
+                f"SIMHASH_STORE, REDIS_URL or REDIS_PARAMS has a wrong value for the Redis server {self}: {error}"
             ) from error
 
 
@@ -112,10 +112,10 @@ def library() -> Any:
         import redis.crc
         import redis.retry
     except ImportError as error:
-        raise StoreError(f"SIMHASH_STORE = 'redis' needs redis-py: {how}") from error
+        raise StoreError(f"SIMHASH_STORE: a store in Redis needs redis-py: {how}") from error
     if int(redis.__version__.partition(".")[0]) < 5:
         raise StoreError(
-            f"SIMHASH_STORE = 'redis' needs redis-py 5.0 or later, found {redis.__version__}: {how}"
+            f"SIMHASH_STORE: a store in Redis needs redis-py 5.0 or later, found {redis.__version__}: {how}"
         )
     return redis
 
@@ -127,19 +127,16 @@ _SCRAPY_REDIS = {"REDIS_URL": "url", "REDIS_HOST": "host", "REDIS_PORT": "port",
 
 @dataclass(frozen=True)
 class Servers:
-    """Nodes of a Redis Cluster of which some are named, or plain servers that are all named.
+    """Nodes of a Redis Cluster of which some are named.
 
     >>> str(servers_of("redis+cluster://:secret@one.example:7000,two.example"))
     'redis+cluster://one.example:7000,two.example:6379'
     """
 
     named: tuple[Server, ...]
-    is_cluster: bool
 
     def __str__(self) -> str:
         """Return the URL without what nobody shall read in a log."""
-        if not self.is_cluster:
-            return " ".join(map(str, self.named))
         scheme, _, first = str(self.named[0]).partition("://")
         others = [str(server).partition("://")[2] for server in self.named[1:]]
         return f"{scheme}+cluster://{','.join([first, *others])}"
@@ -147,7 +144,7 @@ class Servers:
     @property
     def identity(self) -> str:
         """See :attr:`Server.identity`. Two lists that name different nodes of one cluster have different ones."""
-        return ("cluster " if self.is_cluster else "") + " ".join(server.identity for server in self.named)
+        return "cluster " + " ".join(server.identity for server in self.named)
 
     def at(self, host: str, port: int) -> Server:
         """Return another node of the cluster, which is spoken to as those that are named are."""
@@ -160,53 +157,45 @@ class Servers:
         return replace(first, url=f"{url}?{query}" if query else url)
 
 
-def servers_of(url: str) -> Server | Servers:
-    """Return what ``SIMHASH_REDIS_URL`` names. Raises SettingError for what is no URL.
+def servers_of(url: str | None, settings: Mapping[str, Any] = MappingProxyType({})) -> Server | Servers:
+    """Return the server or the cluster at *url*, for None the server of scrapy-redis's *settings*.
 
-    ``redis+cluster://host:port,host:port`` names nodes of a cluster, one is enough; several URLs with spaces between
-    them name plain servers.
+    ``redis+cluster://host:port,host:port`` names nodes of a cluster, one is enough. Raises SettingError for a URL
+    that cannot be read.
     """
+    if url is None:
+        return _server_of_scrapy_redis(settings)
     url = re.sub(r"\s*,\s*", ",", url.strip())
-    urls = url.split()
-    if re.search(r",rediss?(\+cluster)?://", url):
-        raise SettingError("SIMHASH_REDIS_URL: write spaces between the URLs of several servers, not commas")
-    if len(urls) > 1:
-        if any("+cluster://" in one for one in urls):
-            raise SettingError(
-                "SIMHASH_REDIS_URL must name one cluster, or several plain servers. The nodes of a cluster are in one"
-                " URL, with commas between them: redis+cluster://host:6379,host:6379"
-            )
-        return Servers(tuple(map(Server, urls)), is_cluster=False)
+    if re.search(r"[\s,]\w+(\+cluster)?://", url):
+        raise SettingError(
+            "SIMHASH_STORE must name one server, or a Redis Cluster, whose nodes are in one URL, with commas between"
+            " them: redis+cluster://host:6379,host:6379"
+        )
     if "+cluster://" not in url:
         return Server(url)
     found = _CLUSTER.fullmatch(url)
     if found is None:
         raise SettingError(
-            "SIMHASH_REDIS_URL must name a cluster like redis+cluster://:password@host:6379,host:6379, without a"
+            "SIMHASH_STORE must name a cluster like redis+cluster://:password@host:6379,host:6379, without a"
             " number of a database. In a password write %2F for /, %3F for ?, %40 for @"
         )
     scheme, user, hosts, query = (part or "" for part in found.groups())
-    return Servers(
-        tuple(Server(f"{scheme}://{user}{_with_port(host)}{query}") for host in hosts.split(",")),
-        is_cluster=True,
-    )
+    return Servers(tuple(Server(f"{scheme}://{user}{_with_port(host)}{query}") for host in hosts.split(",")))
 
 
 def _with_port(host: str) -> str:
     return host if re.search(r":\d+$", host) else f"{host}:{_DEFAULT_PORT}"
 
 
-def server_from_settings(settings: Mapping[str, Any]) -> Server | Servers | None:
-    """Return what ``SIMHASH_REDIS_URL`` names, else that of scrapy-redis's settings, None if nothing names one.
+def _server_of_scrapy_redis(settings: Mapping[str, Any]) -> Server:
+    """Return the server of scrapy-redis's settings, ``redis://localhost:6379`` if they name none.
 
-    Of scrapy-redis: ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in
-    ``REDIS_PARAMS``, with passwords and the like. Raises SettingError for values that are none.
+    ``REDIS_URL``, else ``REDIS_HOST``, ``REDIS_PORT`` and ``REDIS_DB``; all of these also in ``REDIS_PARAMS``, with
+    passwords and the like. Raises SettingError for values that are none.
 
-    >>> server_from_settings({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380}}).url
+    >>> _server_of_scrapy_redis({"REDIS_HOST": "db.example", "REDIS_PARAMS": {"port": 6380}}).url
     'redis://db.example:6380'
     """
-    if url := settings.get("SIMHASH_REDIS_URL"):
-        return servers_of(str(url))
     params = settings.get("REDIS_PARAMS") or {}
     try:
         options: dict[str, Any] = dict(json.loads(params) if isinstance(params, str) else params)
@@ -223,12 +212,10 @@ def server_from_settings(settings: Mapping[str, Any]) -> Server | Servers | None
         url = str(url).replace("redis://", "rediss://", 1) if is_tls else str(url)
     elif path:
         url = f"unix://{quote(str(path))}"
-    elif host or port or options:
+    else:
         name = str(host or "localhost")
         name = f"[{name}]" if ":" in name else name
         url = f"redis{'s' if is_tls else ''}://{name}:{_number('REDIS_PORT', port or _DEFAULT_PORT)}"
-    else:
-        return None
     if "db" in options:
         options["db"] = _number("REDIS_DB", options["db"])
     return Server(url, options)

@@ -19,7 +19,7 @@ from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, va
 #: Of the layout. A store with another one is not touched.
 VERSION = 6
 #: What to do about a store that this release cannot read.
-ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or set SIMHASH_REDIS_PREFIX to another prefix"
+ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
 #: In the order in which the scripts take them.
 KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "hosts", "answers")
 #: Of the random names of stores and runs.

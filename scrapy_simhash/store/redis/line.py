@@ -62,7 +62,7 @@ _CLUSTER = {
 }
 #: Why a node of a cluster is no server for a whole store; for every such refusal.
 NO_CLUSTER = (
-    "is a node of a Redis Cluster, which holds a store in shards: set SIMHASH_REDIS_URL to redis+cluster:// and its"
+    "is a node of a Redis Cluster, which holds a store in shards: set SIMHASH_STORE to redis+cluster:// and its"
     " host and port, or to a server that does not run in cluster mode"
 )
 

@@ -109,8 +109,7 @@ async def reopen(request: OpenRequest, ask: Ask) -> Opened:
             key, kind = (part.decode("utf-8", "replace") for part in said)
             raise StoreDamaged(
                 f"{request.place} has a key {key!r} that does not belong to a store ({kind}). Nothing was"
-                " changed. Set"
-                " SIMHASH_REDIS_PREFIX to another prefix, or delete that key"
+                " changed. Give SIMHASH_STORE another prefix, or delete that key"
             )
         version, text = said
         header = _read_header(version, text, request.place)

@@ -31,15 +31,15 @@ Command = tuple[Any, ...]
 
 
 class Nodes:
-    """The servers of one store, for one event loop; *tag_of* returns what all keys of a shard begin with."""
+    """The nodes of one store, for one event loop; *tag_of* returns what all keys of a shard begin with."""
 
     def __init__(self, servers: Servers, tag_of: Callable[[int], str], timeout: float) -> None:
         self._servers = servers
         self._tag_of = tag_of
         self._timeout = timeout
         self._slots: dict[int, int] = {}
-        # By slot: of a cluster as it says, of plain servers each has one.
-        self._owners: dict[int, Server] = {} if servers.is_cluster else dict(enumerate(servers.named))
+        # By slot, as the cluster says.
+        self._owners: dict[int, Server] = {}
         self._known: dict[str, Server] = {}
         self._lines: dict[str, Line] = {}
         self._looking: asyncio.Task[None] | None = None
@@ -110,10 +110,10 @@ class Nodes:
         return self._refusal or StoreUnavailable(f"{self._servers} has no node for a shard")
 
     def _find_out(self) -> asyncio.Task[None] | None:
-        """Return who asks for the layout of the cluster; None if that was answered just now, or there is none."""
+        """Return who asks for the layout of the cluster; None if that was answered just now."""
         if self._looking is not None and not self._looking.done():
             return self._looking
-        if not self._servers.is_cluster or time.monotonic() - self._looked < _PAUSE:
+        if time.monotonic() - self._looked < _PAUSE:
             return None
         self._looking = asyncio.create_task(self._look())
         return self._looking
@@ -149,9 +149,7 @@ class Nodes:
     def _slot(self, shard: int) -> int:
         slot = self._slots.get(shard)
         if slot is None:
-            is_cluster, count = self._servers.is_cluster, len(self._servers.named)
-            slot = self._key_slot(self._tag_of(shard).encode()) if is_cluster else shard % count
-            self._slots[shard] = slot
+            slot = self._slots[shard] = self._key_slot(self._tag_of(shard).encode())
         return slot
 
     def _line(self, server: Server) -> Line:

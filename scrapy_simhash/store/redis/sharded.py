@@ -1,4 +1,4 @@
-"""ShardedStore: a store cut into shards by scope, on several servers. Each shard is a RedisStore."""
+"""ShardedStore: a store cut into shards by scope, on a Redis Cluster. Each shard is a RedisStore."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def shard_of(scope: str, shards: int) -> int:
 
 
 class ShardedStore:
-    """An :class:`~scrapy_simhash.store.base.AsyncStore` on the nodes of a Redis Cluster, or on several servers.
+    """An :class:`~scrapy_simhash.store.base.AsyncStore` on the nodes of a Redis Cluster.
 
-    Pages are compared within their scope, so a scope is in one shard, and a shard on one server. Of each shard the
+    Pages are compared within their scope, so a scope is in one shard, and a shard on one node. Of each shard the
     scopes that were asked for last are in memory. Where a server is away, its shards only are.
     """
 
@@ -86,12 +86,12 @@ class ShardedStore:
         """
         if header is not None and header.scope == "crawl" and (shards or SHARDS) > 1:
             raise SettingError(
-                "SIMHASH_REDIS_URL names several servers, which hold the shards of a store, and the shard of a page"
+                "SIMHASH_STORE names a cluster, whose nodes hold the shards of a store, and the shard of a page"
                 " follows from its scope: with SIMHASH_SCOPE = 'crawl' all pages have the same. Set SIMHASH_SCOPE to"
-                " domain or host, or SIMHASH_REDIS_SHARDS = 1, which keeps all pages on one of the servers"
+                " domain or host, or add shards=1 to SIMHASH_STORE, which keeps all pages on one of the nodes"
             )
         if "{" in prefix:
-            raise SettingError(f"SIMHASH_REDIS_PREFIX must not contain {{ on several servers, got {prefix!r}")
+            raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
         self._servers, self._prefix, self._header = servers, prefix, header
         self._wanted_shards, self._shards, self._scopes = shards, shards or SHARDS, scopes
         self._is_reset, self._is_read_only, self._across = reset, read_only, across
@@ -408,8 +408,8 @@ class ShardedStore:
             header.check(self._header, place)
         if self._wanted_shards not in (None, shards):
             raise StoreMismatch(
-                f"{place} has {shards:,} shards, and SIMHASH_REDIS_SHARDS is {self._wanted_shards:,}. Nothing was"
-                f" changed. Set it to {shards}, or export the store and import it into another one"
+                f"{place} has {shards:,} shards, not {self._wanted_shards:,}. Nothing was changed. Set SIMHASH_STORE"
+                f" to it with shards={shards}, or export the store and import it into another one"
             )
         self._header, self._shards, self._store_id = header, shards, store_id
         self._is_met, self._is_reset = True, False

@@ -79,7 +79,9 @@ def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
     said = f"{path}: cannot {what} it: {words_of(error)}"
     if isinstance(error, OSError) or is_forbidden(error):
         instead = (
-            "set SIMHASH_DIR to another folder" if what == "write" else "copy it and its -wal file elsewhere"
+            "set SIMHASH_STORE to another folder"
+            if what == "write"
+            else "copy it and its -wal file elsewhere"
         )
         return StoreError(
             f"{said}. Check the permissions of file and folder (SQLite creates files beside it), or {instead}"
@@ -133,7 +135,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
             raise OSError("it is a symbolic link that leads back to itself")
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_DIR to another folder"
+            f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_STORE to another folder"
         ) from error
     return file
 
@@ -167,8 +169,8 @@ def lock_of(path: Path) -> sqlite3.Connection:
             if "locked" not in str(error):
                 raise
             raise StoreLocked(
-                f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_DIR to another"
-                " folder"
+                f"{path}: another crawl is writing to it. Wait until it ends, stop it, or set SIMHASH_STORE to"
+                " another folder"
             ) from error
     return connection
 
@@ -207,7 +209,7 @@ def open_for_writing(
         if mode != "wal":
             raise StoreError(
                 f"{path}: SQLite cannot use a write-ahead log here (journal mode {mode}), as on some network drives. "
-                "Set SIMHASH_DIR to another folder"
+                "Set SIMHASH_STORE to another folder"
             )
         undo.pop_all()
     return lock, connection

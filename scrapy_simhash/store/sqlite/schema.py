@@ -185,7 +185,7 @@ def check(connection: sqlite3.Connection, place: str) -> None:
     """Raise StoreDamaged unless the database is a store that this release can read."""
     if not is_store(connection):
         raise StoreDamaged(
-            f"{place} is a database of another program. Nothing was changed. Move it, or set SIMHASH_DIR to "
+            f"{place} is a database of another program. Nothing was changed. Move it, or set SIMHASH_STORE to "
             "another folder"
         )
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -194,7 +194,7 @@ def check(connection: sqlite3.Connection, place: str) -> None:
         raise StoreDamaged(
             f"{place} was written by {age} release of scrapy-simhash: its tables have version {version}, "
             f"this release reads version {VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, "
-            "or set SIMHASH_DIR to another folder"
+            "or set SIMHASH_STORE to another folder"
         )
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     wanted = {statement.split()[2] for statement in TABLES}

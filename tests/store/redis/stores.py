@@ -152,16 +152,15 @@ class Opener:
 
 
 def several(url: str) -> Servers:
-    """Return the servers that *url* names, which are more than one or a cluster."""
+    """Return the cluster that *url* names."""
     servers = servers_of(url)
     assert isinstance(servers, Servers)
     return servers
 
 
 class ShardedOpener(Opener):
-    """Opens stores of one shard, so that numbers are those of the contract, on two databases of the server."""
+    """Opens stores of one shard, so that numbers are those of the contract, on a cluster."""
 
     def _make(self, prefix: str, header: Header, **options: Any) -> RedisStore:
-        url = self.url.rpartition("/")[0]
-        store: Any = ShardedStore(several(f"{url}/0 {url}/1"), prefix, header, shards=1, **options)
+        store: Any = ShardedStore(several(self.url), prefix, header, shards=1, **options)
         return store  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import SettingError, StoreError
-from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
+from scrapy_simhash.store.redis import RedisStore, Server, servers_of
 
 pytestmark = pytest.mark.usefixtures("client")
 
@@ -14,19 +14,8 @@ pytestmark = pytest.mark.usefixtures("client")
 @pytest.mark.parametrize(
     ("settings", "url", "options"),
     [
-        ({"SIMHASH_REDIS_URL": "redis://a"}, "redis://a", {}),
-        ({}, None, {}),
-        ({"SIMHASH_REDIS_URL": None, "REDIS_URL": "", "REDIS_PARAMS": {}}, None, {}),
-        # Ours goes first, and what is scrapy-redis's has nothing to do with it.
-        (
-            {
-                "SIMHASH_REDIS_URL": "unix:///run/a",
-                "REDIS_URL": "redis://b",
-                "REDIS_PARAMS": {"password": "x"},
-            },
-            "unix:///run/a",
-            {},
-        ),
+        ({}, "redis://localhost:6379", {}),
+        ({"REDIS_URL": "", "REDIS_PARAMS": {}}, "redis://localhost:6379", {}),
         ({"REDIS_URL": "rediss://u:p@b:7/2?db=3"}, "rediss://u:p@b:7/2?db=3", {}),
         (
             {"REDIS_URL": "redis://b", "REDIS_PARAMS": {"password": "x", "db": "2"}},
@@ -47,9 +36,11 @@ pytestmark = pytest.mark.usefixtures("client")
     ],
 )
 def test_a_server_is_found_in_the_settings(
-    settings: dict[str, Any], url: str | None, options: dict[str, Any]
+    settings: dict[str, Any], url: str, options: dict[str, Any]
 ) -> None:
-    assert server_from_settings(settings) == (Server(url, options) if url else None)
+    assert servers_of(None, settings) == Server(url, options)
+    # One that is named has nothing to do with those of scrapy-redis.
+    assert servers_of("unix:///run/a", settings) == Server("unix:///run/a")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +64,7 @@ def test_settings_of_scrapy_redis_that_cannot_be_read_are_told(
     settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SettingError) as caught:
-        server_from_settings(settings)
+        servers_of(None, settings)
     assert str(caught.value) == message
 
 
@@ -89,7 +80,7 @@ def test_settings_of_scrapy_redis_that_cannot_be_read_are_told(
     ],
 )
 def test_a_url_that_cannot_be_read_is_refused_with_the_names_of_the_settings(url: str, message: str) -> None:
-    with pytest.raises(SettingError, match=rf"SIMHASH_REDIS_URL.*REDIS_URL.*{message}"):
+    with pytest.raises(SettingError, match=rf"SIMHASH_STORE.*REDIS_URL.*{message}"):
         RedisStore(url, "p", None)
 
 

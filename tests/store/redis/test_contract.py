@@ -10,6 +10,7 @@ from hypothesis import settings
 from scrapy_simhash.store import AsyncStore, Header, Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
+from tests.store.cluster import RedisCluster
 from tests.store.contract import PersistentContract
 from tests.store.machine import PersistentMachine
 from tests.store.redis.stores import Opener, ShardedOpener
@@ -28,8 +29,10 @@ class TestRedisStore(PersistentContract):
         ],
         ids=["one server", "a shard"],
     )
-    def _opener(self, shared: RedisServer, request: pytest.FixtureRequest) -> Iterator[None]:
-        self.opener: Opener = request.param(shared.url)
+    def _opener(
+        self, shared: RedisServer, lone: RedisCluster, request: pytest.FixtureRequest
+    ) -> Iterator[None]:
+        self.opener: Opener = request.param(lone.url if request.param is ShardedOpener else shared.url)
         yield
         self.opener.close()
 

@@ -13,7 +13,7 @@ import pytest
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule
 from scrapy_simhash.store import Header
-from scrapy_simhash.store.redis import RedisStore, Server, server_from_settings
+from scrapy_simhash.store.redis import RedisStore, Server, servers_of
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
 from tests.store.cases import FAR, content, posting
 from tests.store.redis.stores import HEADER, PATIENCE, admin, lose_patience, opened, waits
@@ -37,7 +37,7 @@ async def test_a_password_lets_in_and_a_wrong_one_is_told_at_the_start(tmp_path:
     with RedisServer(tmp_path, requirepass="secret") as server:
         await live(server.url.replace("//", "//:secret@"))
         settings = {"REDIS_URL": server.url, "REDIS_PARAMS": {"password": "secret", "encoding": "utf-8"}}
-        found = server_from_settings(settings)
+        found = servers_of(None, settings)
         assert isinstance(found, Server)
         async with opened(found, "p") as store:
             assert (await store.look(posting("a", content(0)))).former

@@ -245,7 +245,7 @@ class TestPermissions:
             SqliteStore(others)
         with (
             as_nobody(),
-            pytest.raises(StoreError, match=r"cannot write it: .*Permission denied.*SIMHASH_DIR"),
+            pytest.raises(StoreError, match=r"cannot write it: .*Permission denied.*SIMHASH_STORE"),
         ):
             SqliteStore(others.parent / "new" / "shop.sqlite")
         others.parent.chmod(0o777)
@@ -275,7 +275,7 @@ class TestPermissions:
 
     def test_a_folder_that_is_a_file(self, path: Path) -> None:
         path.write_text("a file")
-        with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_DIR to another folder"):
+        with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_STORE to another folder"):
             SqliteStore(path / "shop.sqlite")
         with pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(path.parent)
@@ -335,7 +335,8 @@ OURS = {
     "of an older release": (
         changed(f"PRAGMA user_version = {schema.VERSION - 1}"),
         f"an older release of scrapy-simhash: its tables have version {schema.VERSION - 1}, this release reads "
-        f"version {schema.VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, or set SIMHASH_DIR",
+        f"version {schema.VERSION}. Nothing was changed. Set SIMHASH_RESET = True to begin anew, or set"
+        " SIMHASH_STORE",
     ),
     "a text": (a_text, f"{DAMAGE}file is not a database"),
     "an empty file": (Path.touch, "is an empty file, not a store"),

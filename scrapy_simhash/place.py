@@ -1,0 +1,232 @@
+"""StorePlace: where a crawl remembers its pages, as ``SIMHASH_STORE`` and the command line write it.
+
+    memory                                      until the crawl ends
+    ./seen  /var/seen  ~/seen  seen/            a folder, with a file for each spider
+    redis  redis?prefix=news&expire=30d         Redis, at the server of scrapy-redis's settings
+    redis://host:6379/0?prefix=news&expire=30d  the same at this server; also rediss:// (TLS) and unix://
+    redis+cluster://host:7000,host:7001?...     a Redis Cluster; also rediss+cluster://
+    my.module.Store                             the import path of a class
+
+Nobody else knows how these are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import quote, unquote
+
+from scrapy_simhash.times import duration
+from scrapy_simhash.values import AGE, FALSE, PREFIX, TRUE, is_path
+
+#: What a place may be. A folder has files of SQLite, a class is somebody's own.
+MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
+SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
+#: Our own keys of a URL, each with what its value must be. The others are redis-py's.
+KEYS = {
+    "prefix": "must not be empty, nor contain % except in %(spider)s and %%",
+    "expire": AGE,
+    "required": "must be true or false",
+    "shards": "must be a number of shards from 1 to 16,384",
+    "scopes": "must be at least 1 scope",
+}
+#: Keys that say something about a cluster only.
+_OF_CLUSTER = {"shards", "scopes"}
+#: As many as a Redis Cluster has slots.
+MAX_SHARDS = 16_384
+#: Seconds: 32 bits in the records.
+MAX_EXPIRE = 2**32 - 1
+_WHAT = (
+    "must be 'memory', a folder such as './seen', 'redis', a URL like redis://host:6379/0?prefix=news, or the import"
+    " path of a class"
+)
+#: More than one letter before a colon is a scheme, or a host; one letter is a drive of Windows.
+_SCHEME = re.compile(r"([\w.+-]{2,}):(//)?")
+
+
+@dataclass(frozen=True)
+class StorePlace:
+    """Where pages are remembered.
+
+    >>> StorePlace.of("redis://:secret@host:6379/0?db=1&prefix=news&expire=30d")
+    StorePlace(kind='redis', path='', url='redis://:secret@host:6379/0?db=1', prefix='news', expire=2592000, \
+required=False, shards=None, scopes=None)
+    """
+
+    kind: str
+    """One of ``memory``, ``folder``, ``redis`` and ``class``."""
+    path: str = ""
+    """The folder, in which ``%(spider)s`` is the spider's name and ``%%`` a percent sign, or the import path."""
+    url: str | None = None
+    """Of Redis, as redis-py reads it, or of a cluster; None means the server of scrapy-redis's settings."""
+    prefix: str = "simhash:%(spider)s"
+    """What the names of the keys in Redis begin with; a template like that of a folder."""
+    expire: int = 0
+    """Seconds until a store in Redis that nobody writes to expires; 0 for never."""
+    required: bool = False
+    """Whether a crawl stops at its start if Redis cannot be used."""
+    shards: int | None = None
+    scopes: int | None = None
+    """See ShardedStore; None for its defaults."""
+
+    @classmethod
+    def of(cls, text: str) -> StorePlace:
+        """Return the place that *text* means.
+
+        Raises ValueError for what means none, in words that go behind the name of the setting and show no password.
+        """
+        text = text.strip()
+        if text == MEMORY:
+            return cls(MEMORY)
+        if is_redis(text):
+            return cls._in_redis(text)
+        if text == "sqlite":
+            raise ValueError(
+                "must be a folder such as './seen' for a file of SQLite, got 'sqlite'; with JOBDIR alone, remove it"
+            )
+        if is_path(text):
+            return cls(CLASS, text)
+        if not re.search(r"[/\\]", text) or _SCHEME.match(text):
+            raise ValueError(f"{_WHAT}, got {without_password(text)!r}")
+        if not _is_template(text):
+            raise ValueError(f"must not contain % except in %(spider)s and %%, got {text!r}")
+        return cls(FOLDER, text)
+
+    @classmethod
+    def _in_redis(cls, text: str) -> StorePlace:
+        address, _, query = text.partition("?")
+        shown = without_password(text)
+        # A password may have a #, and ends at the at sign.
+        before, mark, fragment = text.rpartition("@")[2].partition("#")
+        if mark:
+            prefix = fragment if "?" not in before else "..."
+            raise ValueError(
+                f"takes the prefix of a store in Redis as ?prefix=, not behind #: write {shown.partition('#')[0]}"
+                f"?prefix={prefix}"
+            )
+        given: dict[str, str] = {}
+        others = []
+        for part in query.split("&") if query else ():
+            name, _, value = part.partition("=")
+            if name in KEYS:
+                if "@" in value:
+                    # Else a question mark in a password would have the rest of it shown.
+                    raise ValueError(f"has an @ in {name}: write %40, and %3F for ? in a password")
+                given[name] = value
+                continue
+            near = get_close_matches(name.lower(), KEYS, n=1, cutoff=0.75)
+            if near or address == REDIS:
+                what = f"did you mean {near[0]}?" if near else f"it has {', '.join(KEYS)}"
+                raise ValueError(f"has an unknown key {name!r} behind {shown}?: {what}")
+            others.append(part)
+        is_cluster = address.startswith(("redis+cluster:", "rediss+cluster:"))
+        if not is_cluster and (wrong := _OF_CLUSTER & given.keys()):
+            raise ValueError(f"has {min(wrong)}, which is for redis+cluster:// only, behind {shown}?")
+        url = None if address == REDIS else "?".join(filter(None, (address, "&".join(others))))
+        return cls(REDIS, url=url, **{name: _value(name, value) for name, value in given.items()})
+
+
+def is_redis(text: str) -> bool:
+    """Tell whether *text* means a place in Redis, right or wrong.
+
+    >>> is_redis("redis?prefix=a"), is_redis("rediss://host"), is_redis("./redis"), is_redis("C:/redis")
+    (True, True, False, False)
+    """
+    found = _SCHEME.match(text)
+    return text.partition("?")[0] == REDIS or (found is not None and bool(found[2]) and found[1] in SCHEMES)
+
+
+def filled(template: str, spider: str) -> str:
+    """Return the folder or the prefix of *spider*."""
+    return template % {"spider": spider}
+
+
+def without_password(url: str) -> str:
+    """Return *url* without what nobody shall read in a log.
+
+    >>> without_password("redis://:secret@db.example:6380/1?password=secret")
+    'redis://db.example:6380/1'
+    """
+    address, _, query = url.partition("?")
+    # The question mark may be in a password, and then nobody knows where it ends.
+    if "@" in query and "//" in address:
+        return re.sub("(?s)//.*", "//...", address)
+    return re.sub("(?s)(?<=//).*@|^(?!.*//).*@", "", address)
+
+
+def in_url(template: str) -> str:
+    """Return *template* as the value of a key of a URL.
+
+    >>> in_url("simhash:%(spider)s"), in_url("a & b")
+    ('simhash:%(spider)s', 'a%20%26%20b')
+    """
+    return quote(template, safe="%():/,;{}[]!*'$?|~")
+
+
+def _value(name: str, text: str) -> Any:
+    """Return the value of one of our keys. Raises ValueError."""
+    # What means a percent sign stays, whatever comes behind it.
+    value = "%%".join(map(unquote, text.split("%%")))
+    found: Any = None
+    if name == "prefix":
+        found = value if value and _is_template(value) else None
+    elif name == "required":
+        found = value.lower() in TRUE if value.lower() in TRUE | FALSE and value else None
+    elif name == "expire":
+        try:
+            found = duration(value)
+        except ValueError:
+            found = None
+        if found is not None and found > MAX_EXPIRE:
+            raise ValueError(f"has expire={value}, which must be at most {MAX_EXPIRE:,} seconds")
+    elif re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= (MAX_SHARDS if name == "shards" else 10**9):
+        found = int(value)
+    if found is None:
+        raise ValueError(f"has {name}={value}, which {KEYS[name]}")
+    return found
+
+
+def _is_template(text: str) -> bool:
+    """Tell whether the name of a spider can be put into *text*.
+
+    >>> _is_template("100%%:%(spider)s"), _is_template("%s"), _is_template("100%")
+    (True, False, False)
+    """
+    return "%" not in re.sub(r"%%|%\(spider\)s", "", text)
+
+
+#: Settings that there were before, by the key of a URL that has taken their place.
+_FORMER = {"DIR": "", "REDIS_URL": ""} | {f"REDIS_{key.upper()}": key for key in KEYS}
+
+
+def former_settings(settings: Mapping[str, Any]) -> str:
+    """Return a sentence about those of *settings* that there were before ``SIMHASH_STORE`` said it all, "" for none.
+
+    >>> former_settings({"SIMHASH_DIR": "seen"})
+    "SIMHASH_DIR is gone: set SIMHASH_STORE = './seen'"
+    """
+    given = {name: str(value) for name in _FORMER if (value := settings.get(PREFIX + name)) not in (None, "")}
+    if not given:
+        return ""
+    folder, urls = given.get("DIR", "").replace("%", "%%"), given.get("REDIS_URL", "").split()
+    keys = [(key, value) for name, value in given.items() if (key := _FORMER[name])]
+    if urls or keys or not folder:
+        place = without_password(urls[0]) if urls else REDIS
+        if urls and "@" in urls[0]:
+            place = place.replace("//", "//...@", 1)
+        query = [f"{key}={_age(value) if key == 'expire' else in_url(value)}" for key, value in keys]
+        place += "?" * bool(query) + "&".join(query)
+    else:
+        place = folder if re.search(r"[/\\]", folder) else f"./{folder}"
+    gone = " and ".join(PREFIX + name for name in given)
+    return f"{gone} {'are' if len(given) > 1 else 'is'} gone: set {PREFIX}STORE = {place!r}"
+
+
+def _age(seconds: str) -> str:
+    """Return a number of seconds as an age, in the largest unit that it has whole ones of."""
+    number = int(seconds) if seconds.isdecimal() else 0
+    units = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+    return next(f"{number // of}{unit}" for unit, of in units if number % of == 0)

@@ -1,0 +1,239 @@
+"""Where a store is: what SIMHASH_STORE means, what it refuses and never shows, and which file is whose."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.settings import Settings
+
+from scrapy_simhash import Config, SettingError
+from scrapy_simhash.crawl.store_factory import PARTS, file_of
+from scrapy_simhash.place import KEYS, StorePlace, filled, in_url
+
+HOST = "redis://host:6379/0"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("memory", StorePlace("memory")),
+        *(
+            (folder, StorePlace("folder", folder))
+            for folder in (
+                *("./seen", "/var/seen", "~/seen", "seen/", "../seen", "./memory", "./redis", "redis/seen"),
+                # One letter is a drive.
+                *(r"C:\seen", "C:/seen", "c:/", r"\\server\share", "./a:b/c", "./%(spider)s", "/var/100%%"),
+            )
+        ),
+        ("my.module.Store", StorePlace("class", "my.module.Store")),
+        ("redis", StorePlace("redis")),
+        (" redis ", StorePlace("redis")),
+        ("redis?prefix=news&expire=30d", StorePlace("redis", prefix="news", expire=30 * 86_400)),
+        (HOST, StorePlace("redis", url=HOST)),
+        ("rediss://:p%2Fw@host", StorePlace("redis", url="rediss://:p%2Fw@host")),
+        ("unix:///run/a?db=1&prefix=b", StorePlace("redis", url="unix:///run/a?db=1", prefix="b")),
+        (
+            f"{HOST}?ssl_ca_certs=/a%20b&required=true&db=3",
+            StorePlace("redis", url=f"{HOST}?ssl_ca_certs=/a%20b&db=3", required=True),
+        ),
+        (f"{HOST}?required=False&expire=0s", StorePlace("redis", url=HOST)),
+        (
+            "redis+cluster://a:7000,b:7000/0?shards=12&scopes=50&prefix=x",
+            StorePlace("redis", url="redis+cluster://a:7000,b:7000/0", prefix="x", shards=12, scopes=50),
+        ),
+        ("rediss+cluster://a", StorePlace("redis", url="rediss+cluster://a")),
+    ],
+)
+def test_a_place_is_what_it_says(text: str, meant: StorePlace) -> None:
+    assert StorePlace.of(text) == meant
+    assert Config(store=text).place == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "prefix"),
+    [
+        ("simhash:%(spider)s", "simhash:tides"),
+        ("%25%28spider%29s", "tides"),
+        ("100%%", "100%"),
+        ("100%%41", "100%41"),
+        ("100%25%25", "100%"),
+        ("a%26b%20+c%C3%A9", "a&b +cé"),
+    ],
+)
+def test_a_prefix_is_written_as_in_urls_and_as_in_the_names_of_feeds(written: str, prefix: str) -> None:
+    assert filled(StorePlace.of(f"{HOST}?prefix={written}").prefix, "tides") == prefix
+
+
+@given(st.text(min_size=1).filter(lambda text: text.isprintable()))
+def test_every_prefix_can_be_written_in_a_url(prefix: str) -> None:
+    place = StorePlace.of(f"{HOST}?prefix={in_url(prefix.replace('%', '%%'))}")
+    assert filled(place.prefix, "tides") == prefix
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sqlite", "must be a folder such as './seen' for a file of SQLite, got 'sqlite'"),
+        ("user:secret@host:6379", "got 'host:6379'"),
+        ("localhost:6379/0", "must be 'memory', a folder such as './seen'"),
+        ("http://user:secret@host/0", "got 'http://host/0'"),
+        ("./100%", "must not contain % except in %(spider)s and %%, got './100%'"),
+        ("./%(name)s", "must not contain % except in"),
+        (f"{HOST}?prefix=", "has prefix=, which must not be empty"),
+        (f"{HOST}?prefix=100%", "has prefix=100%, which must not be empty, nor contain % except in"),
+        (f"{HOST}?prefix=%(name)s", "nor contain % except in %(spider)s and %%"),
+        (f"{HOST}?expire=3600", "has expire=3600, which must be a number with a unit (s, m, h, d, w)"),
+        (f"{HOST}?expire=7102w", "has expire=7102w, which must be at most 4,294,967,295 seconds"),
+        (f"{HOST}?required=maybe", "has required=maybe, which must be true or false"),
+        (f"{HOST}?required=", "must be true or false"),
+        (f"{HOST}?shards=3", "has shards, which is for redis+cluster:// only, behind redis://host:6379/0?"),
+        *(
+            (f"redis+cluster://a?shards={wrong}", "which must be a number of shards from 1 to 16,384")
+            for wrong in ("0", "16385", "-1", "many", "")
+        ),
+        ("redis+cluster://a?scopes=0", "has scopes=0, which must be at least 1 scope"),
+        (
+            f"{HOST}?exipre=30d",
+            "has an unknown key 'exipre' behind redis://host:6379/0?: did you mean expire?",
+        ),
+        (f"{HOST}?Prefix=a", "did you mean prefix?"),
+        ("redis?db=3", "has an unknown key 'db' behind redis?: it has prefix, expire"),
+        (
+            f"{HOST}#news",
+            f"takes the prefix of a store in Redis as ?prefix=, not behind #: write {HOST}?prefix=news",
+        ),
+        ("redis://:secret@host/0#news", "write redis://host/0?prefix=news"),
+        ("redis://host?password=secr#et", "write redis://host?prefix=..."),
+    ],
+)
+def test_what_is_no_place_is_refused_in_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        Config(store=text)
+    assert str(caught.value).startswith("SIMHASH_STORE ")
+    assert message in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+WRONG = ("", "?exipre=30d", "?prefix=", "?expire=x", "?required=x", "?shards=x", "#news", "?prefix=a@b")
+
+
+@pytest.mark.parametrize("mark", list("@/?#[]:&="))
+def test_of_a_password_that_is_not_quoted_nothing_is_shown(mark: str) -> None:
+    users = (f":geh{mark}eim@", f"u:g@eh{mark}eim@", f"geh{mark}eim@")
+    said = []
+    for scheme, user, wrong in product(("redis", "http", "redis+cluster"), users, WRONG):
+        try:
+            Config(store=f"{scheme}://{user}db.example{wrong}")
+        except SettingError as error:
+            said.append(str(error).replace("behind", ""))
+    assert said
+    assert not [text for text in said if "eh" in text or "eim" in text]
+
+
+@pytest.mark.parametrize(
+    ("settings", "store"),
+    [
+        ({"DIR": "seen"}, "./seen"),
+        ({"DIR": "/var/100%"}, "/var/100%%"),
+        ({"STORE": "sqlite", "DIR": r"C:\seen"}, r"C:\seen"),
+        ({"REDIS_URL": HOST}, HOST),
+        ({"REDIS_URL": "redis://me:secret@host?password=secret"}, "redis://...@host"),
+        ({"REDIS_URL": "redis://one redis://two"}, "redis://one"),
+        ({"STORE": "redis", "REDIS_PREFIX": "news"}, "redis?prefix=news"),
+        ({"REDIS_PREFIX": "a b:%(spider)s", "REDIS_URL": HOST}, f"{HOST}?prefix=a%20b:%(spider)s"),
+        ({"REDIS_EXPIRE": 30 * 86_400, "REDIS_REQUIRED": True}, "redis?expire=30d&required=True"),
+        ({"REDIS_EXPIRE": "3601"}, "redis?expire=3601s"),
+        (
+            {"REDIS_URL": "redis+cluster://a,b", "REDIS_SHARDS": 12, "REDIS_SCOPES": 5},
+            "redis+cluster://a,b?shards=12&scopes=5",
+        ),
+    ],
+)
+def test_a_setting_of_before_is_refused_with_what_to_write(settings: dict[str, Any], store: str) -> None:
+    given = {f"SIMHASH_{name}": value for name, value in settings.items()}
+    with pytest.raises(SettingError) as caught:
+        Config.from_settings(Settings(given))
+    message = str(caught.value)
+    assert message.endswith(f" gone: set SIMHASH_STORE = {store!r}")
+    assert all(name in message for name in given if name != "SIMHASH_STORE")
+    assert "secret" not in message
+    Config(store=store)
+
+
+def test_a_setting_of_before_that_says_nothing_is_no_trouble() -> None:
+    assert Config.from_settings({"SIMHASH_DIR": None, "SIMHASH_REDIS_URL": ""}) == Config()
+
+
+def test_every_key_has_a_wrong_value_above() -> None:
+    assert set(KEYS) <= {wrong[1:].partition("=")[0] for wrong in WRONG} | {"scopes"}
+
+
+# --- Whose file is which.
+
+#: Names that a folder could take for one, or that no file can have.
+NAMES = [
+    *(
+        "tides",
+        "Tides",
+        "TIDES",
+        "tides.",
+        ".tides",
+        ".",
+        "..",
+        "...",
+        "a/b",
+        "a_b",
+        "a%2Fb",
+        r"a\b",
+        "a:b",
+        "a b",
+    ),
+    *(
+        "a%b",
+        "tides.items",
+        "tides%2Eitems",
+        "tides.changes",
+        "tides.items.items",
+        "%2E",
+        "tides*",
+        "tídes",
+        "~",
+    ),
+]
+
+
+@pytest.mark.parametrize("folder", ["{}", "{}/%(spider)s", "{}/a-%(spider)s"])
+def test_no_two_spiders_have_one_file_nor_the_parts_of_another(folder: str, tmp_path: Path) -> None:
+    place = StorePlace.of(folder.format(tmp_path))
+    files = [file_of(place, Settings(), spider, part) for spider in NAMES for part in ("", *PARTS)]
+    assert len({file.resolve() for file in files}) == len(files)
+    for file in files:
+        assert file.resolve().is_relative_to(tmp_path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+
+
+@given(st.text(), st.text())
+def test_different_names_are_different_files(one: str, other: str) -> None:
+    place = StorePlace.of("/seen")
+    try:
+        files = {file_of(place, Settings(), name, part) for name in (one, other) for part in ("", *PARTS)}
+    except UnicodeEncodeError:
+        return  # half of a character, which no URL and no file has
+    assert len(files) == (3 if one == other else 6)
+
+
+def test_a_folder_may_have_a_percent_sign(tmp_path: Path) -> None:
+    place = StorePlace.of(f"{tmp_path}/100%%")
+    assert file_of(place, Settings(), "tides") == tmp_path / "100%" / "tides.sqlite"
+
+
+def test_a_job_has_its_file_whatever_its_folder_is_called(tmp_path: Path) -> None:
+    job = tmp_path / "100%(done)"
+    found = file_of(StorePlace("folder"), Settings({"JOBDIR": str(job)}), "tides", "items")
+    assert found == job / "simhash" / "tides.items.sqlite"
