@@ -79,6 +79,11 @@ class HammingIndex(ABC):
         """The greatest distance of a match, in bits."""
 
     @property
+    def core(self) -> Any:
+        """What stores and searches, the kernel's or that of pure Python."""
+        return self._core
+
+    @property
     def nbytes(self) -> int:
         """The memory of the index in bytes: tables, values, keys, and the room they keep for growth.
 

@@ -1,8 +1,11 @@
-"""What _hamming.pyx offers; ``scrapy_simhash.index`` is its only caller."""
+"""What _hamming.pyx offers to ``index/``, ``judge/`` and ``store/``."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, SupportsIndex
 
 from scrapy_simhash.index.values import Match
+from scrapy_simhash.store.base import Claim, Posting
+from scrapy_simhash.store.memory import Rows as PureRows
 
 class Postings:
     next_key: int
@@ -16,6 +19,19 @@ class Postings:
     def is_moving(self) -> bool: ...
     def find(self, value: SupportsIndex) -> list[Match]: ...
     def nearest(self, values: list[SupportsIndex], most: int) -> tuple[list[Match], list[int]]: ...
+    def near(
+        self,
+        look: SecondLook,
+        page: bytes,
+        subject: int,
+        most: int,
+        nearby: int,
+        recent: Mapping[int, bytes],
+        read: Callable[[int], bytes],
+        explains: bool,
+    ) -> tuple[
+        int, tuple[int, ...], bool, tuple[int, bool, int, float, tuple[float, int, float] | None] | None
+    ]: ...
     def keys_of(self, value: SupportsIndex) -> list[int]: ...
     def find_or_add(self, value: SupportsIndex, key: SupportsIndex) -> list[Match]: ...
     def has(self, value: SupportsIndex, key: SupportsIndex) -> bool: ...
@@ -41,6 +57,19 @@ class SecondLook:
     ) -> None: ...
     def compare(self, one: bytes, others: list[bytes]) -> list[tuple[int, float | None, float | None]]: ...
     def nearest(self, one: bytes, others: list[bytes]) -> tuple[int, float, float, int, float] | None: ...
+
+class Rows(PureRows):
+    def __init__(self, door: Any) -> None: ...
+    def claim(
+        self,
+        posting: Posting,
+        scope: int,
+        index: Any,
+        look: SecondLook,
+        most: int,
+        nearby: int,
+        explains: bool,
+    ) -> tuple[Claim, int | None] | None: ...
 
 def use_scan(level: int) -> int: ...
 def scan_in_use() -> tuple[int, str]: ...

@@ -1,13 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, binding=False
 """The door to the index in C: Python's values in, Python's values out, and nothing decided here."""
 
-from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize, PyBytes_Size
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 cdef extern from "Python.h":
+    bytes PyUnicode_AsEncodedString(object text, const char *encoding, const char *errors)
+    str PyUnicode_Decode(const char *text, Py_ssize_t size, const char *encoding, const char *errors)
     unsigned long long PyLong_AsUnsignedLongLong(object number) except? 0xffffffffffffffff
     bint PyLong_CheckExact(object number)
 
@@ -116,6 +118,16 @@ ctypedef void (*decision)(measured *pair) noexcept nogil
 ctypedef double (*measure)(measured *pair) noexcept nogil
 
 
+cdef struct choice:
+    # A new page, and of the contents that it was compared with the one that it repeats, or the most alike.
+    Print page
+    measured pair, chosen
+    bint is_near, agrees_by_text
+    double alike
+    int distance
+    uint64_t content
+
+
 cdef class SecondLook:
     """The similarity rule over fingerprints as bytes: the native twin of ``SimilarityRule.compare_all``.
 
@@ -159,12 +171,9 @@ cdef class SecondLook:
         for place in range(len(others)):
             self._read(&of_other, others[place])
             pair_measure(&pair, &of_one, &of_other)
-            if pair.has_sketches:
-                similarity = pair.estimate
-                if pair.has_own_parts and (similarity >= 0 or pair.own_distance <= pair.reach):
-                    similarity = max(similarity, pair.own_estimate)
-                if similarity > greatest:
-                    greatest, best, found = similarity, place, pair
+            similarity = alike_of(&pair)
+            if similarity > greatest:
+                greatest, best, found = similarity, place, pair
         if best < 0:
             return None
         self.decide(&found)
@@ -172,9 +181,56 @@ cdef class SecondLook:
         return best, greatest, self.threshold(&found), basis, least
 
     cdef int _read(self, Print *of, bytes data) except -1:
-        if not print_read(of, <const uint8_t *>PyBytes_AsString(data), len(data), self.part):
-            raise ValueError(f"no fingerprint has {len(data)} bytes")
+        return self._read_at(of, <const uint8_t *>PyBytes_AsString(data), len(data))
+
+    cdef int _read_at(self, Print *of, const uint8_t *data, size_t length) except -1:
+        if not print_read(of, data, length, self.part):
+            raise ValueError(f"no fingerprint has {length} bytes")
         return 0
+
+    cdef int _begin(self, choice *of, const uint8_t *page, size_t length) except -1:
+        """Begin to choose the content that a new page repeats."""
+        of.pair, of.is_near, of.agrees_by_text, of.alike = self.pair, False, False, -1
+        return self._read_at(&of.page, page, length)
+
+    cdef int _meet(self, choice *of, uint64_t content, const uint8_t *data, size_t length) except -1:
+        """Compare the page with one more content. Of near ones the most alike is chosen, then the nearest, the oldest."""
+        cdef Print its
+        cdef measured *pair = &of.pair
+        cdef bint is_near
+        cdef double alike
+        cdef int distance
+        self._read_at(&its, data, length)
+        pair_measure(pair, &of.page, &its)
+        self.decide(pair)
+        of.agrees_by_text |= pair.by_text >= 0
+        is_near = pair.similarity >= 0
+        alike = pair.similarity if is_near else alike_of(pair)
+        if is_near < of.is_near or (is_near == of.is_near and alike < of.alike):
+            return 0
+        distance = print_distance(&of.page, &its)
+        if is_near == of.is_near and alike == of.alike:
+            if not is_near or distance > of.distance or (distance == of.distance and content > of.content):
+                return 0
+        of.is_near, of.alike, of.distance, of.content, of.chosen = is_near, alike, distance, content, pair[0]
+        return 0
+
+    cdef tuple _explained(self, choice *of):
+        """Return threshold, basis and least of what was chosen; None if nothing but bits was compared."""
+        if not of.chosen.has_sketches or of.alike < 0:
+            return None
+        basis, least = of.chosen.basis, of.chosen.least
+        return self.threshold(&of.chosen), basis, least
+
+
+cdef double alike_of(const measured *pair) noexcept nogil:
+    """Return ``Measured.alike``."""
+    if not pair.has_sketches:
+        return -1
+    if pair.has_own_parts and (pair.estimate >= 0 or pair.own_distance <= pair.reach):
+        return max(pair.estimate, pair.own_estimate)
+    return pair.estimate
+
 
 cdef int add_hit(hit **hits, size_t *n, size_t *room, uint64_t key, const hit *like) except -1:
     """Add a hit as another is, but for its key, to a row of *n* with *room*."""
@@ -189,6 +245,27 @@ cdef int add_hit(hit **hits, size_t *n, size_t *room, uint64_t key, const hit *l
     hits[0][n[0]].key = key
     n[0] += 1
     return 0
+
+
+# No page is compared with more contents.
+cdef enum:
+    MOST = 64
+
+
+cdef struct findings:
+    # What a search for a page has found: ``Search`` in ``store/candidates.py``.
+    uint64_t contents[MOST]
+    size_t n, within_reach
+    uint64_t values[3]
+    unsigned n_values, found_by
+
+
+cdef bint is_among(uint64_t number, const uint64_t *numbers, size_t n) noexcept nogil:
+    cdef size_t i
+    for i in range(n):
+        if numbers[i] == number:
+            return True
+    return False
 
 
 cdef uint64_t MOST_KEY = 0x7fffffffffffffff
@@ -325,22 +402,24 @@ cdef class Postings:
             raise MemoryError()
         return self._matches() if self.c.n_hits else []
 
+    cdef size_t _gather(self, uint64_t value, hit **found, size_t *n, size_t *room) except? 0:
+        """Add all postings within reach of a value to a row of hits, and return how many they are."""
+        cdef size_t before = n[0], i
+        if not postings_find(&self.c, value):
+            raise MemoryError()
+        for i in range(self.c.n_hits):
+            add_hit(found, n, room, self.c.hits[i].key & MOST_KEY, &self.c.hits[i])
+            if self.c.hits[i].key & FURTHER:
+                for key in self.further[self.c.hits[i].value]:
+                    add_hit(found, n, room, key, &self.c.hits[i])
+        return n[0] - before
+
     def nearest(self, list values, size_t most):
         """See HammingIndex.nearest."""
         cdef hit *found = NULL
-        cdef size_t n = 0, room = 0, before, i
-        counts = []
+        cdef size_t n = 0, room = 0, i
         try:
-            for value in values:
-                before = n
-                if not postings_find(&self.c, self._value(value)):
-                    raise MemoryError()
-                for i in range(self.c.n_hits):
-                    add_hit(&found, &n, &room, self.c.hits[i].key & MOST_KEY, &self.c.hits[i])
-                    if self.c.hits[i].key & FURTHER:
-                        for key in self.further[self.c.hits[i].value]:
-                            add_hit(&found, &n, &room, key, &self.c.hits[i])
-                counts.append(n - before)
+            counts = [self._gather(self._value(value), &found, &n, &room) for value in values]
             n = hits_cut(found, n, most)
             by_key = {}
             for i in range(n):
@@ -349,6 +428,80 @@ cdef class Postings:
         finally:
             free(found)
         return list(by_key.values()), counts
+
+    cdef int _search(self, const Print *page, uint64_t subject, size_t most, size_t nearby, findings *to) except -1:
+        """Search for a page with a sketch: the native twin of ``search`` in ``store/candidates.py``."""
+        cdef uint64_t first, value
+        cdef uint64_t values[3]
+        cdef hit *hits = NULL
+        cdef size_t n = 0, room = 0, count, i, half = most // 2, same = 0
+        cdef uint64_t near[MOST]
+        cdef size_t n_near = 0
+        if most > MOST:
+            raise ValueError(f"a page is compared with {MOST} contents at most, got {most}")
+        values[0], values[1], values[2] = page.value, print_own(page), subject
+        to.n = to.n_values = to.found_by = 0
+        further = ()
+        try:
+            for i in range(3):
+                value = values[i]
+                if i > 0 and value == 0:
+                    continue
+                if i < 2:
+                    count = self._gather(value, &hits, &n, &room)
+                else:
+                    if postings_key(&self.c, value, &first):
+                        further = sorted(self.further[value]) if first & FURTHER else ()
+                        same = 1 + len(further)
+                    count = same
+                to.within_reach = count + (to.within_reach if i > 0 else 0)
+                if count < nearby:
+                    to.found_by |= 1 << i
+                    to.values[to.n_values] = value
+                    to.n_values += 1
+            n = hits_cut(hits, n, most)
+            for i in range(n):
+                if not is_among(hits[i].key, near, n_near):
+                    near[n_near] = hits[i].key
+                    n_near += 1
+        finally:
+            free(hits)
+        if same:
+            # Of both as many as are compared, half of them at least.
+            for i in range(min(same, max(half, most - n_near))):
+                to.contents[i] = further[i - 1] if i > 0 else first & MOST_KEY
+                to.n += 1
+            n_near = min(n_near, max(half, most - same if same < most else 0))
+        for i in range(n_near):
+            if not is_among(near[i], to.contents, to.n):
+                to.contents[to.n] = near[i]
+                to.n += 1
+        return 0
+
+    def near(self, SecondLook look not None, bytes page not None, subject, size_t most, size_t nearby, recent, read,
+             bint explains):
+        """Search for a page that is new, and choose: the native twin of ``LocalStore._near_kin`` for such a one.
+
+        *page* and what *recent*, else *read*, has of a content is a fingerprint as ``compared_bytes()`` gives it.
+        Return by what it can be found, these values, whether own parts made the difference, and the content chosen:
+        (content, is_near, distance, alike, None or (threshold, basis, least)), or None if there is none.
+        """
+        cdef findings found
+        cdef choice of
+        cdef size_t i
+        cdef bytes data
+        look._begin(&of, <const uint8_t *>PyBytes_AsString(page), len(page))
+        self._search(&of.page, self._value(subject), most, nearby, &found)
+        for i in range(found.n):
+            data = recent.get(found.contents[i])
+            if data is None:
+                data = read(found.contents[i])
+            look._meet(&of, found.contents[i], <const uint8_t *>PyBytes_AsString(data), len(data))
+        values = tuple([found.values[i] for i in range(found.n_values)])
+        chosen = None
+        if of.is_near or of.alike >= 0:
+            chosen = of.content, of.is_near, of.distance, of.alike, look._explained(&of) if explains else None
+        return found.found_by, values, of.agrees_by_text != of.is_near, chosen
 
     def keys_of(self, value):
         """See HammingIndex.keys_of."""
@@ -521,3 +674,309 @@ cdef class Postings:
         held = self.c.n + sum(map(len, self.further.values()))
         if held != self.length or not all(self.further.values()):
             raise AssertionError("the number of postings is wrong")
+
+
+# What a store in memory keeps.
+
+cdef enum:
+    # The longest fingerprint: value, sketch, own part.
+    PRINT_BYTES = 8 + 128 + 140
+    END = 0xff
+    MOST_ROWS = 0xfffffff0
+cdef uint64_t MOST_TEXT = <uint64_t>1 << 40
+
+
+cdef class Rows:
+    """Pages and contents side by side: the native twin of ``Rows`` in ``store/memory.py``, which says what they are.
+
+    ``claim`` is that of ``LocalStore.claim`` for a page that is new and has a sketch. *door* has what Python knows
+    better: ``claim`` and ``near_miss`` are the types of an answer, ``bases`` the names of what has decided,
+    ``subject_number`` is that of ``page/fingerprint``.
+    """
+
+    cdef table keys
+    cdef column pages, contents, heads
+    # What follows the hosts of URLs, each with an end; and fingerprints.
+    cdef column texts, prints
+    cdef dict site_numbers
+    cdef list sites
+    # Keys of another length, or with the hash of one that is in the table; and those of another length by number.
+    cdef dict others, odd_keys
+    cdef object claim_type, near_miss, bases, subject_number
+
+    def __cinit__(self):
+        if not table_init(&self.keys, 0xffffffffffffffff, 0, True):
+            raise MemoryError()
+
+    def __dealloc__(self):
+        table_free(&self.keys)
+        free(self.pages.at)
+        free(self.contents.at)
+        free(self.heads.at)
+        free(self.texts.at)
+        free(self.prints.at)
+
+    def __init__(self, door):
+        self.claim_type, self.near_miss, self.bases = door.claim, door.near_miss, door.bases
+        self.subject_number = door.subject_number
+        self.site_numbers, self.sites, self.others, self.odd_keys = {}, [], {}, {}
+        # There is no head 0.
+        if not column_reserve(&self.heads, 1, sizeof(head_row)):
+            raise MemoryError()
+        self.heads.n = 1
+
+    cdef page_row *_page(self, size_t number) except NULL:
+        if number >= self.pages.n:
+            raise IndexError(number)
+        return <page_row *>self.pages.at + number
+
+    cdef content_row *_content(self, size_t number) except NULL:
+        if number >= self.contents.n:
+            raise IndexError(number)
+        return <content_row *>self.contents.at + number
+
+    cdef _key(self, size_t number):
+        key = self.odd_keys.get(number) if self.odd_keys else None
+        return PyBytes_FromStringAndSize(<char *>self._page(number).key, KEY_BYTES) if key is None else key
+
+    cdef str _url(self, size_t number):
+        cdef page_row *row = self._page(number)
+        cdef const char *rest = self.texts.at + row.url
+        cdef size_t length = <const char *>memchr(rest, END, self.texts.n - row.url) - rest
+        if row.site == NO_SITE:
+            return PyUnicode_Decode(rest, length, "utf-8", "surrogatepass")
+        return self.sites[row.site] + PyUnicode_Decode(rest, length, "utf-8", "surrogatepass")
+
+    cdef object _text_hash(self, const content_row *row):
+        cdef head_row *head = <head_row *>self.heads.at + row.head
+        cdef page_row *page
+        if row.head:
+            return head.text_hash if head.is_known else None
+        page = self._page(row.page)
+        return page.text_hash if page.is_known else None
+
+    cdef bytes _print(self, const content_row *row):
+        return PyBytes_FromStringAndSize(self.prints.at + row.print, row.length)
+
+    cpdef find(self, key):
+        """See the twin."""
+        cdef place at
+        if PyBytes_Size(key) == KEY_BYTES:
+            at = table_find(&self.keys, <uint64_t>hash(key))
+            if at.inside != NULL:
+                number = at.inside.keys[at.at]
+                if memcmp(self._page(number).key, PyBytes_AsString(key), KEY_BYTES) == 0:
+                    return number
+        return self.others.get(key)
+
+    def page(self, size_t number):
+        """See the twin."""
+        cdef page_row *row = self._page(number)
+        its = self._print(self._content(row.content))
+        if row.length:
+            its = PyBytes_FromStringAndSize(self.prints.at + row.print, row.length)
+        text_hash = row.text_hash if row.is_known else None
+        return self._key(number), self._url(number), its, text_hash, row.seen, row.content, row.rank, row.joined
+
+    def content(self, size_t number):
+        """See the twin."""
+        cdef content_row *row = self._content(number)
+        seen = (<head_row *>self.heads.at + row.head).seen if row.head else self._page(row.page).seen
+        return row.page, row.scope, row.is_short, self._print(row), self._text_hash(row), seen
+
+    def contents_of(self, uint32_t page):
+        """See the twin."""
+        cdef size_t i
+        return [i for i in range(self.contents.n) if (<content_row *>self.contents.at)[i].page == page]
+
+    def remove(self, key):
+        """See the twin."""
+        if self.others.pop(key, None) is None:
+            table_remove(&self.keys, <uint64_t>hash(key))
+
+    def write(self, entry, uint32_t scope, bytes compared not None):
+        """See the twin."""
+        number, posting, former, content, is_new, has_own, _, rank, joins, _ = entry
+        if not is_new:
+            self._content(content)
+        if joins is not None:
+            self._page(joins)
+        self._write(-1 if former is None else number, posting, content, is_new, is_new or has_own, rank, scope,
+                    <const uint8_t *>PyBytes_AsString(compared), len(compared))
+        if joins is not None:
+            self._page(joins).joined = rank
+
+    cdef int _write(self, Py_ssize_t number, posting, uint32_t content, bint is_new, bint has_print, uint32_t rank,
+                    uint32_t scope, const uint8_t *print, size_t length) except -1:
+        """Write a page, a new one for -1, and its content if that is new: all of it, or nothing without memory."""
+        cdef page_row *row
+        cdef content_row *first
+        cdef head_row *head
+        key = posting[0]
+        cdef bint is_known = posting[5] is not None, keeps_text
+        cdef uint64_t text_hash = posting[5] if is_known else 0
+        cdef int64_t seen = posting[6]
+        cdef bytes text = PyUnicode_AsEncodedString(posting[1], "utf-8", "surrogatepass")
+        cdef const char *url = PyBytes_AsString(text)
+        cdef size_t host = end_of_host(url, len(text)), size = len(text) - host
+        cdef uint32_t site = self._site(text[:host])
+        if site == NO_SITE:
+            url, size = PyBytes_AsString(text), len(text)
+        else:
+            url += host
+        if self.pages.n >= MOST_ROWS or self.contents.n >= MOST_ROWS or self.texts.n + size >= MOST_TEXT \
+                or length > PRINT_BYTES or not (column_reserve(&self.pages, 1, sizeof(page_row))
+                and column_reserve(&self.contents, 1, sizeof(content_row))
+                and column_reserve(&self.heads, 1, sizeof(head_row)) and column_reserve(&self.texts, size + 1, 1)
+                and column_reserve(&self.prints, length, 1)):
+            raise MemoryError()
+        if number < 0:
+            self._number(key, self.pages.n)
+            row = <page_row *>self.pages.at + self.pages.n
+            memset(row, 0, sizeof(page_row))
+            if PyBytes_Size(key) == KEY_BYTES:
+                memcpy(row.key, PyBytes_AsString(key), KEY_BYTES)
+            number = self.pages.n
+            self.pages.n += 1
+            keeps_text = False
+        else:
+            row = self._page(number)
+            first = self._content(row.content)
+            if first.page == number and first.head == 0 and (
+                    row.text_hash != text_hash or row.is_known != is_known or row.seen != seen or row.content != content):
+                head = <head_row *>self.heads.at + self.heads.n
+                head.text_hash, head.is_known, head.seen = row.text_hash, row.is_known, row.seen
+                first.head = self.heads.n
+                self.heads.n += 1
+            keeps_text = row.site == site and size < self.texts.n - row.url and (
+                memcmp(self.texts.at + row.url, url, size) == 0 and <uint8_t>self.texts.at[row.url + size] == END)
+        if not keeps_text:
+            row.url, row.site = self.texts.n, site
+            memcpy(self.texts.at + self.texts.n, url, size)
+            self.texts.at[self.texts.n + size] = <char>END
+            self.texts.n += size + 1
+        row.text_hash, row.is_known, row.seen, row.content, row.rank = text_hash, is_known, seen, content, rank
+        if is_new:
+            first = <content_row *>self.contents.at + self.contents.n
+            first.page, first.scope, first.head, first.is_short = number, scope, 0, posting[4]
+            first.print, first.length = self._keep(print, length), length
+            self.contents.n += 1
+        if not has_print or is_new:
+            row.length = 0
+        elif row.length == length:
+            # A page that changes again and again takes no more room each time.
+            memcpy(self.prints.at + row.print, print, length)
+        else:
+            row.print, row.length = self._keep(print, length), length
+        return 0
+
+    cdef uint64_t _keep(self, const uint8_t *print, size_t length) noexcept:
+        """Put a fingerprint behind the others, where there is room for it."""
+        memcpy(self.prints.at + self.prints.n, print, length)
+        self.prints.n += length
+        return self.prints.n - length
+
+    cdef uint32_t _site(self, bytes host) except? 0:
+        """Return the number of a URL's scheme and host."""
+        number = self.site_numbers.get(host)
+        if number is None:
+            number = len(self.sites)
+            if number == NO_SITE:
+                return NO_SITE
+            self.sites.append(host.decode("utf-8", "surrogatepass"))
+            self.site_numbers[host] = number
+        return number
+
+    cdef int _number(self, key, size_t number) except -1:
+        """Let a key that is new be found."""
+        cdef uint64_t code = <uint64_t>hash(key)
+        cdef bint is_odd = PyBytes_Size(key) != KEY_BYTES
+        if not is_odd and table_find(&self.keys, code).inside == NULL:
+            if not table_insert(&self.keys, code, number):
+                raise MemoryError()
+            return 0
+        self.others[key] = number
+        if is_odd:
+            self.odd_keys[number] = key
+        return 0
+
+    def claim(self, posting, uint32_t scope, Postings index not None, SecondLook look not None, size_t most,
+              size_t nearby, bint explains):
+        """Return the answer to a page that is new and has a sketch, now written, and by what its content is found.
+
+        That is None if it repeats another's. None alone of any other page, with nothing done.
+        """
+        cdef findings found
+        cdef choice of
+        cdef content_row *its
+        cdef uint8_t print[PRINT_BYTES]
+        cdef size_t i, length, number = self.pages.n, content = self.contents.n
+        cdef uint32_t cluster
+        cdef uint64_t rest
+        fingerprint = posting[3]
+        sketch, own = fingerprint.sketch, fingerprint.own
+        cdef size_t sketch_bytes = PyBytes_Size(sketch), own_bytes = PyBytes_Size(own)
+        if posting[4] or sketch_bytes == 0 or self.find(posting[0]) is not None:
+            return None
+        length = 8 + sketch_bytes + own_bytes
+        if length > PRINT_BYTES:
+            raise ValueError(f"no fingerprint has {length} bytes")
+        rest = index._value(fingerprint.value)
+        for i in range(8):
+            print[7 - i] = rest & 255
+            rest >>= 8
+        memcpy(print + 8, PyBytes_AsString(sketch), sketch_bytes)
+        memcpy(print + 8 + sketch_bytes, PyBytes_AsString(own), own_bytes)
+        look._begin(&of, print, length)
+        index._search(&of.page, self.subject_number(sketch), most, nearby, &found)
+        for i in range(found.n):
+            its = self._content(found.contents[i])
+            look._meet(&of, found.contents[i], <const uint8_t *>self.prints.at + its.print, its.length)
+        learned = bool(of.agrees_by_text != of.is_near)
+        threshold = basis = least = miss = None
+        if explains and (told := look._explained(&of)) is not None:
+            threshold, basis, least = told
+            basis = self.bases[basis]
+        if of.is_near:
+            its = self._content(of.content)
+            cluster = its.page
+            rank = self._page(cluster).joined + 1
+            text_hash = self._text_hash(its)
+            is_same = text_hash is not None and text_hash == posting[5]
+            made = new_tuple(self.claim_type, (
+                None, of.content, cluster, self._url(cluster), of.distance, of.alike, is_same, rank, self._key(cluster),
+                learned, threshold, None, basis, least, None))
+            self._write(-1, posting, of.content, False, its.length != length or
+                        memcmp(self.prints.at + its.print, print, length) != 0, rank, scope, print, length)
+            self._page(cluster).joined = rank
+            return made, None
+        if threshold is not None:
+            miss = new_tuple(self.near_miss, (
+                self._url(self._content(of.content).page), of.distance, of.alike, threshold, basis, least))
+        made = new_tuple(self.claim_type, (
+            None, content, number, None, None, None, False, 0, None, learned, None, miss, None, None, None))
+        try:
+            for i in range(found.n_values):
+                index._add(found.values[i], content)
+            self._write(-1, posting, content, True, True, 0, scope, print, length)
+        except BaseException:
+            for i in range(found.n_values):
+                index.discard(found.values[i], content)
+            raise
+        return made, found.found_by
+
+
+new_tuple = tuple.__new__
+
+
+cdef size_t end_of_host(const char *url, size_t length) noexcept nogil:
+    """Return where the host of a URL ends, before the third slash; 0 if it has none."""
+    cdef size_t i, start = 1
+    for i in range(1, length):
+        if url[i - 1] == c"/" and url[i] == c"/":
+            start = i + 1
+            break
+    for i in range(start, length):
+        if url[i] == c"/":
+            return i
+    return 0

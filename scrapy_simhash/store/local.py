@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_simhash.index import HammingIndex, Match
-from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.judge.measured import BASES
+from scrapy_simhash.page.fingerprint import Fingerprint, subject_number
 from scrapy_simhash.recent import Recent
+from scrapy_simhash.store import candidates
 from scrapy_simhash.store.base import Claim, Page, Posting, Store, Visit
 from scrapy_simhash.store.candidates import (
     BLOCKS,
@@ -25,6 +27,9 @@ from scrapy_simhash.store.candidates import (
 from scrapy_simhash.store.damage import ContentDamaged
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.verdict import NearMiss
+
+if TYPE_CHECKING:
+    from scrapy_simhash.kernel._hamming import SecondLook
 
 
 class Kin(NamedTuple):
@@ -98,6 +103,7 @@ class LocalStore(Store, ABC):
         #: Contents that were found, and could not be read.
         self._damaged: set[int] = set()
         self._recent: Recent[int, bytes] = Recent(FINGERPRINTS)
+        self._look = self._rule.native
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
         self._page_end = self._content_end = 0
 
@@ -133,12 +139,16 @@ class LocalStore(Store, ABC):
 
     def _find_by(self, scope: str, found: Found, content: int) -> None:
         """Let a content be found from now on by its values."""
-        index, values = self._index(scope), found.values
-        for value in values:
+        index = self._index(scope)
+        for value in found.values:
             index.add(value, content)
-        self.index_size += bool(values)
-        if not found.found_by & BY_TEXT:
-            tell_crowd(scope, index.max_distance, self._crowded)
+        self._count(scope, found.found_by)
+
+    def _count(self, scope: str, found_by: int) -> None:
+        """Count a new content; the first that its text does not find is told."""
+        self.index_size += bool(found_by)
+        if not found_by & BY_TEXT:
+            tell_crowd(scope, self._rule.reach, self._crowded)
 
     def look(self, posting: Posting) -> Claim:
         """See :meth:`Store.look <scrapy_simhash.store.base.Store.look>`. One look-up."""
@@ -199,6 +209,8 @@ class LocalStore(Store, ABC):
     def _near_kin(self, posting: Posting, number: int, former: Visit | None) -> Found:
         """Find the content that *posting* repeats: the page's own, else its cluster's, else the most alike."""
         fingerprint, index = posting.fingerprint, self._index(posting.scope)
+        if former is None and self._look is not None and fingerprint.sketch and not self._damaged:
+            return self._new_kin(posting, index, self._look)
         matches, found_by, values, is_cut = search(index, fingerprint)
         if former is not None and is_cut and former.content not in self._damaged:
             its = self._content(former.content)[1]
@@ -235,6 +247,33 @@ class LocalStore(Store, ABC):
             return Found(best, found_by, values, is_by_learning, threshold, None, decided_by, required)
         return Found(best, found_by, values, is_by_learning)
 
+    def _new_kin(self, posting: Posting, index: HammingIndex, look: SecondLook) -> Found:
+        """Return what _near_kin() does for a page that is new and has a sketch, by one call of the kernel."""
+        fingerprint = posting.fingerprint
+        found_by, values, is_by_learning, chosen = index.core.near(
+            look,
+            fingerprint.compared_bytes(),
+            subject_number(fingerprint.sketch),
+            *(candidates.MOST_COMPARED, candidates.MOST_NEARBY),
+            *(self._recent, self._prepared, self.explains),
+        )
+        found = Found(None, found_by, values, is_by_learning)
+        if chosen is None:
+            return found
+        content, is_near, distance, alike, explained = chosen
+        if not (is_near or explained):
+            return found
+        cluster, text_hash = self._origin(content)
+        is_same_text = text_hash is not None and text_hash == posting.text_hash
+        kin = Kin(content, cluster, distance, alike, is_same_text)
+        if not explained:
+            return found._replace(kin=kin)
+        threshold, basis, required = explained
+        if is_near:
+            return Found(kin, found_by, values, is_by_learning, threshold, None, BASES[basis], required)
+        url = self._cluster(kin)[0]
+        return found._replace(near_miss=NearMiss(url, distance, alike, threshold, BASES[basis], required))
+
     def _near_miss(
         self, fingerprint: Fingerprint, matches: list[Match], compared: list[bytes], number: int
     ) -> NearMiss | None:
@@ -252,14 +291,14 @@ class LocalStore(Store, ABC):
 
     def _compared(self, contents: Iterable[int]) -> list[bytes]:
         """Return what the rule compares of each content, see `Fingerprint.compared_bytes`."""
+        recent = self._recent
+        return [recent.get(content) or self._prepared(content) for content in contents]
+
+    def _prepared(self, content: int) -> bytes:
+        """Return what the rule compares of a content that is not among the recent ones."""
         # It never changes; and in a crowd it is the same ones again and again.
-        recent, found = self._recent, []
-        for content in contents:
-            data = recent.get(content)
-            if data is None:
-                data = recent[content] = self._content(content)[1].compared_bytes()
-            found.append(data)
-        return found
+        data = self._recent[content] = self._content(content)[1].compared_bytes()
+        return data
 
     def _short_kin(self, posting: Posting) -> Kin | None:
         content = self._short(posting.scope, posting.fingerprint.value)

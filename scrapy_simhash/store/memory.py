@@ -3,64 +3,127 @@
 from __future__ import annotations
 
 import time
-from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from struct import Struct
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint
-from scrapy_simhash.store.base import Page, Posting, Run, Visit
+from scrapy_simhash import kernel
+from scrapy_simhash.judge.measured import BASES
+from scrapy_simhash.page.fingerprint import Fingerprint, subject_number
+from scrapy_simhash.store import candidates
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.candidates import BLOCKS
-from scrapy_simhash.store.columns import Keys, OwnParts, Urls
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
+from scrapy_simhash.verdict import NearMiss
+
+if TYPE_CHECKING:
+    from scrapy_simhash.kernel._hamming import Rows as NativeRows
 
 
-class _Rows:
-    """Rows of numbers side by side, without the weight of Python's objects."""
+class PageRow(NamedTuple):
+    """What is kept of a page: its latest visit."""
 
-    __slots__ = ("_data", "_pack", "_pack_into", "_size", "_unpack", "count")
-
-    def __init__(self, form: str) -> None:
-        row = Struct(form)
-        self._pack, self._pack_into, self._unpack, self._size = (
-            row.pack,
-            row.pack_into,
-            row.unpack_from,
-            row.size,
-        )
-        self._data = bytearray()
-        #: How many rows there are.
-        self.count = 0
-
-    def __getitem__(self, number: int) -> tuple[Any, ...]:
-        return self._unpack(self._data, number * self._size)
-
-    def __setitem__(self, number: int, row: tuple[Any, ...]) -> None:
-        """Put *row* in the place of another."""
-        self._pack_into(self._data, number * self._size, *row)
-
-    def append(self, *row: Any) -> int:
-        """Add a *row* and return its number."""
-        number = self.count
-        self._data += self._pack(*row)
-        self.count = number + 1
-        return number
+    key: bytes
+    url: str
+    compared: bytes
+    """The fingerprint, see `Fingerprint.compared_bytes`: its content's, or its own where that says something else."""
+    text_hash: int | None
+    seen: int
+    content: int
+    rank: int
+    joined: int
+    """How many have joined its cluster."""
 
 
-#: By page: value, hash of the text and whether it has one, time, content, sketch, rank. The last three have 32 bits
-#: each: four billion pages would take a terabyte.
-_PAGE = "<QQ?qIII"
-#: By content: page it came from, sketch, head, scope, whether only an equal value is a match.
-_CONTENT = "<IIII?"
-#: What a content came with: value, hash of the text and whether it has one, time.
-_HEAD = "<QQ?q"
-#: The row of heads that holds none: the content came with what is in the row of its page, whose content it still is.
-_AS_PAGE = 0
-#: Two rows that hold no sketch. Of a page: it is as its content is.
-_AS_CONTENT = 0
-_NO_SKETCH = 1
+class ContentRow(NamedTuple):
+    """What is kept of a content."""
+
+    page: int
+    """The page that it came from; the others are what it came with."""
+    scope: int
+    is_short: bool
+    compared: bytes
+    text_hash: int | None
+    seen: int
+
+
+#: The numbers of a page: time, content, rank, how many have joined, where key and URL end, which come next, hash of
+#: the text and whether it has one. A fingerprint of its own comes last.
+_PAGE = Struct("<qIIIIIQ?")
+#: Those of a content, before its fingerprint.
+_CONTENT = Struct("<qII?Q?")
+
+
+class Rows:
+    """Pages and contents by number, from 0, and pages by key.
+
+    The native twin is ``Rows`` in ``scrapy_simhash/kernel/_hamming.pyx``, which takes half of the memory.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        # Packed, which takes half of what their objects would.
+        self._pages: list[bytes] = []
+        self._contents: list[bytes] = []
+
+    def find(self, key: bytes) -> int | None:
+        """Return the number of a page, None if it is not known. O(1)."""
+        return self._numbers.get(key)
+
+    def page(self, number: int) -> tuple[bytes, str, bytes, int | None, int, int, int, int]:
+        """Return a page as a `PageRow`, removed or not."""
+        row = self._pages[number]
+        seen, content, rank, joined, url_at, own_at, text_hash, is_known = _PAGE.unpack_from(row)
+        url = row[url_at:own_at].decode("utf-8", "surrogatepass")
+        compared = row[own_at:] or self.content(content)[3]
+        text_hash = text_hash if is_known else None
+        return PageRow(row[_PAGE.size : url_at], url, compared, text_hash, seen, content, rank, joined)
+
+    def content(self, number: int) -> tuple[int, int, bool, bytes, int | None, int]:
+        """Return a content as a `ContentRow`."""
+        row = self._contents[number]
+        seen, page, scope, is_short, text_hash, is_known = _CONTENT.unpack_from(row)
+        return ContentRow(page, scope, is_short, row[_CONTENT.size :], text_hash if is_known else None, seen)
+
+    def contents_of(self, page: int) -> list[int]:
+        """Return the contents that came from a page. O(contents)."""
+        return [number for number in range(len(self._contents)) if self.content(number)[0] == page]
+
+    def write(self, entry: Entry, scope: int, compared: bytes) -> None:
+        """Keep *entry*, of a page in a scope and with a fingerprint."""
+        number, (key, url, _, _, is_short, text_hash, seen, _), former, content = entry[:4]
+        told = (text_hash or 0, text_hash is not None)
+        if entry.is_new_content:
+            self._contents.append(_CONTENT.pack(seen, number, scope, is_short, *told) + compared)
+        joined = 0 if former is None else self.page(number)[-1]
+        text = url.encode("utf-8", "surrogatepass")
+        ends = (_PAGE.size + len(key), _PAGE.size + len(key) + len(text))
+        own = compared if entry.has_own_sketch else b""
+        row = _PAGE.pack(seen, content, entry.rank, joined, *ends, *told) + key + text + own
+        if former is None:
+            self._numbers[key] = number
+            self._pages.append(row)
+        else:
+            self._pages[number] = row
+        if entry.joins is not None:
+            row = self._pages[entry.joins]
+            numbers = _PAGE.unpack_from(row)
+            self._pages[entry.joins] = _PAGE.pack(*numbers[:3], entry.rank, *numbers[4:]) + row[_PAGE.size :]
+
+    def remove(self, key: bytes) -> None:
+        """Let a page not be found by its key any more, which must be there; its number stays."""
+        del self._numbers[key]
+
+
+class Door:
+    """What the kernel's rows ask of Python."""
+
+    claim = Claim
+    near_miss = NearMiss
+    bases = BASES
+    subject_number = staticmethod(subject_number)
 
 
 class MemoryStore(LocalStore):
@@ -74,18 +137,8 @@ class MemoryStore(LocalStore):
         """Make an empty store for fingerprints of *header*, the default one if None."""
         super().__init__(header or Header(), blocks)
         self._run = Run(1, int(time.time()), None, None)
-        self._keys = Keys()
-        self._pages, self._contents, self._heads = _Rows(_PAGE), _Rows(_CONTENT), _Rows(_HEAD)
-        self._heads.append(0, 0, False, 0)
-        #: By page: how many have joined its cluster.
-        self._joined = array("I")
-        self._urls = Urls()
-        self._sketches = _Rows(f"{SKETCH_BYTES}s")
-        for _ in (_AS_CONTENT, _NO_SKETCH):
-            self._sketches.append(b"")
-        #: As the sketches: what of a page is not its site's.
-        self._own_parts = OwnParts()
-        self._own_parts[_AS_CONTENT] = self._own_parts[_NO_SKETCH] = b""
+        self._native: NativeRows | None = None if kernel.hamming is None else kernel.hamming.Rows(Door)
+        self._rows = self._native or Rows()
         self._scopes: list[str] = []
         self._scope_numbers: dict[str, int] = {}
         self._short_contents: dict[tuple[str, int], int] = {}
@@ -97,25 +150,44 @@ class MemoryStore(LocalStore):
 
     def __len__(self) -> int:
         """Return how many pages are known. O(1)."""
-        return len(self._keys)
+        return self._page_end - len(self._removed)
+
+    def claim(self, posting: Posting) -> Claim:
+        """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. With the kernel, one call of it."""
+        if self._native is not None and self._look is not None:
+            scope, most, nearby = posting.scope, candidates.MOST_COMPARED, candidates.MOST_NEARBY
+            index = self._index(scope)
+            done = self._native.claim(
+                posting, self._scope(scope), index.core, self._look, most, nearby, self.explains
+            )
+            if done is not None:
+                claim, found_by = done
+                self._page_end += 1
+                if found_by is not None:
+                    self._content_end += 1
+                    self._count(scope, found_by)
+                return claim
+        return super().claim(posting)
 
     def unsettle(self, keys: Collection[bytes]) -> None:
         """Do nothing: nothing in here is ever settled."""
 
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. O(1)."""
-        number = self._keys.find(key)
-        return None if number is None else self._page(key, number)
+        number = self._rows.find(key)
+        return None if number is None else self._page(number)
 
     def __iter__(self) -> Iterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`. O(n)."""
         contents = defaultdict(list)
-        for content in range(self._contents.count):
-            contents[self._contents[content][0]].append(content)
-        for key, number in self._keys:
-            page = self._page(key, number)
+        for content in range(self._content_end):
+            contents[self._rows.content(content)[0]].append(content)
+        for number in range(self._page_end):
+            if number in self._removed:
+                continue
+            page = self._page(number)
             for content in contents.get(number, ()):
-                former = self._first(content, key, page.posting.url)
+                former = self._first(content, page.posting)
                 # Fingerprints are equal when their values are; what is kept of them may differ all the same.
                 kept, latest = former.fingerprint.to_bytes(), page.posting.fingerprint.to_bytes()
                 if content != page.content or kept != latest:
@@ -137,120 +209,72 @@ class MemoryStore(LocalStore):
     # --- The ledger.
 
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:
-        number = self._keys.find(key)
+        number = self._rows.find(key)
         if number is None:
             return None
-        value, text_hash, has_hash, seen, content, _, rank = self._pages[number]
-        is_short = self._contents[content][4]
-        return number, Visit(value, text_hash if has_hash else None, seen, content, False, is_short), rank
+        _, _, compared, text_hash, seen, content, rank, _ = self._rows.page(number)
+        value = int.from_bytes(compared[:8], "big")
+        return number, Visit(value, text_hash, seen, content, False, self._rows.content(content)[2]), rank
 
     def _content(self, number: int) -> tuple[int, Fingerprint, int | None]:
-        page, slot, head, _, _ = self._contents[number]
-        value, text_hash, has_hash, _ = self._head(page, head)
-        fingerprint = Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot])
-        return page, fingerprint, text_hash if has_hash else None
+        page, _, _, compared, text_hash, _ = self._rows.content(number)
+        return page, Fingerprint.from_compared_bytes(compared), text_hash
 
     def _origin(self, number: int) -> tuple[int, int | None]:
-        page, _, head, _, _ = self._contents[number]
-        _, text_hash, has_hash, _ = self._head(page, head)
-        return page, text_hash if has_hash else None
+        page, _, _, _, text_hash, _ = self._rows.content(number)
+        return page, text_hash
 
     def _short(self, scope: str, value: int) -> int | None:
         return self._short_contents.get((scope, value))
 
     def _cluster(self, kin: Kin) -> tuple[str, bytes, int]:
-        number = kin.cluster
-        return self._urls[number], self._keys[number], self._joined[number]
+        key, url, *_, joined = self._rows.page(kin.cluster)
+        return url, key, joined
 
     def _write(self, entry: Entry) -> None:
-        number, posting, former, content, is_new_content, has_own_sketch, _, rank, joins, _ = entry
-        key, url, scope_name, fingerprint, is_short, text_hash, seen, _ = posting
-        row = (fingerprint.value, text_hash or 0, text_hash is not None, seen)
-        if former is not None:
-            self._keep_head(number, row, content)
-        if is_new_content:
-            scope = self._scope_numbers.setdefault(scope_name, len(self._scopes))
-            if scope == len(self._scopes):
-                self._scopes.append(scope_name)
-            self._contents.append(number, self._keep(fingerprint), _AS_PAGE, scope, is_short)
-            if is_short:
-                self._short_contents[scope_name, fingerprint.value] = content
-            self._content_end += 1
-        slot = _AS_CONTENT
-        if has_own_sketch:
-            # A page that changes again and again takes no more room each time.
-            slot = self._keep(fingerprint, _AS_CONTENT if former is None else self._pages[number][5])
-        if joins is not None:
-            self._joined[joins] = rank
-        if former is None:
-            self._pages.append(*row, content, slot, rank)
-            self._keys.add(key)
-            self._joined.append(0)
-            self._urls.append(url)
-            self._page_end += 1
-        else:
-            self._pages[number] = (*row, content, slot, rank)
-            self._urls[number] = url
+        posting = entry.posting
+        fingerprint, scope = posting.fingerprint, posting.scope
+        self._rows.write(entry, self._scope(scope), fingerprint.compared_bytes())
+        self._page_end += entry.former is None
+        self._content_end += entry.is_new_content
+        if entry.is_new_content and posting.is_short:
+            self._short_contents[scope, fingerprint.value] = entry.content
+
+    def _scope(self, scope: str) -> int:
+        """Return the number of a scope."""
+        number = self._scope_numbers.setdefault(scope, len(self._scopes))
+        if number == len(self._scopes):
+            self._scopes.append(scope)
+        return number
 
     def _erase(self, page: Page) -> list[tuple[int, Posting]]:
-        key, number = page.posting.key, page.number
-        self._keys.remove(key)
-        self._removed.add(number)
-        contents = [
-            content for content in range(self._contents.count) if self._contents[content][0] == number
-        ]
-        postings = [(content, self._first(content, key, page.posting.url)) for content in contents]
+        self._rows.remove(page.posting.key)
+        self._removed.add(page.number)
+        contents = self._rows.contents_of(page.number)
+        postings = [(content, self._first(content, page.posting)) for content in contents]
         for _, posting in postings:
             if posting.is_short:
                 self._short_contents.pop((posting.scope, posting.fingerprint.value), None)
         return postings
 
-    def _page(self, key: bytes, number: int) -> Page:
-        *row, content, slot, _ = self._pages[number]
-        cluster, content_slot, _, scope, is_short = self._contents[content]
-        slot = content_slot if slot == _AS_CONTENT else slot
-        posting = self._posting(key, self._urls[number], row, slot, scope, is_short)
-        is_original = cluster == number or cluster in self._removed
-        return Page(number, posting, content, cluster, None if is_original else self._urls[cluster])
-
-    def _first(self, content: int, key: bytes, url: str) -> Posting:
-        """Return the posting that a content came with."""
-        page, slot, head, scope, is_short = self._contents[content]
-        return self._posting(key, url, self._head(page, head), slot, scope, is_short)
-
-    def _posting(
-        self, key: bytes, url: str, row: Sequence[Any], slot: int, scope: int, is_short: bool
-    ) -> Posting:
-        value, text_hash, has_hash, seen = row
-        fingerprint = Fingerprint(value, sketch=self._sketch(slot), own=self._own_parts[slot])
-        text_hash = text_hash if has_hash else None
-        return Posting(
+    def _page(self, number: int) -> Page:
+        key, url, compared, text_hash, seen, content, _, _ = self._rows.page(number)
+        cluster, scope, is_short, *_ = self._rows.content(content)
+        fingerprint = Fingerprint.from_compared_bytes(compared)
+        posting = Posting(
             key, url, self._scopes[scope], fingerprint, is_short, text_hash, seen, is_delivered=False
         )
+        is_original = cluster == number or cluster in self._removed
+        return Page(number, posting, content, cluster, None if is_original else self._rows.page(cluster)[1])
 
-    def _head(self, page: int, head: int) -> tuple[Any, ...]:
-        """Return what a content of *page* came with, whose row of heads is *head*."""
-        return self._pages[page][:4] if head == _AS_PAGE else self._heads[head]
-
-    def _keep_head(self, page: int, row: tuple[Any, ...], content: int) -> None:
-        """Keep what the content of *page* came with, if that is about to be replaced by *row* and *content*."""
-        *former_row, former, _, _ = self._pages[page]
-        origin, slot, head, scope, is_short = self._contents[former]
-        if origin == page and head == _AS_PAGE and (tuple(former_row), former) != (row, content):
-            head = self._heads.append(*former_row)
-            self._contents[former] = (origin, slot, head, scope, is_short)
-
-    def _keep(self, fingerprint: Fingerprint, slot: int = _AS_CONTENT) -> int:
-        """Keep sketch and own part, in the place of those in *slot* if there are any, and return their slot."""
-        if not fingerprint.sketch:
-            return _NO_SKETCH
-        if slot > _NO_SKETCH:
-            self._sketches[slot] = (fingerprint.sketch,)
-        else:
-            slot = self._sketches.append(fingerprint.sketch)
-        self._own_parts[slot] = fingerprint.own
-        return slot
-
-    def _sketch(self, slot: int) -> bytes:
-        sketch: bytes = self._sketches[slot][0]
-        return sketch if slot > _NO_SKETCH else b""
+    def _first(self, content: int, latest: Posting) -> Posting:
+        """Return the posting that a content came with, of a page with a *latest* one."""
+        _, scope, is_short, compared, text_hash, seen = self._rows.content(content)
+        fingerprint = Fingerprint.from_compared_bytes(compared)
+        return latest._replace(
+            scope=self._scopes[scope],
+            fingerprint=fingerprint,
+            is_short=is_short,
+            text_hash=text_hash,
+            seen=seen,
+        )

@@ -13,15 +13,13 @@ import pytest
 from benchmarks.lib.shared_text import PLANS, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
 from scrapy_simhash import Config, NearDuplicateDetector, Status
-from scrapy_simhash.page.fingerprint import WHOLE, Fingerprint, OwnPart
+from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
 from scrapy_simhash.store import Answered, AsyncStore, KeepsAnswers, KeepsSites, MemoryStore, Posting, Store
-from scrapy_simhash.store.columns import OwnParts
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, header
-from tests.store.cases import own_part as own
 from tests.store.remote import RemoteStore
 from tests.store.server import RedisServer
 from tests.store.sqlite.stores import Shelf
@@ -29,22 +27,6 @@ from tests.store.sqlite.stores import Shelf
 HEADER = header(SECOND_LOOK)
 ROOT = Path(__file__).parents[2]
 KIEL, ULM = (identity_of(JOB, [["nurse"], [], [town]]) for town in ("kiel", "ulm"))
-
-
-def test_own_parts_of_contents_are_kept_as_bytes() -> None:
-    parts = OwnParts()
-    given = [b"", bytes(11), b"\1" + b"\xff" * 10, own(1), b"\2" + bytes(130), bytes(10) + b"\1", own(2)]
-    given += [
-        OwnPart(WHOLE, 9, identity=KIEL).to_bytes(),
-        OwnPart.from_bytes(own(3))._replace(identity=KIEL).to_bytes(),
-    ]
-    for number, one in enumerate(given):
-        parts[number] = one
-    assert [parts[number] for number in range(len(given))] == given
-    # Another in its place, and all others stay.
-    for number, one in enumerate(given[::-1]):
-        parts[number] = one
-    assert [parts[number] for number in range(len(given))] == given[::-1]
 
 
 # --- Profiles.

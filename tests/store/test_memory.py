@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
+from scrapy_simhash import kernel
 from scrapy_simhash.index import HammingIndex, ProbingIndex, SimhashIndex, growth
+from scrapy_simhash.judge import rule as judge_rule
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Store
 from tests.examples import examples
@@ -20,9 +22,23 @@ def scan_up_to(contents: int, patch: pytest.MonkeyPatch) -> None:
         patch.setattr(growth, name, (0, contents, contents))
 
 
+def without_kernel(patch: pytest.MonkeyPatch) -> None:
+    """Let stores and rules that are made from now on be those of pure Python."""
+    patch.setattr(kernel, "hamming", None)
+    patch.setattr(judge_rule, "_native_look", lambda min_similarity, reach: None)
+
+
 class TestMemoryStore(StoreContract):
     def make(self, header: Header) -> Store:
         return MemoryStore(header, blocks=header.rule.reach + 3)
+
+
+class TestMemoryStoreInPurePython(TestMemoryStore):
+    """The same without the kernel."""
+
+    @pytest.fixture(autouse=True)
+    def _pure(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        without_kernel(monkeypatch)
 
 
 class TestMemoryStoreBeyondTheScan(TestMemoryStore):
@@ -61,8 +77,22 @@ class PromotedStoreMachine(MemoryStoreMachine):
         self.patch.undo()
 
 
+class PureStoreMachine(MemoryStoreMachine):
+    """Rows, index and rule in pure Python: the definition."""
+
+    def __init__(self) -> None:
+        self.patch = pytest.MonkeyPatch()
+        without_kernel(self.patch)
+        super().__init__()
+
+    def teardown(self) -> None:
+        self.patch.undo()
+
+
 TestMemoryStoreMachine = MemoryStoreMachine.TestCase
 TestMemoryStoreMachine.settings = SETTINGS
+TestPureStoreMachine = PureStoreMachine.TestCase
+TestPureStoreMachine.settings = SETTINGS
 TestPromotedStoreMachine = PromotedStoreMachine.TestCase
 TestPromotedStoreMachine.settings = SETTINGS
 

@@ -125,6 +125,26 @@ static int compare_keys(const uint8_t *a, const uint8_t *b)
     return one.n == other.n || (has_another(&one, &other) && has_another(&other, &one)) ? OTHER_KEY : WITHIN;
 }
 
+uint64_t print_own(const Print *self) { return self->is_part ? number(self->own + HEAD, VALUE) : 0; }
+
+const uint8_t *print_subject(const Print *self)
+{
+    static const uint8_t none[2 * WORDS];
+    const uint8_t *key = self->sketch == NULL ? none : self->sketch + MINHASH;
+    return memcmp(key, none, sizeof none) == 0 ? NULL : key;
+}
+
+int print_distance(const Print *one, const Print *other)
+{
+    uint64_t values[] = {one->value, print_own(one)}, its[] = {other->value, print_own(other)};
+    unsigned least = FAR;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if ((i == 0 || values[1] != 0) && (j == 0 || its[1] != 0) && ones(values[i] ^ its[j]) < least)
+                least = ones(values[i] ^ its[j]);
+    return (int)least;
+}
+
 /* What is compared of a page that is not its site's: all of it, where nothing is. */
 static uint64_t own_value(const Print *of)
 {

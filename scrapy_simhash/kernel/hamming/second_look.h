@@ -36,6 +36,12 @@ typedef struct {
 
 /* Reads a fingerprint that stays where it is; false if no fingerprint is so long. `part` is the kind of a PART. */
 bool print_read(Print *self, const uint8_t *data, size_t length, int part);
+/* The value of its own part, 0 if that is no PART or has none. */
+uint64_t print_own(const Print *self);
+/* The title key, which is 16 bytes long; NULL if it has none. */
+const uint8_t *print_subject(const Print *self);
+/* The bits by which the nearest values of two fingerprints differ, of text or own part: see store/candidates.py. */
+int print_distance(const Print *one, const Print *other);
 /* Sets what is measured of a pair, all but `min_similarity`, `reach` and the answer. 20 nanoseconds or so. */
 void pair_measure(measured *self, const Print *one, const Print *other);
 

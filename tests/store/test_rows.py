@@ -1,0 +1,233 @@
+"""The kernel's rows beside those of pure Python; claims of pages that are new by the kernel and by the definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from scrapy_simhash import Fingerprint, kernel
+from scrapy_simhash.judge.rule import SimilarityRule
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES, WHOLE, OwnPart
+from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
+from scrapy_simhash.store import MemoryStore, Posting, candidates
+from scrapy_simhash.store.local import Entry, LocalStore
+from scrapy_simhash.store.memory import Door, Rows
+from tests.examples import examples
+from tests.store.cases import content, header, own_part, whole
+
+pytestmark = pytest.mark.skipif(kernel.hamming is None, reason=f"pure Python runs: {kernel.REASON}")
+
+#: The length of the keys that stand in the rows.
+WIDTH = 20
+
+
+class Alike(bytes):
+    """A key with the hash of others."""
+
+    def __hash__(self) -> int:
+        return 7
+
+
+#: Few, so that they meet again; of the width of the rows and of others, empty and all zeros among them.
+KEYS = st.sampled_from(
+    [b"", bytes(WIDTH), bytes(WIDTH - 1), b"https://example.com/"]
+    + [bytes([number]) * WIDTH for number in range(1, 20)]
+    + [b"short " + bytes([number]) * WIDTH for number in range(9)]
+    + [Alike([200 + number] * WIDTH) for number in range(4)]
+)
+URLS = st.one_of(
+    st.text(max_size=9),
+    st.builds(
+        "{}{}{}".format, st.sampled_from(["https://a.example", "//b.example", "x:", "/"]), *[st.text()] * 2
+    ),
+    st.sampled_from(["https://a.example/ferry", "https://a.example/\ud800", "https://a.example", ""]),
+)
+IDENTITY = identity_of(JOB, [["nurse"], [], ["kiel"]])
+#: As bytes: with a sketch or without, with all kinds of own parts.
+COMPARED = st.sampled_from(
+    [
+        Fingerprint(value, sketch=sketch, own=own).compared_bytes()
+        for value in (0, 1, 2**64 - 1)
+        for sketch in (b"", bytes(SKETCH_BYTES), b"\xff" * SKETCH_BYTES)
+        for own in (
+            *(
+                b"",
+                bytes(11),
+                b"\1" + b"\xff" * 10,
+                own_part(1),
+                OwnPart(WHOLE, 9, identity=IDENTITY).to_bytes(),
+            ),
+            OwnPart.from_bytes(own_part(3))._replace(identity=IDENTITY).to_bytes(),
+        )
+    ]
+)
+NUMBERS = st.sampled_from([0, 1, 2**32 - 1])
+
+
+class RowsMachine(RuleBasedStateMachine):
+    """The life of both; what one holds the other holds too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        assert kernel.hamming is not None
+        self.both: tuple[Rows, Rows] = (Rows(), kernel.hamming.Rows(Door))
+        self.pages = self.contents = 0
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        pure, native = (getattr(rows, name)(*arguments) for rows in self.both)
+        assert native == pure
+        return pure
+
+    @rule(
+        key=KEYS,
+        url=URLS,
+        compared=COMPARED,
+        text_hash=st.sampled_from([None, 0, 2**64 - 1]),
+        seen=st.sampled_from([0, 1_800_000_000, 2**62, -1]),
+        is_short=st.booleans(),
+        content=st.integers(0, 9),
+        has_own_sketch=st.booleans(),
+        rank=NUMBERS,
+        scope=NUMBERS,
+        joins=st.none() | st.integers(0, 9),
+    )
+    def write(
+        self,
+        key: bytes,
+        url: str,
+        compared: bytes,
+        text_hash: int | None,
+        seen: int,
+        is_short: bool,
+        content: int,
+        has_own_sketch: bool,
+        rank: int,
+        scope: int,
+        joins: int | None,
+    ) -> None:
+        known = self.ask("find", key)
+        number = self.pages if known is None else known
+        content = min(content, self.contents)
+        is_new = content == self.contents
+        assume(joins is None or joins < self.pages)
+        posting = Posting(key, url, "", Fingerprint(0), is_short, text_hash, seen)
+        # Only that there was a visit says something to rows.
+        former: Any = None if known is None else ()
+        own = has_own_sketch and not is_new
+        self.ask(
+            "write",
+            Entry(number, posting, former, content, is_new, own, False, rank, joins, 1),
+            scope,
+            compared,
+        )
+        self.pages += known is None
+        self.contents += is_new
+        for one in range(self.pages):
+            self.ask("page", one)
+        for one in range(self.contents):
+            self.ask("content", one)
+        assert self.ask("find", key) == number
+
+    @rule(key=KEYS)
+    def find(self, key: bytes) -> None:
+        self.ask("find", key)
+
+    @rule(key=KEYS)
+    def remove(self, key: bytes) -> None:
+        if self.ask("find", key) is not None:
+            self.ask("remove", key)
+            assert self.ask("find", key) is None
+
+    @precondition(lambda self: self.pages)
+    @rule(number=st.integers(0, 9))
+    def contents_of(self, number: int) -> None:
+        self.ask("contents_of", number)
+
+
+TestRowsMachine = RowsMachine.TestCase
+TestRowsMachine.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)
+
+
+def test_a_page_or_content_that_is_not_there_is_refused() -> None:
+    assert kernel.hamming is not None
+    rows: Rows = kernel.hamming.Rows(Door)
+    for ask in (rows.page, rows.content):
+        with pytest.raises(IndexError):
+            ask(0)
+    entry = Entry(0, Posting(b"a", "", "", Fingerprint(0)), None, 5, False, False, False, 0, None, 1)
+    for wrong in (entry._replace(joins=1), entry, entry._replace(former=(), content=0)):  # type: ignore[arg-type]
+        with pytest.raises(IndexError):
+            rows.write(wrong, 0, bytes(8))
+    with pytest.raises(MemoryError):
+        rows.write(entry._replace(content=0, is_new_content=True), 0, bytes(1000))
+    assert rows.find(b"a") is None
+
+
+def drawn(random: Random) -> Fingerprint:
+    """Return one of few pages, so that most have candidates, and some are near-duplicates."""
+    value = random.choice((0, 0b111, 0b111_1111, 2**20 - 1, random.getrandbits(64))) ^ random.choice(
+        (0, 0, 1 << 40)
+    )
+    subject = random.choice(("night pilots", "night pilots", "day pilots", "boats", ""))
+    text, edited = f"story {random.randrange(4)}", random.choice((0, 0, 10, 35, 90))
+    fingerprint = content(value, edited, subject, text=text)
+    own = [
+        b"",
+        OwnPart(WHOLE, 100, words=random.randrange(2)).to_bytes(),
+        own_part(random.randrange(8), edited),
+    ]
+    own.append(own_part(0, tokens=5))
+    return replace(fingerprint, own=random.choice(own)) if random.random() < 0.9 else Fingerprint(value)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    limits=st.sampled_from([(64, 256), (4, 6), (3, 2), (1, 1)]),
+    explains=st.booleans(),
+    similarity=st.sampled_from([0.8, 0.6, 1.0]),
+)
+@settings(max_examples=examples(60), deadline=None)
+def test_claims_by_the_kernel_are_those_of_the_definition(
+    seed: int, limits: tuple[int, int], explains: bool, similarity: float
+) -> None:
+    random = Random(seed)
+    native = MemoryStore(header(SimilarityRule(8, similarity)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "MOST_COMPARED", limits[0])
+        patch.setattr(candidates, "MOST_NEARBY", limits[1])
+        pure = MemoryStore(native.header)
+        pure._native = pure._look = None
+        assert native._native is not None
+        assert native._look is not None
+        native.explains = pure.explains = explains
+        for number in range(60):
+            # Now and then one that is known.
+            key = number if random.random() < 0.9 else random.randrange(number + 1)
+            posting = Posting(
+                b"%020d" % key,
+                f"https://example.com/{random.randrange(99)}",
+                random.choice(("", "", "x")),
+                drawn(random),
+                random.random() < 0.05,
+                random.choice((None, 1, 2)),
+                number,
+            )
+            assert LocalStore.look(native, posting) == pure.look(posting)
+            assert native.claim(posting) == pure.claim(posting)
+            if random.random() < 0.05:
+                gone = b"%020d" % random.randrange(number + 1)
+                assert native.remove(gone) == pure.remove(gone)
+        assert [whole(one) for one in native] == [whole(one) for one in pure]
+        assert (len(native), native.index_size, native._crowded) == (
+            len(pure),
+            pure.index_size,
+            pure._crowded,
+        )
+        for scope, index in native._indexes.items():
+            assert sorted(index) == sorted(pure._indexes[scope])
