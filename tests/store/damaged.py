@@ -1,10 +1,18 @@
-"""The pages of stores that are damaged: one of them, its copy, and others that have nothing to do with it."""
+"""What a damaged record of a store costs: one page, and no other. Asked of any store, whatever is damaged."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from typing import Any
+
+from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.store import Claim, Posting
-from tests.store.cases import content, own_part, posting
+from tests.store.cases import content, own_part, posting, url
+
+#: Opens the store for as long as a ``with`` block lasts, with the options of its class.
+Opened = Callable[..., AbstractContextManager[Any]]
 
 FAR = content(0xFFFF_0000_FFFF_0000, text="far")
 
@@ -17,11 +25,12 @@ def with_own(value: int, own: int, edited: int = 0) -> Fingerprint:
     return Fingerprint(value, sketch=content(value, edited).sketch, own=own_part(own, edited))
 
 
+LIKE_A = with_own(1, own=1 << 60 | 1, edited=9)
 #: a is damaged; b repeats it, and differs a little. c, which had another content before, and d, its copy, and the
 #: short pages have nothing to do with them.
 PAGES = (
     page("a", with_own(0, own=1 << 60)),
-    page("b", with_own(1, own=1 << 60 | 1, edited=9)),
+    page("b", LIKE_A),
     page("c", content(0xF0F0, text="before")),
     page("c", FAR),
     page("d", FAR),
@@ -36,7 +45,65 @@ OTHERS = (
 )
 
 
+def fill(opened: Opened) -> None:
+    with opened() as store:
+        for one in PAGES:
+            store.claim(one)
+
+
+def ask_others(store: Any) -> list[tuple[object, ...]]:
+    """Return what pages that are not damaged are told, without numbers that new pages have."""
+    return [told(store.claim(one)) for one in OTHERS]
+
+
 def told(claim: Claim) -> tuple[object, ...]:
-    """Return what a page is told, without numbers that new pages have."""
     former = claim.former and claim.former._replace(content=0)
     return (former, claim.original, claim.distance, claim.similarity, claim.is_same_text, claim.rank)
+
+
+def ask_everything(
+    opened: Opened, expected: list[tuple[object, ...]], unlike: slice = slice(0)
+) -> tuple[list[bytes], list[str]]:
+    """Ask a damaged store for all that stores are asked for; return what it exports, and what it names as damaged.
+
+    Others are told what is *expected*, but for those in *unlike*.
+    """
+    with opened(read_only=True) as store:
+        exported = [one.key for one in store]
+        assert [key for key in exported if key in b"cdef"] == [b"c", b"c", b"d", b"e", b"f"]
+        assert store.get(b"d").posting.url == url("d")
+        named = store.audit(lambda number: None)
+        assert len(named) == len({name.partition(" (")[0] for name in named})
+    with opened() as store:
+        store.unsettle([b"a", b"b", b"d"])
+        answers = zip(ask_others(store), expected, strict=True)
+        assert all(answer == its or its in expected[unlike] for answer, its in answers)
+        for one in (PAGES[0], PAGES[1], page("x", LIKE_A), page("y", LIKE_A)):
+            for ask in (store.look, store.claim):
+                with suppress(RecordDamaged):
+                    assert ask(one).original != one.url
+            with suppress(RecordDamaged):
+                store.get(one.key)
+        for key in (b"a", b"b", b"c"):
+            with suppress(RecordDamaged):
+                store.remove(key)
+    with opened(read_only=True) as store:
+        assert store.runs()[-1].ended is not None
+        assert store.get(b"d").posting.url == url("d")
+    return exported, named
+
+
+def ask_anything(store: Any) -> None:
+    """Ask a store of which anything may be damaged: it answers, or raises StoreError."""
+    with suppress(StoreError):
+        list(store)
+    with suppress(StoreError):
+        store.runs()
+    for one in PAGES:
+        for ask in (store.look, store.claim):
+            with suppress(StoreError):
+                assert ask(one).original != one.url
+        with suppress(StoreError):
+            store.get(one.key)
+        with suppress(StoreError):
+            store.unsettle([one.key])

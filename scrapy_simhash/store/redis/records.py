@@ -88,7 +88,7 @@ class Records:
             found: list[tuple[bytes, PageRecord]] = []
             records = await self._link.ask("HMGET", self._names["pages"], *batch)
             for key, record in zip(batch, records, strict=True):
-                if record and (page := self._damage.read(read_page, record, page_name(key))):
+                if record is not None and (page := self._damage.read(read_page, record, page_name(key))):
                     found.append((key, page))
             known = await self._contents(page for _, page in found)
             for key, page in found:

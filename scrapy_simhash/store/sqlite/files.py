@@ -26,10 +26,6 @@ from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
 
-_DAMAGE_ADVICE = (
-    "Nothing was changed. Replace it with a backup, export what can still be read, or set SIMHASH_RESET = True to "
-    "delete it"
-)
 #: SQLite's, and those of a row that is not what it should be.
 KINDS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
 
@@ -56,10 +52,8 @@ def said_at_opening(path: Path, what: str) -> Iterator[None]:
     """Raise in our words what goes wrong inside, while a store is opened to *what*: ``read`` or ``write``."""
     try:
         yield
-    except KINDS as error:
+    except (*KINDS, OSError) as error:
         raise _at_opening(path, error, what) from error
-    except OSError as error:
-        raise StoreError(f"{path}: cannot {what} it: {error}") from error
 
 
 @contextmanager
@@ -71,38 +65,35 @@ def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
         if not is_damage(error):
             raise StoreUnavailable(f"{path}: {words_of(error)}") from error
         damage.note(words_of(error))
-        advice = "" if isinstance(error, RowDamaged) else f". {_DAMAGE_ADVICE}"
-        raise RecordDamaged(f"{path} is damaged: {words_of(error)}{advice}") from error
+        raise RecordDamaged(f"{path} is damaged: {words_of(error)}") from error
 
 
 def words_of(error: Exception) -> str:
-    """Return what *error* says, in a line.
-
-    Of a file that may not grow, SQLite says only that it could not be written; of a schema it repeats all of it.
-    """
-    if "malformed database schema" in str(error):
-        return "malformed database schema"
+    """Return what *error* says, in a line: of a file that may not grow, SQLite says only that it was not written."""
     if "disk I/O error" in str(error):
         return f"{error}: the disk does not work, or the file has reached a limit of its size (ulimit -f, a quota)"
-    return " ".join(str(error).split())
+    return " ".join(str(error).split())[:200]
 
 
 def _at_opening(path: Path, error: Exception, what: str) -> StoreError:
-    if is_damage(error):
-        return StoreDamaged(f"{path} is damaged, or is not a store: {words_of(error)}. {_DAMAGE_ADVICE}")
-    if "locked" in str(error):
-        return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
-    if is_forbidden(error):
+    said = f"{path}: cannot {what} it: {words_of(error)}"
+    if isinstance(error, OSError) or is_forbidden(error):
         instead = (
             "set SIMHASH_STORE to another folder"
             if what == "write"
             else "copy it and its -wal file elsewhere"
         )
         return StoreError(
-            f"{path}: cannot {what} it: {words_of(error)}. Check the permissions of file and folder (SQLite"
-            f" creates files beside it), or {instead}"
+            f"{said}. Check the permissions of file and folder (SQLite creates files beside it), or {instead}"
         )
-    return StoreUnavailable(f"{path}: cannot open it: {words_of(error)}")
+    if is_damage(error):
+        return StoreDamaged(
+            f"{path} is damaged, or is not a store: {words_of(error)}. Nothing was changed. Replace it with a backup,"
+            " export what can still be read, or set SIMHASH_RESET = True to delete it"
+        )
+    if "locked" in str(error):
+        return StoreLocked(f"{path}: another program is writing to it. Wait until it ends, or stop it")
+    return StoreUnavailable(said)
 
 
 #: Seconds for which others that write to the file are waited for. After a kill, whoever opens it first reads the log.
@@ -138,19 +129,14 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
     Raises StoreError for links that lead in a circle, and for a name that no file can have.
     """
-    circle = f"{path}: cannot open it: it is a symbolic link that leads back to itself"
     try:
-        file = Path(path).resolve()
-        # From Python 3.13 on a circle raises nothing: what is left of it is still a link.
-        is_circle = file.is_symlink()
-    except RuntimeError as error:
-        raise StoreError(circle) from error
+        file = Path(os.path.realpath(path))
+        if file.is_symlink():
+            raise OSError("it is a symbolic link that leads back to itself")
     except (OSError, ValueError) as error:
         raise StoreError(
             f"{str(path)!r}: cannot open it: {error}. Set SIMHASH_STORE to another folder"
         ) from error
-    if is_circle:
-        raise StoreError(circle)
     return file
 
 
@@ -197,12 +183,7 @@ def open_for_writing(
     A file that is not there is made, for *header*; with *reset* it is made anew.
     """
     with ExitStack() as undo, said_at_opening(path, "write"):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"{path}: cannot create its folder: {error}. Set SIMHASH_STORE to another one"
-            ) from error
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock = lock_of(path)
         undo.callback(lock.close)
         if reset:

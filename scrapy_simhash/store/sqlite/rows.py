@@ -41,7 +41,9 @@ _HAS_EARLIER = """EXISTS (SELECT 1 FROM contents AS firsts WHERE firsts.page = p
 
 #: A row for page_of().
 ONE_PAGE = f"{_PAGES} {_FROM} WHERE pages.key = ?"
-_PAGES_FROM = f"{_PAGES}, {_HAS_EARLIER} {_FROM} WHERE pages.number >= ? ORDER BY pages.number LIMIT ?"
+_PAGES_FROM = f"{_PAGES}, {_HAS_EARLIER} {_FROM} WHERE pages.number >= ? ORDER BY pages.number"
+#: The first of these, without a look at the index of contents; sqlite3 does not give the last row before an error.
+_PAGE_FROM = f"{_PAGES}, 1 {_FROM} WHERE pages.number >= ? ORDER BY pages.number LIMIT 1"
 #: Rows for own_of(): the contents that came from one page.
 OWN_CONTENTS = """SELECT contents.number, scopes.scope, is_short, value, sketch, own, text_hash, seen
 FROM contents
@@ -55,7 +57,7 @@ def page_of(row: Sequence[Any]) -> Page:
     number, content, cluster, rank, joined, original, key, url, is_settled = row[:9]
     about = f"page {number} ({shown(url)}"
     if cluster is None:
-        raise RowDamaged(f"{about}: its content {shown(content)} is missing)")
+        raise RowDamaged(f"{about}, its content {shown(content)} is missing)")
     with _damaged(f"{about})"):
         posting = _posting(key, told(url), is_settled, row[9:16])
         if not type(content) is type(cluster) is type(rank) is type(joined) is int:
@@ -121,27 +123,24 @@ def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[tuple[P
     """
     # All as it is now, whatever is written meanwhile.
     connection.execute("BEGIN")
-    number, torn, why = -(1 << 63), 0, ""
-    limit = ALL = -1
+    query, number, torn, why = _PAGES_FROM, -(1 << 63), 0, ""
     while torn < MOST_TORN:
         try:
-            for row in connection.execute(_PAGES_FROM, (number, limit)):
+            for row in connection.execute(query, (number,)):
                 for lost in range(number - torn, number):
                     damage.note(f"page {lost} ({why})")
                 number, torn = row[0] + 1, 0
                 with noted(damage):
                     yield page_of(row), row[-1]
-            if limit == ALL:
+            if query is _PAGES_FROM:
                 break
-            limit = ALL
+            query = _PAGES_FROM
         except KINDS as error:
             if not is_damage(error):
                 raise
-            if limit == ALL:
-                # Of more than one, sqlite3 does not give the last row before an error.
-                limit = 1
-            else:
+            if query is _PAGE_FROM:
                 number, torn, why = max(number, 0) + 1, torn + 1, words_of(error)
+            query = _PAGE_FROM
     if torn:
         damage.note(f"all pages from {number - torn} on ({why})")
 

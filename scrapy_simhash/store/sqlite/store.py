@@ -74,8 +74,6 @@ class SqliteStore(LocalStore):
         self._turn = Lock()
         self._is_patient = True
         self._run = self._size = 0
-        # Whether pages whose text came in this run are settled when it ends.
-        self._settles = True
         what = "read" if read_only else "write"
         try:
             with said_at_opening(self._path, what):
@@ -144,21 +142,14 @@ class SqliteStore(LocalStore):
             self._unsettle(keys)
         except RecordDamaged:
             for key in keys:
-                try:
+                # What cannot be written here cannot be read either: nobody takes it for settled.
+                with suppress(RecordDamaged):
                     self._unsettle([key])
-                except RecordDamaged:
-                    self._settles = self._settles and not self._is_readable(key)
 
     def _unsettle(self, keys: Collection[bytes]) -> None:
         with self._transaction():
             self._connection.executemany(schema.UNSETTLED, [(key, self._run) for key in keys])
             self._commit()
-
-    def _is_readable(self, key: bytes) -> bool:
-        """Tell whether a later run could find the page, and take it for settled."""
-        with suppress(RecordDamaged), said_at_work(self._path, self.damage):
-            return self._visit(key) is not None
-        return False
 
     def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One transaction."""
@@ -192,7 +183,11 @@ class SqliteStore(LocalStore):
         self.runs()
         with self._another() as connection:
             with noted(self.damage, "the table of contents"):
-                for content, found_by in connection.execute("SELECT number, found_by FROM contents"):
+                for content, found_by, seen in connection.execute(
+                    "SELECT number, found_by, seen FROM contents"
+                ):
+                    if not type(found_by) is type(seen) is int:
+                        self.damage.note(f"content {content}")
                     with suppress(ContentDamaged):
                         page, _, _ = self._content(content)
                         if found_by:
@@ -281,9 +276,6 @@ class SqliteStore(LocalStore):
             if self._run:
                 ending = (int(time.time()), reason, self._run)
                 self._run = 0
-                if not self._settles:
-                    what = "it cannot keep which pages were lost, so it takes none of this run for delivered"
-                    raise RecordDamaged(f"{self._path} is damaged: {what}")
                 with said_at_work(self._path, self.damage):
                     self._be_patient()
                     self._execute("UPDATE runs SET ended = ?, reason = ? WHERE number = ?", ending)

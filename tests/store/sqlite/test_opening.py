@@ -151,7 +151,7 @@ def test_a_second_crawl_on_a_file_is_refused_at_once(path: Path) -> None:
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_link_to_itself_is_told(read_only: bool, path: Path) -> None:
     path.symlink_to(path)
-    with pytest.raises(StoreError, match=r"shop\.sqlite: cannot .*it: .*leads back to itself"):
+    with pytest.raises(StoreError, match=r"shop\.sqlite': cannot open it: .*leads back to itself"):
         SqliteStore(path, read_only=read_only)
 
 
@@ -245,7 +245,7 @@ class TestPermissions:
             SqliteStore(others)
         with (
             as_nobody(),
-            pytest.raises(StoreError, match=r"cannot create its folder: .*Permission denied.*SIMHASH_STORE"),
+            pytest.raises(StoreError, match=r"cannot write it: .*Permission denied.*SIMHASH_STORE"),
         ):
             SqliteStore(others.parent / "new" / "shop.sqlite")
         others.parent.chmod(0o777)
@@ -275,7 +275,7 @@ class TestPermissions:
 
     def test_a_folder_that_is_a_file(self, path: Path) -> None:
         path.write_text("a file")
-        with pytest.raises(StoreError, match=r"cannot create its folder: .*Set SIMHASH_STORE to another one"):
+        with pytest.raises(StoreError, match=r"cannot write it: .*set SIMHASH_STORE to another folder"):
             SqliteStore(path / "shop.sqlite")
         with pytest.raises(StoreError, match="cannot write it: unable to open"):
             SqliteStore(path.parent)
@@ -298,6 +298,13 @@ def changed(statement: str) -> Callable[[Path], None]:
 def cut(path: Path) -> None:
     filled(path)
     os.truncate(path, path.stat().st_size // 2)
+
+
+def with_a_wrong_schema(path: Path) -> None:
+    filled(path)
+    with connected(path) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', ',,')")
 
 
 def a_text(path: Path) -> None:
@@ -334,6 +341,7 @@ OURS = {
     "a text": (a_text, f"{DAMAGE}file is not a database"),
     "an empty file": (Path.touch, "is an empty file, not a store"),
     "cut": (cut, f"{DAMAGE}database disk image is malformed"),
+    "with a wrong schema": (with_a_wrong_schema, f"{DAMAGE}malformed database schema"),
     "without a table": (changed("DROP TABLE sketches"), f"{DAMAGE}no table sketches"),
     "without a header": (
         changed("DELETE FROM header WHERE name = 'scope'"),
@@ -362,6 +370,7 @@ def test_what_is_no_store_is_refused_and_left_as_it_is(make: Make, message: str,
         SqliteStore(path, Header())
     assert "Nothing was changed. " in str(refused.value)
     assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
     assert bytes_of(path) == before
     if path.exists():
         with pytest.raises(StoreDamaged):
