@@ -66,7 +66,7 @@ class NearDuplicateDetector:
         # An empty store is false, since it has a length.
         self.store: Store | AsyncStore = self._new_store() if store is None else store
         self._awaits_store = is_async(self.store)
-        # Some 5 microseconds a page in memory, and more elsewhere, where it is asked for if somebody will read it.
+        # Half a microsecond a page in memory with the kernel, more elsewhere: there only if somebody will read it.
         if (store is None or self.config.report is not None) and isinstance(self.store, Explains):
             self.store.explains = True
         # What the hosts' pages share, under the rule that can use it.

@@ -682,8 +682,7 @@ cdef enum:
     # The longest fingerprint: value, sketch, own part.
     PRINT_BYTES = 8 + 128 + 140
     END = 0xff
-    MOST_ROWS = 0xfffffff0
-cdef uint64_t MOST_TEXT = <uint64_t>1 << 40
+cdef uint64_t MOST_ROWS = 0xffffffff, MOST_TEXT = <uint64_t>1 << 40
 
 
 cdef class Rows:

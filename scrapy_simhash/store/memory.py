@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from scrapy_simhash import kernel
 from scrapy_simhash.judge.measured import BASES
@@ -22,36 +23,9 @@ if TYPE_CHECKING:
     from scrapy_simhash.kernel._hamming import Rows as NativeRows
 
 
-class PageRow(NamedTuple):
-    """What is kept of a page: its latest visit."""
-
-    key: bytes
-    url: str
-    compared: bytes
-    """The fingerprint, see `Fingerprint.compared_bytes`: its content's, or its own where that says something else."""
-    text_hash: int | None
-    seen: int
-    content: int
-    rank: int
-    joined: int
-    """How many have joined its cluster."""
-
-
-class ContentRow(NamedTuple):
-    """What is kept of a content."""
-
-    page: int
-    """The page that it came from; the others are what it came with."""
-    scope: int
-    is_short: bool
-    compared: bytes
-    text_hash: int | None
-    seen: int
-
-
-#: The numbers of a page: time, content, rank, how many have joined, where key and URL end, which come next, hash of
-#: the text and whether it has one. A fingerprint of its own comes last.
-_PAGE = Struct("<qIIIIIQ?")
+#: The numbers of a page: time, content, rank, where key and URL end, which come next, hash of the text and whether it
+#: has one. A fingerprint of its own comes last.
+_PAGE = Struct("<qIIIIQ?")
 #: Those of a content, before its fingerprint.
 _CONTENT = Struct("<qII?Q?")
 
@@ -67,25 +41,31 @@ class Rows:
         # Packed, which takes half of what their objects would.
         self._pages: list[bytes] = []
         self._contents: list[bytes] = []
+        #: By page: how many have joined its cluster.
+        self._joined = array("I")
 
     def find(self, key: bytes) -> int | None:
         """Return the number of a page, None if it is not known. O(1)."""
         return self._numbers.get(key)
 
     def page(self, number: int) -> tuple[bytes, str, bytes, int | None, int, int, int, int]:
-        """Return a page as a `PageRow`, removed or not."""
+        """Return of a page's latest visit: key, URL, `Fingerprint.compared_bytes`, hash of the text, time.
+
+        Then its content, its rank, and how many have joined its cluster. The fingerprint is its content's, or its own
+        where that says something else.
+        """
         row = self._pages[number]
-        seen, content, rank, joined, url_at, own_at, text_hash, is_known = _PAGE.unpack_from(row)
+        seen, content, rank, url_at, own_at, text_hash, is_known = _PAGE.unpack_from(row)
         url = row[url_at:own_at].decode("utf-8", "surrogatepass")
         compared = row[own_at:] or self.content(content)[3]
         text_hash = text_hash if is_known else None
-        return PageRow(row[_PAGE.size : url_at], url, compared, text_hash, seen, content, rank, joined)
+        return row[_PAGE.size : url_at], url, compared, text_hash, seen, content, rank, self._joined[number]
 
     def content(self, number: int) -> tuple[int, int, bool, bytes, int | None, int]:
-        """Return a content as a `ContentRow`."""
+        """Return of a content its page and what it came with: scope, whether it is short, fingerprint, hash, time."""
         row = self._contents[number]
         seen, page, scope, is_short, text_hash, is_known = _CONTENT.unpack_from(row)
-        return ContentRow(page, scope, is_short, row[_CONTENT.size :], text_hash if is_known else None, seen)
+        return page, scope, is_short, row[_CONTENT.size :], text_hash if is_known else None, seen
 
     def contents_of(self, page: int) -> list[int]:
         """Return the contents that came from a page. O(contents)."""
@@ -97,20 +77,18 @@ class Rows:
         told = (text_hash or 0, text_hash is not None)
         if entry.is_new_content:
             self._contents.append(_CONTENT.pack(seen, number, scope, is_short, *told) + compared)
-        joined = 0 if former is None else self.page(number)[-1]
         text = url.encode("utf-8", "surrogatepass")
         ends = (_PAGE.size + len(key), _PAGE.size + len(key) + len(text))
         own = compared if entry.has_own_sketch else b""
-        row = _PAGE.pack(seen, content, entry.rank, joined, *ends, *told) + key + text + own
+        row = _PAGE.pack(seen, content, entry.rank, *ends, *told) + key + text + own
         if former is None:
             self._numbers[key] = number
             self._pages.append(row)
+            self._joined.append(0)
         else:
             self._pages[number] = row
         if entry.joins is not None:
-            row = self._pages[entry.joins]
-            numbers = _PAGE.unpack_from(row)
-            self._pages[entry.joins] = _PAGE.pack(*numbers[:3], entry.rank, *numbers[4:]) + row[_PAGE.size :]
+            self._joined[entry.joins] = entry.rank
 
     def remove(self, key: bytes) -> None:
         """Let a page not be found by its key any more, which must be there; its number stays."""

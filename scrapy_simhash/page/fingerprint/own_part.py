@@ -70,8 +70,6 @@ _HEAD = Struct(">BHBH5s")
 _VALUE = Struct(">Q")
 _MOST_TOKENS = 0xFFFF
 _PART_BYTES = _HEAD.size + _VALUE.size + MINHASH_BYTES
-#: How many bytes the shortest own part has, and the longest.
-LEAST_BYTES, MOST_BYTES = _HEAD.size, _PART_BYTES + IDENTITY_BYTES
 
 #: Too little is known about the site: ``tokens`` are those of the main text.
 UNKNOWN = 0
