@@ -16,6 +16,7 @@ from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import scrapy
 from tests.crawls.site import article, edited, serve
+from tests.store.server import RedisServer
 
 SETTINGS = """
 ADDONS = {{"scrapy_simhash.Addon": 500}}
@@ -167,6 +168,17 @@ def test_a_spider_that_forgets_has_no_store(tmp_path: Path) -> None:
         2,
         "spider 'tides' has no store that outlives a crawl: set SIMHASH_STORE or JOBDIR, or give a store",
     )
+
+
+def test_redis_alone_is_the_server_of_the_settings_of_the_project(
+    tmp_path: Path, server: RedisServer
+) -> None:
+    project(tmp_path, f'REDIS_URL = "{server.url}"\nSIMHASH_STORE = "redis"')
+    source = feed(tmp_path, ("https://example.com/a", article(1)))
+    simhash(tmp_path, "import", "tides", "-i", source, "--html-field", "html")
+    told = json.loads(simhash(tmp_path, "info", "redis?prefix=simhash:tides", "--json"))
+    assert (told["pages"], told["place"]) == (1, f"{server.url}?prefix=simhash:tides")
+    assert told == json.loads(simhash(tmp_path, "info", told["place"], "--json"))
 
 
 def test_of_several_spiders_one_must_be_named(tmp_path: Path) -> None:
