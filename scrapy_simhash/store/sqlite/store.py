@@ -19,14 +19,7 @@ from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.sqlite import files, rows, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.files import (
-    KINDS,
-    RowDamaged,
-    is_damage,
-    said_at_opening,
-    said_at_work,
-    words_of,
-)
+from scrapy_simhash.store.sqlite.files import KINDS, RowDamaged, is_damage, said_at_opening, said_at_work
 from scrapy_simhash.store.sqlite.rows import findable, findable_by_others, noted, pages_of, postings_of
 from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told, unsigned, unsigned_hash
 
@@ -363,7 +356,7 @@ class SqliteStore(LocalStore):
         """Return what is to be raised for an *error* that came with *what*: a content, or the page that it is of."""
         if not is_damage(error):
             return error
-        self.damage.note(f"{what} ({words_of(error)})" if isinstance(error, sqlite3.Error) else what)
+        self.damage.note(f"{what} ({files.words_of(error)})" if isinstance(error, sqlite3.Error) else what)
         return ContentDamaged(content)
 
     def _short(self, scope: str, value: int) -> int | None:

@@ -82,7 +82,6 @@ def expected(shared: RedisServer) -> list[tuple[object, ...]]:
     opened = partial(opened_at, shared.url, "sound")
     fill(opened)
     with opened() as store:
-        store.unsettle([b"a", b"b", b"d"])
         return ask_others(store)
 
 
