@@ -1,7 +1,8 @@
 """Live one life on the compiled core and on the pure one, which is the definition, and say where they differ.
 
 A short life is also lived by a linear scan, which knows no tables. One that is starved is lived by the compiled core
-alone: what fails must have done nothing, or of many values the first ones, and everything must be given back.
+alone: what fails must have done nothing, or of many values the first ones, and everything must be given back. So must
+the claims of a store in memory.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache, partial
+from random import Random
 from typing import Any
 
 from fuzz.life import BARE, Life
-from scrapy_simhash import kernel
+from scrapy_simhash import Fingerprint, kernel
 from scrapy_simhash.index import LinearScan, Plan, ProbingPlan, pairs
 from scrapy_simhash.index.growth import Step, keys_of
 from scrapy_simhash.index.index import Door, HammingIndex
 from scrapy_simhash.index.pairs import _pure as pure_pairs
 from scrapy_simhash.index.plans import key_mask
 from scrapy_simhash.index.pure.postings import Postings
+from scrapy_simhash.page.fingerprint import SKETCH_BYTES
+from scrapy_simhash.store import MemoryStore, Posting
 
 #: Leaves of the pure tables, so small that they split.
 LEAF_SIZE = 4
@@ -26,6 +30,8 @@ LEAF_SIZE = 4
 SHORT, PAIRED = 600, 300
 #: Of several values, so many of the nearest postings are asked for.
 NEAREST = 8
+#: Pages that are claimed in a store that is short of memory.
+CLAIMS = 100
 
 
 class Lived(HammingIndex):
@@ -166,7 +172,7 @@ def _starved(life: Life) -> list[str]:
     if library is None:
         return []
     before = library.simhash_blocks()
-    lines = _lived_starved(life, library)
+    lines = _lived_starved(life, library) or _claimed_starved(life, library)
     library.simhash_starve(0, 0)
     kept = library.simhash_blocks() - before
     return lines or ([f"{kept} blocks of memory were not given back"] if kept else [])
@@ -198,3 +204,39 @@ def _lived_starved(life: Life, library: ctypes.CDLL) -> list[str]:
         if wrong or (is_refused and sorted(native) != sorted(known)):
             return [f"after call {number}, {call}, which was {found}: {wrong or 'not what was stored'}"]
     return [] if sorted(native) == sorted(known) else ["the kernel holds other postings than pure Python"]
+
+
+def _claimed_starved(life: Life, library: ctypes.CDLL) -> list[str]:
+    """Claim pages that are new in a store in memory; what fails must have done nothing, and is asked again."""
+    random = Random(life.seed)
+    try:
+        # The first bytes of its rows and of an index.
+        library.simhash_starve(life.starved, life.seed)
+        store = MemoryStore()
+        store._index("")
+    except MemoryError:
+        return []
+    finally:
+        library.simhash_starve(0, 0)
+    known = MemoryStore()
+    known._native = known._look = None
+    for number in range(CLAIMS):
+        value = random.getrandbits(64) if random.random() < 0.7 else random.getrandbits(3)
+        sketch = bytes([random.randrange(4)]) * SKETCH_BYTES
+        # Of any length, so that some are kept apart.
+        key = b"%0*d" % (random.choice((20, 20, 20, 7)), number)
+        posting = Posting(
+            key, f"https://{number % 3}.example/{number}", "", Fingerprint(value, sketch=sketch)
+        )
+        library.simhash_starve(life.starved, (life.seed + number) & 0xFFFFFFFF)
+        claim = _outcome(partial(store.claim, posting))
+        library.simhash_starve(0, 0)
+        if claim == "MemoryError: ":
+            if sorted(store._index("")) != sorted(known._index("")) or store.get(key) is not None:
+                return [f"claim {number} was refused, and did something"]
+            claim = store.claim(posting)
+        if claim != (expected := known.claim(posting)):
+            return [f"claim {number}: the kernel has {claim}, pure Python {expected}"]
+        if store.get(key) != known.get(key):
+            return [f"claim {number}: another page was kept"]
+    return []

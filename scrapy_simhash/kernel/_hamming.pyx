@@ -217,7 +217,7 @@ cdef class SecondLook:
 
     cdef tuple _explained(self, choice *of):
         """Return threshold, basis and least of what was chosen; None if nothing but bits was compared."""
-        if not of.chosen.has_sketches or of.alike < 0:
+        if of.alike < 0 or not of.chosen.has_sketches:
             return None
         basis, least = of.chosen.basis, of.chosen.least
         return self.threshold(&of.chosen), basis, least

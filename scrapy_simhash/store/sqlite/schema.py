@@ -77,11 +77,11 @@ INDEXES = (
     "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by",
 )
 
-# SQLite has no exclusive or, and no function that counts bits. So they are counted the old way, side by side in two
-# halves: at 64 bits a sum could leave the range of its integers, which have a sign.
+# SQLite has no exclusive or, and no function that counts bits: those of each half of a byte are looked up.
 VIEWS = (
     """CREATE VIEW duplicates AS
-WITH
+WITH RECURSIVE
+places (place) AS (SELECT 0 UNION ALL SELECT place + 4 FROM places WHERE place < 60),
 differing AS (
     SELECT (pages.value | contents.value) - (pages.value & contents.value) AS bits,
         pages.url, originals.url AS original, pages.value, pages.seen
@@ -89,33 +89,14 @@ differing AS (
     JOIN contents ON contents.number = pages.content
     JOIN pages AS originals ON originals.number = contents.page
     WHERE contents.page <> pages.number
-),
-halves AS (
-    SELECT url, original, value, seen, bits & 0xFFFFFFFF AS low, (bits >> 32) & 0xFFFFFFFF AS high FROM differing
-),
-pairs AS (
-    SELECT url, original, value, seen,
-        low - ((low >> 1) & 0x55555555) AS low, high - ((high >> 1) & 0x55555555) AS high
-    FROM halves
-),
-fours AS (
-    SELECT url, original, value, seen,
-        (low & 0x33333333) + ((low >> 2) & 0x33333333) AS low,
-        (high & 0x33333333) + ((high >> 2) & 0x33333333) AS high
-    FROM pairs
-),
-eights AS (
-    SELECT url, original, value, seen,
-        (low + (low >> 4)) & 0x0F0F0F0F AS low, (high + (high >> 4)) & 0x0F0F0F0F AS high
-    FROM fours
 )
 SELECT
     url,
     original,
-    ((low * 0x01010101 >> 24) & 0xFF) + ((high * 0x01010101 >> 24) & 0xFF) AS distance,
+    (SELECT sum(0 + substr('0112122312232334', 1 + (bits >> place & 15), 1)) FROM places) AS distance,
     printf('%016x', value) AS fingerprint,
     datetime(seen, 'unixepoch') AS seen
-FROM eights""",
+FROM differing""",
 )
 
 #: Pages and contents have smaller numbers. Larger ones are damage, and are not counted on from.

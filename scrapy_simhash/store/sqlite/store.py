@@ -180,7 +180,8 @@ class SqliteStore(LocalStore):
         """Read everything, and return the damaged records; *tell* hears how many postings were read so far."""
         for number, _ in enumerate(self, 1):
             tell(number)
-        self.runs()
+        with suppress(RecordDamaged):
+            self.runs()
         with self._another() as connection:
             with noted(self.damage, "the table of contents"):
                 for content, found_by, seen in connection.execute(
