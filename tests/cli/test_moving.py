@@ -504,7 +504,8 @@ def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: 
     assert admin(redis.url).ttl("stays:pages") == -1
     assert cli.fails("info", f"{redis.url}?prefix=stays&expire=soon") == (
         2,
-        "PLACE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d",
+        "PLACE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, up to"
+        " 4,294,967,295 seconds",
     )
 
 
