@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -35,7 +35,6 @@ from scrapy_simhash.observers.changes import (
 )
 from scrapy_simhash.place import FOLDER
 from scrapy_simhash.signals import page_changed
-from scrapy_simhash.store import ListsPages
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
     from scrapy_simhash.page.text import Document
+    from scrapy_simhash.store import Page, Store
 
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class ChangeReporter:
         """Whether changes are told."""
         return self._open is not None
 
-    def keep_in(self, store: object) -> None:
+    def keep_in(self, store: Store) -> None:
         """Open the register; a new one begins with the pages of *store*. Raises SettingError and StoreError."""
         if self._open is not None:
             self._book = self._open(store)
@@ -190,7 +190,7 @@ class ChangeReporter:
             extra={"spider": self._crawler.spider},
         )
 
-    def _opened(self, path: Path, feed: Path, store: object) -> ChangeBook:
+    def _opened(self, path: Path, feed: Path, store: Store) -> ChangeBook:
         register = Register(path, reset=self._config.reset, former=_former_pages(store))
         try:
             return ChangeBook(
@@ -282,9 +282,9 @@ def _former_run(file: Path | None) -> tuple[int | None, int | None]:
     return number, since
 
 
-def _former_pages(store: object) -> Iterator[FormerPage]:
-    if isinstance(store, ListsPages):
-        for page in store.pages():
+def _former_pages(store: Store) -> Iterator[FormerPage]:
+    if not store.is_remote:
+        for page in cast("Iterator[Page]", store.pages()):
             posting = page.posting
             yield posting.key, posting.url, posting.text_hash, posting.seen
 

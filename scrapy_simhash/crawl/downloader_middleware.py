@@ -21,6 +21,7 @@ from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -111,7 +112,7 @@ class SimhashDownloaderMiddleware:
 
         With conditional requests, return a request in place of a 304 whose page is to be fetched in full.
 
-        Returns a coroutine if the page is read in a thread or the store is asynchronous; Scrapy awaits it.
+        Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it.
         """
         erase_marks(request)
         if self._recrawling is not None and not _WITHOUT_PAGE.isdisjoint(response.flags):
@@ -122,9 +123,10 @@ class SimhashDownloaderMiddleware:
             return response
         if reason is not None:
             return self._settle(Checked(Verdict(Status.SKIPPED, reason=reason)), request, response)
+        checking = self._checker.check(request, response)
         if self._checker.must_wait(response):
-            return self._process_waiting(request, response)
-        return self._settle(self._checker.check(request, response), request, response)
+            return self._process_waiting(checking, request, response)
+        return self._settle(finished(checking), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
@@ -188,8 +190,10 @@ class SimhashDownloaderMiddleware:
             self._session.unsettle(self._checker.key_of(response.request))
             self._consequences.outcome_lost(response.request)
 
-    async def _process_waiting(self, request: Request, response: Response) -> Response:
-        checked = await self._checker.check_async(request, response)
+    async def _process_waiting(
+        self, checking: Coroutine[Any, Any, Checked], request: Request, response: Response
+    ) -> Response:
+        checked = await checking
         erase_marks(request)  # a request that was sent twice may have been marked meanwhile
         return self._settle(checked, request, response)
 

@@ -24,6 +24,7 @@ from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -89,18 +90,12 @@ class SimhashItemPipeline:
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_item(self, item: Any, spider: Spider | None = None) -> Any | Coroutine[Any, Any, Any]:
-        """Return *item*, or raise NearDuplicateItem; with an asynchronous store, return a coroutine that does.
+        """Return *item*, or raise NearDuplicateItem; with a remote store, return a coroutine that does.
 
         An error in here is counted and logged, and the item is returned.
         """
-        if self._checker.must_wait:
-            return self._process_waiting(item)
-        try:
-            ruling = self._checker.check(item)
-        except Exception as error:
-            self._give_up(error, item)
-            return item
-        return self._settle(ruling, item)
+        processing = self._process(item)
+        return processing if self._store.is_remote else finished(processing)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the fields, the action and the store."""
@@ -153,9 +148,9 @@ class SimhashItemPipeline:
             if key is not None:
                 self._checker.lose(key)
 
-    async def _process_waiting(self, item: Any) -> Any:
+    async def _process(self, item: Any) -> Any:
         try:
-            ruling = await self._checker.check_async(item)
+            ruling = await self._checker.check(item)
         except Exception as error:
             self._give_up(error, item)
             return item

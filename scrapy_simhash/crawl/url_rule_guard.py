@@ -24,6 +24,7 @@ from scrapy_simhash.crawl.http import tree_of
 from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
+from scrapy_simhash.notes import RULES
 from scrapy_simhash.observers.url_rules import (
     EXPLORED,
     FETCHED,
@@ -41,6 +42,7 @@ from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.verdict import Reason, Status
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
     from scrapy_simhash.observers.url_rules import Choice, HostRules, Looks
+    from scrapy_simhash.store import Store
     from scrapy_simhash.verdict import Verdict
 
 
@@ -110,15 +113,15 @@ class UrlRuleGuard:
         """Whether requests are to be asked about."""
         return self._skips and self.rules is not None
 
-    def keep_in(self, store: object) -> None:
+    def keep_in(self, store: Store) -> None:
         """Load rules from *store* and keep them there, if it can; to be called before the first page."""
-        if self.rules is not None:
+        if self.rules is not None and RULES in store.note_kinds:
             self._keeper = self.rules.keeper = RuleKeeper(store)
 
     async def keep(self) -> None:
         """Give the store what is not there yet."""
         if self._keeper is not None:
-            await self._keeper.exchange(int(time.time()))
+            await self._keeper.share()
 
     def note_verdict(
         self,
@@ -296,15 +299,15 @@ class UrlRuleGuard:
             )
 
     def _share(self, keeper: RuleKeeper) -> None:
-        if not keeper.is_shared:
-            keeper.keep()
+        if not keeper.is_remote:
+            finished(keeper.share())
         elif self._exchanging is None or self._exchanging.done():
             self._exchanging = asyncio.create_task(self._exchange(keeper))
 
     async def _exchange(self, keeper: RuleKeeper) -> None:
         """Join what other crawlers have learned: a rule that they have given up is given up here."""
         assert self.rules is not None
-        await keeper.exchange(int(time.time()))
+        await keeper.share()
         for site in self._kept.sites:
             self._give_up_lost(site)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash.observers.url_rules import place_of_site
+from scrapy_simhash.notes import PAGE, RULES, SITE, Note
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli, Places
 from tests.cli.test_main import posix_only
@@ -110,9 +110,8 @@ def test_a_store_that_is_a_link_to_itself_is_told(tmp_path: Path, cli: Cli) -> N
 def test_a_check_names_damaged_runs_profiles_and_rules(tmp_path: Path, cli: Cli) -> None:
     path = tmp_path / "shop.sqlite"
     with closing(SqliteStore(path, RULE)) as store:
-        store.keep_sites(
-            [("example.com", b"?"), (place_of_site("example.com"), b"?"), ("other things", b"?")]
-        )
+        for kind in (SITE, RULES, PAGE):
+            store.replace_notes(kind, [Note("example.com", None, b"?")])
     with connected(path) as connection:
         connection.execute("UPDATE runs SET started = 'late'")
     status, said, _ = cli.ended("info", str(path), "--check", "--json")
@@ -120,7 +119,7 @@ def test_a_check_names_damaged_runs_profiles_and_rules(tmp_path: Path, cli: Cli)
     assert [record.partition(" (")[0] for record in json.loads(said)["damaged"]] == [
         "run 1",
         "what was learned about example.com",
-        "what was learned about url-rules example.com",
+        "what was learned about example.com",
     ]
     status, _, warned = cli.ended("info", str(path))
     assert (status, "left out: 1 (run 1)" in warned) == (1, True)

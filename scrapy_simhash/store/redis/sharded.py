@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any
 
 from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.notes import RULES, SITE, TRUST, Name, Note
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
-from scrapy_simhash.store.base import Claim, Page, Posting, Run
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
 from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
@@ -51,15 +52,16 @@ def shard_of(scope: str, shards: int) -> int:
     return int.from_bytes(digest(scope), "big") % shards
 
 
-class ShardedStore:
-    """An :class:`~scrapy_simhash.store.base.AsyncStore` on the nodes of a Redis Cluster.
+class ShardedStore(Store):
+    """A :class:`~scrapy_simhash.store.base.Store` on the nodes of a Redis Cluster.
 
     Pages are compared within their scope, so a scope is in one shard, and a shard on one node. Of each shard the
     scopes that were asked for last are in memory. Where a server is away, its shards only are.
     """
 
-    #: See `Explains`.
-    explains = False
+    is_remote = True
+    #: Not those of pages: where a page is that was not met before, all shards would be asked.
+    note_kinds = (SITE, RULES, TRUST)
 
     def __init__(
         self,
@@ -92,7 +94,8 @@ class ShardedStore:
             )
         if "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
-        self._servers, self._prefix, self._header = servers, prefix, header
+        super().__init__(header)
+        self._servers, self._prefix = servers, prefix
         self._wanted_shards, self._shards, self._scopes = shards, shards or SHARDS, scopes
         self._is_reset, self._is_read_only, self._across = reset, read_only, across
         self._options: dict[str, Any] = {
@@ -103,8 +106,8 @@ class ShardedStore:
             "timeout": timeout,
         }
         self._nodes = Nodes(servers, self._tag, timeout)
-        #: What could not be read, in all shards.
-        self.damage = Damage(str(self))
+        # Of all shards.
+        self.damage: Damage = Damage(str(self))
         self._compared: Compared = Recent(FINGERPRINTS)
         self._token, self._started = os.urandom(layout.ID_BYTES), int(time.time())
         self._stores: dict[int, RedisStore] = {}
@@ -124,13 +127,6 @@ class ShardedStore:
     def __str__(self) -> str:
         """Return where it is."""
         return f"the store {self._prefix!r} at {self._servers}"
-
-    @property
-    def header(self) -> Header:
-        """See :attr:`RedisStore.header`."""
-        if self._header is None:
-            raise StoreError(f"{self} has no header before the first question to the server")
-        return self._header
 
     @property
     def index_size(self) -> int:
@@ -228,21 +224,21 @@ class ShardedStore:
             read += last
         return found
 
-    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
-        """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`."""
-        await self._ready()
-        return await self._store(self._shard_of_host(host)).load_site(host, known)
+    async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
+        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`."""
+        return await (await self._store_of_note(name)).note(kind, name)
 
-    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
-        """See :meth:`SharesSites.replace_site <scrapy_simhash.store.base.SharesSites.replace_site>`."""
-        await self._ready()
-        return await self._store(self._shard_of_host(host)).replace_site(host, former, profile)
-
-    async def sites(self) -> AsyncIterator[tuple[str, bytes]]:
-        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`: one shard after the other."""
+    async def notes(self, kind: str) -> AsyncIterator[tuple[Name, bytes]]:
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`: one shard after the other."""
         for shard in await self._used():
-            async for site in self._store(shard).sites():
-                yield site
+            async for note in self._store(shard).notes(kind):
+                yield note
+
+    async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`: all at once."""
+        stores = [await self._store_of_note(note.name) for note in notes]
+        asked = [store.replace_notes(kind, [note]) for store, note in zip(stores, notes, strict=True)]
+        return [version for versions in await asyncio.gather(*asked) for version in versions]
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
@@ -420,12 +416,11 @@ class ShardedStore:
     def _tag(self, shard: int) -> str:
         return f"{{{self._prefix}:{shard}}}"
 
-    def _shard_of_host(self, host: str) -> int:
-        """Return the shard of a host: that of its pages, if their scope says so by its name."""
+    async def _store_of_note(self, name: Name) -> RedisStore:
+        """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""
+        await self._ready()
         scope = self.header.scope if self.header.scope in ("crawl", "host") else "domain"
-        # What else is kept of a site has a word and a space before it.
-        site = host.rpartition(" ")[2]
-        return shard_of(scope_of(f"http://{site}/", scope), self._shards)
+        return self._store(shard_of(scope_of(f"http://{name!s}/", scope), self._shards))
 
     def _check_writable(self) -> None:
         if self._is_read_only:

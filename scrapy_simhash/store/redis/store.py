@@ -6,22 +6,23 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from struct import Struct
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.index import Match
+from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.store import candidates
-from scrapy_simhash.store.base import Answered, Claim, Page, Posting, Run
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis.comparison import Comparison, explained
 from scrapy_simhash.store.redis.connection import Server, Servers
-from scrapy_simhash.store.redis.layout import decoded, encoded
+from scrapy_simhash.store.redis.layout import VERSION_BYTES, decoded, encoded
 from scrapy_simhash.store.redis.line import Asker, Line
 from scrapy_simhash.store.redis.link import EVENTS, Link, Opened, OpenRequest, at_once, meet
 from scrapy_simhash.store.redis.nodes import Shard
@@ -49,16 +50,12 @@ _CLAIMED = Struct(">cQQQQII?BBQ24sHII")
 _REMOVED = Struct(">cQ?")
 #: Store, run, its token.
 _UNSETTLE = Struct(">8sI8s")
-#: Store, seconds until all is forgotten, how many hosts at most.
-_REPLACE_SITE = Struct(">8sII")
-#: Store, seconds until all is forgotten.
-_KEEP_ANSWERS = Struct(">8sI")
-#: Hosts whose profiles are kept: at most 640 MB.
-MOST_HOSTS = 10_000
-#: Random, of each version of a profile.
-VERSION_BYTES = 8
-#: Profiles that are fetched together.
-_SITES = 50
+#: Store, seconds until all is forgotten, how many notes at most (0: all), whether it replaces any version.
+_REPLACE_NOTE = Struct(">8sII?")
+#: Notes about hosts that are kept: at most 640 MB.
+MOST_NOTES = 10_000
+#: Notes that are fetched together.
+_NOTES = 50
 _STORED, _LOST, _RACED, _BEHIND = b"S", b"L", b"R", b"B"
 
 
@@ -94,16 +91,16 @@ class Unsettled:
         raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
 
 
-class RedisStore:
-    """An :class:`~scrapy_simhash.store.base.AsyncStore` in Redis 6 or later, or Valkey.
+class RedisStore(Store):
+    """A :class:`~scrapy_simhash.store.base.Store` in Redis 6 or later, or Valkey, whose methods are coroutines.
 
     The contents are in the server, in the order in which they came, and an index of them is in every crawler. A claim
     is looked up there and decided by the server in one step, in one trip unless another crawler came first. What is
     asked at the same time travels together.
     """
 
-    #: See `Explains`: a trip or two more for a new page that had candidates.
-    explains = False
+    is_remote = True
+    note_kinds = KINDS
 
     def __init__(
         self,
@@ -130,6 +127,7 @@ class RedisStore:
 
         Raises SettingError for a URL or options that are none, StoreError if redis-py is missing.
         """
+        super().__init__(header)
         self._server = Server(server) if isinstance(server, str) else server
         self._prefix = prefix
         self._timeout = timeout
@@ -149,19 +147,16 @@ class RedisStore:
         else:
             raise TypeError("a RedisStore is in one server: several make a ShardedStore")
         self._link = Link(line, request, blocks, shard and shard.compared)
-        #: What could not be read.
-        self.damage = shard.damage if shard else Damage(place)
+        self.damage: Damage = shard.damage if shard else Damage(place)
         self._records = Records(self._link, self._names, self.damage)
         self._turns = asyncio.Semaphore(_AT_ONCE)
         self._unsettled = Unsettled(self._link)
 
     @property
     def header(self) -> Header:
-        """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`. StoreError before anybody knows it."""
-        header = self._link.request.header
-        if header is None:
-            raise StoreError(f"{self} has no header before the first question to the server")
-        return header
+        """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`."""
+        self._header = self._link.request.header
+        return super().header
 
     @property
     def index_size(self) -> int:
@@ -273,76 +268,60 @@ class RedisStore:
         await Records(self._link, self._names, damage).audit(tell)
         return damage.named
 
-    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
-        """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`. One trip."""
-        await self._link.ready()
-        kept = await self._link.ask("load_site", encoded(host), known)
-        if kept is None:
-            return b"", None
-        return (kept[:VERSION_BYTES], kept[VERSION_BYTES:]) if kept else (known, None)
-
-    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
-        """See :meth:`SharesSites.replace_site <scrapy_simhash.store.base.SharesSites.replace_site>`. One trip."""
+    async def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
+        """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One trip."""
         self._check_writable()
+        replica = await self._link.ready()
+        stamped = [part for key, seen in visits for part in (key, layout.packed_time(seen))]
+        await self._link.ask("touch", replica.store_id, *stamped)
+
+    async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
+        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One trip."""
+        await self._link.ready()
+        kept = await self._link.ask("HGET", *self._place_of_note(kind, name))
+        return layout.read_note(kept) if kept else (0, None)
+
+    async def notes(self, kind: str) -> AsyncIterator[tuple[Name, bytes]]:
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`. Fifty a trip."""
+        await self._link.ready()
+        key, before = self._place_of_note(kind, b"")
+        fields = sorted(field for field in await self._link.ask("HKEYS", key) if field.startswith(before))
+        for start in range(0, len(fields), _NOTES):
+            some = fields[start : start + _NOTES]
+            for field, kept in zip(some, await self._link.ask("HMGET", key, *some), strict=True):
+                name = field.removeprefix(before)
+                # What no crawler asks for: nobody calls a host so.
+                with suppress(UnicodeDecodeError):
+                    if kept:
+                        yield name if kind == PAGE else decoded(name), kept[VERSION_BYTES:]
+
+    async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. All in one trip."""
+        self._check_writable()
+        return await asyncio.gather(*(self._replaced(kind, note) for note in notes))
+
+    async def _replaced(self, kind: str, note: Note) -> int | None:
+        key, field = self._place_of_note(kind, note.name)
         for _ in range(_LOSSES):
             replica = await self._link.ready()
-            head = _REPLACE_SITE.pack(replica.store_id, self._link.request.expire, MOST_HOSTS)
-            version = os.urandom(VERSION_BYTES)
-            reply = await self._link.ask("replace_site", head, encoded(host), former, version, profile)
+            most = 0 if kind == PAGE else MOST_NOTES
+            head = _REPLACE_NOTE.pack(replica.store_id, self._link.request.expire, most, note.version is None)
+            version = layout.new_version()
+            reply = await self._link.ask(
+                *("replace_note", head, key, field, layout.packed_version(note.version or 0)),
+                *(layout.packed_version(version), note.data),
+            )
             if reply != _LOST:
                 return version if reply == _STORED else None
             self._link.lost(replica)
         raise StoreUnavailable(f"{self._link.request.place} loses what it stores again and again")
 
-    async def sites(self) -> AsyncIterator[tuple[str, bytes]]:
-        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`. Fifty a trip."""
-        await self._link.ready()
-        key = self._names["sites"]
-        hosts = sorted(await self._link.ask("HKEYS", key))
-        for start in range(0, len(hosts), _SITES):
-            some = hosts[start : start + _SITES]
-            for host, kept in zip(some, await self._link.ask("HMGET", key, *some), strict=True):
-                # What no crawler asks for: nobody calls a host so.
-                with suppress(UnicodeDecodeError):
-                    if kept:
-                        yield decoded(host), kept[VERSION_BYTES:]
-
-    async def answer(self, key: bytes) -> Answered | None:
-        """See :meth:`KeepsAnswers.answer <scrapy_simhash.store.base.KeepsAnswers.answer>`. One trip."""
-        await self._link.ready()
-        page, record = await asyncio.gather(
-            self._records.page(key), self._link.ask("HGET", self._names["answers"], key)
-        )
-        if page is None or record is None:
-            return None
-        posting = page.posting
-        try:
-            about, requests = layout.read_answer(record)
-        except ValueError:
-            return None  # it is asked in full, and kept anew
-        return Answered(
-            seen=posting.seen,
-            is_settled=posting.is_delivered,
-            text_hash=posting.text_hash,
-            value=posting.fingerprint.value,
-            is_short=posting.is_short,
-            cluster=page.cluster,
-            original=page.original,
-            about=about,
-            requests=requests,
-        )
-
-    async def keep_answers(self, answers: Collection[tuple[bytes, int, bytes, bytes]]) -> None:
-        """See :meth:`KeepsAnswers.keep_answers <scrapy_simhash.store.base.KeepsAnswers.keep_answers>`. One trip."""
-        replica = await self._link.ready()
-        kept = [
-            part
-            for key, seen, *answer in answers
-            for part in (key, layout.packed_time(seen), layout.answer_of(*answer))
-        ]
-        await self._link.ask(
-            "keep_answers", _KEEP_ANSWERS.pack(replica.store_id, self._link.request.expire), *kept
-        )
+    def _place_of_note(self, kind: str, name: Name) -> tuple[str, bytes]:
+        """Return key and field of a note: what pages have, of which there are many, has a hash of its own."""
+        field = encoded(name) if isinstance(name, str) else name
+        if kind == PAGE:
+            return self._names["answers"], field
+        return self._names["notes"], kind.encode() + b" " + field
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. One trip."""

@@ -17,7 +17,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 6
+VERSION = 7
 
 TABLES = (
     """CREATE TABLE header (
@@ -63,9 +63,12 @@ TABLES = (
     sketch BLOB NOT NULL,
     own BLOB
 )""",
-    """CREATE TABLE sites (
-    host TEXT PRIMARY KEY,
-    profile BLOB NOT NULL
+    """CREATE TABLE notes (
+    kind TEXT NOT NULL,
+    name NOT NULL,
+    version INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (kind, name)
 )""",
     """CREATE TABLE removed (
     page INTEGER PRIMARY KEY
@@ -130,24 +133,11 @@ WHERE number = ?"""
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
 
-#: Made when the first answer is kept: no other table refers to it, so a file without it has the same version. By
-#: number of the page: a key would take as much as all else.
-ANSWERS = """CREATE TABLE IF NOT EXISTS answers (
-    page INTEGER PRIMARY KEY,
-    about BLOB NOT NULL,
-    requests BLOB
-)"""
-HAS_ANSWERS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'answers'"
-ANSWER = """SELECT pages.seen,
-    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
-    pages.text_hash, pages.value, contents.is_short, contents.page, originals.url, about, requests
-FROM pages
-JOIN answers ON answers.page = pages.number
-JOIN contents ON contents.number = pages.content
-LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number
-WHERE pages.key = ?"""
-SEEN = "UPDATE pages SET seen = ? WHERE key = ?"
-KEEP_ANSWER = "INSERT OR REPLACE INTO answers SELECT number, ?, ? FROM pages WHERE key = ?"
+TOUCHED = "UPDATE pages SET seen = ? WHERE key = ?"
+NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"
+NOTES = "SELECT name, data FROM notes WHERE kind = ? ORDER BY name"
+KEEP_NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"
+FORGET_NOTE = "DELETE FROM notes WHERE kind = ? AND name = ?"
 
 
 def create(connection: sqlite3.Connection, header: Header) -> None:

@@ -10,7 +10,7 @@ from functools import wraps
 from itertools import count
 from typing import Any, ParamSpec, TypeVar
 
-from scrapy_simhash.cli.stores import blocking
+from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore, Server, Servers, ShardedStore, servers_of
@@ -139,7 +139,7 @@ class Opener:
         if options.get("live"):
             # Else no heartbeat comes after its beginning until the next second.
             shift_run(self.url, prefix, run_number(store), began=-10)
-        opened = blocking(store, self.loop)
+        opened = Waited(store, self.loop).as_store()
         self._stores[id(opened)] = opened, store, prefix
         return opened
 

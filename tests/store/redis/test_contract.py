@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from scrapy_simhash.store import AsyncStore, Header, Store
-from scrapy_simhash.store.redis import RedisStore
+from scrapy_simhash.store import Header, Store
 from tests.examples import examples
 from tests.store.cluster import RedisCluster
 from tests.store.contract import PersistentContract
@@ -41,10 +40,6 @@ class TestRedisStore(PersistentContract):
 
     def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
         return self.opener.reopen(store, in_order, header)
-
-
-def test_it_is_a_store_that_waits(shared: RedisServer) -> None:
-    assert isinstance(RedisStore(shared.url, "x", Header()), AsyncStore)
 
 
 class RedisStoreMachine(PersistentMachine):
