@@ -14,13 +14,14 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import NO_MORE, Once, counted, stats_of, summary_of_items
+from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
 from scrapy_simhash.crawl.items.fingerprint import item_header
 from scrapy_simhash.crawl.page_checker import StoreOutage
 from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
+from scrapy_simhash.crawling import NO_MORE, Once, counted, stats_of
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict

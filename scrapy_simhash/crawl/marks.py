@@ -1,46 +1,17 @@
-"""What is read of a response, and marks: the verdict in the meta of a request, which a disk queue can pickle."""
+"""Marks: the verdict in the meta of a request, which a disk queue can pickle, and which page led to it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
+from scrapy_simhash.crawling import asks_again
 from scrapy_simhash.judge.policy import Decision
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
-
-
-def tree_of(response: Response) -> Any:
-    """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
-    root = response.selector.root  # type: ignore[attr-defined]  # who asks knows that it is HTML
-    return root if hasattr(root, "iter") else None
-
-
-#: Values of one header that are read; a server may send any number.
-MAX_VALUES = 1_000
-
-
-def header_values(response: Response, name: bytes) -> list[str]:
-    """Return the first `MAX_VALUES` values of an HTTP header; *name* is written as ``Content-Language`` is.
-
-    Read as the dictionary that it is: all names in there are written so, and to ask Scrapy takes ten calls.
-    """
-    values: list[bytes] = dict.get(response.headers, name, [])
-    return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
-
-
-def last_value(response: Response, name: bytes) -> bytes:
-    """Return the last value of an HTTP header as it came, empty if there is none; *name* as for `header_values`."""
-    values: list[bytes] = dict.get(response.headers, name, [])
-    return values[-1] if values else b""
-
-
-def language_of(response: Response) -> str:
-    """Return the value of ``Content-Language``, empty if there is none."""
-    return last_value(response, b"Content-Language").decode("latin-1")
 
 
 def write_marks(verdict: Verdict, decision: Decision, request: Request, preferred: str | None = None) -> None:
@@ -98,18 +69,6 @@ def erase_marks(request: Request) -> None:
     if not names.META_OUT.isdisjoint(meta):
         for name in names.META_OUT:
             meta.pop(name, None)
-
-
-def asks_again(request: Request, response: Response) -> bool:
-    """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
-    if response.request is None:
-        return False
-    asked = response.request
-    if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
-        return True
-    # To a wall, perhaps: the callback asks again at the URL that it wanted.
-    redirects = asked.meta.get("redirect_urls")
-    return isinstance(redirects, list | tuple) and request.url in redirects
 
 
 def note_parent(request: Request, response: Response) -> None:

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import is_crawl, stats_of
+from scrapy_simhash.crawling import stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
     from scrapy_simhash.action import Action
-    from scrapy_simhash.config import Config
     from scrapy_simhash.judge.policy import Exemption
     from scrapy_simhash.verdict import NearMiss, Verdict
 
@@ -96,20 +96,18 @@ class Report:
             ) from error
 
     @classmethod
-    def open(cls, crawler: Crawler, config: Config) -> Self | None:
-        """Return the report of *crawler*; None if there is none to be written, or if this is a look at single pages.
+    def of(cls, crawler: Crawler, template: str) -> Self:
+        """Return the report of *crawler*, at the path that SIMHASH_REPORT means by *template*.
 
         To be called while components are built, when a SettingError still stops the crawl.
         """
-        if config.report is None or not is_crawl(crawler):
-            return None
         return cls(
-            own_path(config.report, crawler, "SIMHASH_REPORT"),
+            own_path(template, crawler, "SIMHASH_REPORT"),
             appends=bool(crawler.settings.get("JOBDIR")),
             on_error=lambda: stats_of(crawler).inc_value(names.STAT_REPORT_ERRORS),
         )
 
-    def begin(self) -> None:
+    def spider_opened(self, spider: Spider | None = None) -> None:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
         self._attempt(self._begin)
 
@@ -117,7 +115,7 @@ class Report:
         """Write the line of a page, so that whoever reads the file has it at once; see `line_of`."""
         self._attempt(lambda: self._write(line_of(verdict, seconds=int(self._clock()), **about)))
 
-    def close(self) -> None:
+    def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Close the file. What is written afterwards goes to its end."""
         file, self._file = self._file, None
         self._appends = True
