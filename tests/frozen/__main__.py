@@ -29,7 +29,9 @@ def main() -> int:
     if os.environ.get("PYTHONHASHSEED") != "0":
         # What is learned of URLs depends a little on the hashes of their parts.
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
-        return subprocess.run([sys.executable, "-m", "tests.frozen", *sys.argv[1:]], env=environment).returncode
+        return subprocess.run(
+            [sys.executable, "-m", "tests.frozen", *sys.argv[1:]], env=environment
+        ).returncode
     # As pytest does, see pyproject.toml.
     sys.path.insert(0, str(Path(__file__).parents[2] / "example_project"))
     from tests.frozen import commands, crawls, stores
