@@ -7,7 +7,6 @@ from scrapy.settings import BaseSettings
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
-from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawl.store_session import told_in_a_sentence
 
@@ -65,6 +64,8 @@ class Addon:
                 "SPIDER_MIDDLEWARES", SimhashYieldsMiddleware, YIELDS_MIDDLEWARE_ORDER
             )
         if config.item_fields:
+            from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
+
             settings.setdefault_in_component_priority_dict(
                 "ITEM_PIPELINES", SimhashItemPipeline, ITEM_PIPELINE_ORDER
             )

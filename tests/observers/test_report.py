@@ -17,7 +17,8 @@ import pytest
 from scrapy_simhash import Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.judge.policy import Exemption
-from scrapy_simhash.observers.report import KEYS, Report, path_of
+from scrapy_simhash.observers.own_file import path_of
+from scrapy_simhash.observers.report import KEYS, Report
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
 from tests.docs.reader import DOCS, entries

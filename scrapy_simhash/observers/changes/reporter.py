@@ -29,7 +29,7 @@ from scrapy_simhash.observers.changes import (
     Sighting,
     Source,
 )
-from scrapy_simhash.observers.report import own_path
+from scrapy_simhash.observers.own_file import own_path
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.verdict import Reason, Status
 
