@@ -216,6 +216,11 @@ class NearDuplicateDetector:
         if self.sites is not None:
             await self.sites.share()
 
+    def close(self, reason: str = "finished") -> None:
+        """Do what ``flush`` does, and close the store: the run ends with *reason*. Raises StoreUnavailable."""
+        self.flush()
+        self._finished(awaited(self.store.close(reason)))
+
     async def tell(self) -> None:
         """Do what ``flush_async`` does, without what was learned about sites."""
         async with self._telling:

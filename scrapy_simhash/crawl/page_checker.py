@@ -11,14 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once, counted, stats_of
-from scrapy_simhash.crawl.http import language_of, tree_of
+from scrapy_simhash.crawling import Checked, Once, counted, key_of, language_of, stats_of, tree_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from scrapy_simhash.page.text import Document
 
 
 P = ParamSpec("P")
@@ -88,21 +85,6 @@ class StoreOutage:
 #: Flags by which Scrapy says that a body is not complete. ("partial" says only that the server closed the
 #: connection where others tell the length beforehand: the way of HTTP/1.0, and nothing is known to be missing.)
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
-
-
-class Checked(NamedTuple):
-    """A verdict and what it rests on."""
-
-    verdict: Verdict
-    reading: Reading | None = None
-    """None for a page that was not read."""
-    key: bytes | None = None
-    """Which page the store was asked about; None if it was not asked."""
-    document: Document | None = None
-    """What a large page says, if it is read again: that takes long, and was done in a thread."""
-    since: float | None = None
-    """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
-    that was not read."""
 
 
 class PageChecker:
@@ -185,10 +167,7 @@ class PageChecker:
 
     def key_of(self, request: Request) -> bytes:
         """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
-        fingerprinter = self._crawler.request_fingerprinter
-        if fingerprinter is None:
-            raise RuntimeError("the crawler has no request fingerprinter yet")
-        return fingerprinter.fingerprint(request)
+        return key_of(self._crawler, request)
 
     def _is_large(self, response: Response) -> bool:
         return 0 < self._config.thread_size < len(response.body)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.crawl.store_factory import open_store, place_of
+from scrapy_simhash.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import SimhashError, StoreError
 from scrapy_simhash.place import REDIS

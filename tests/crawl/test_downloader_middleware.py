@@ -28,8 +28,8 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.crawl import consequences
 from scrapy_simhash.crawl.consequences import ClusterReporter
-from scrapy_simhash.crawl.report import Report
-from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
+from scrapy_simhash.observers.report import Report
+from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from tests.crawls.site import article
 from tests.crawls.spiders import BrokenSelector
 from tests.stand_in import simhash_stats, stand_in

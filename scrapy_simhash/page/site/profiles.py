@@ -33,8 +33,8 @@ class KeptProfile(SiteProfile, Noted):
 
     @property
     def has_news(self) -> bool:
-        """Whether it learns: it is given to the store only when it has."""
-        return not self.is_pinned
+        """See `Noted.has_news`: each page that it learned from is counted."""
+        return self.pages != self.shared_pages and not self.is_pinned
 
     def take(self, data: bytes | None) -> None:
         """See `Noted.take`."""
@@ -112,20 +112,17 @@ class SiteProfiles:
     async def share(self) -> None:
         """Write what was learned since the last call, joined with what other crawlers have written."""
         async with self._sharing:
-            while self._changed:
-                some = dict(islice(sorted(self._changed.items()), _AT_ONCE))
-                for host in some:
-                    del self._changed[host]
+            waiting = iter(sorted(self._changed.items()))
+            while self._notes is not None and (some := dict(islice(waiting, _AT_ONCE))):
                 try:
-                    assert self._notes is not None
                     await share(self._notes, SITE, some)
-                except BaseException as error:
-                    for host, profile in some.items():
-                        self._changed.setdefault(host, profile)
-                    if not isinstance(error, StoreError):
-                        raise
+                except StoreError as error:
                     self._warn(error)
                     return
+                for host, profile in some.items():
+                    # Meanwhile it may have learned more, or have gone since there were too many.
+                    if not profile.has_news:
+                        self._changed.pop(host, None)
 
     def _find(self, host: str) -> KeptProfile | None:
         """Return a profile; None if it is to be waited for, or the store does not work."""

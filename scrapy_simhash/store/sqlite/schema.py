@@ -69,7 +69,7 @@ TABLES = (
     version INTEGER NOT NULL,
     data BLOB NOT NULL,
     PRIMARY KEY (kind, name)
-)""",
+) WITHOUT ROWID""",
     """CREATE TABLE removed (
     page INTEGER PRIMARY KEY
 )""",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from threading import Thread
 
@@ -36,20 +37,27 @@ class Keeper:
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
+        self.versions: Counter[str] = Counter()
         self.works = True
 
     def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         self._check()
         found = self.kept.get(str(name))
-        return int(found is not None), found
+        return self.versions[str(name)] + (found is not None), found
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
         raise NotImplementedError
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         self._check()
-        self.kept.update((str(note.name), note.data) for note in notes)
-        return [1] * len(notes)
+        versions: list[int | None] = []
+        for name, version, data in notes:
+            is_expected = version == self.note(kind, name)[0]
+            self.versions[str(name)] += is_expected and str(name) in self.kept
+            if is_expected:
+                self.kept[str(name)] = data
+            versions.append(self.note(kind, name)[0] if is_expected else None)
+        return versions
 
     def _check(self) -> None:
         if not self.works:

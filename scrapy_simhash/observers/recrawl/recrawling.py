@@ -32,14 +32,12 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once, counted, share, stats_of
-from scrapy_simhash.crawl.http import last_value
-from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
-from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
-from scrapy_simhash.crawl.url_rule_guard import may_be_skipped
+from scrapy_simhash.crawling import Once, counted, key_of, last_value, may_be_skipped, share, stats_of
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.notes import PAGE, Note
 from scrapy_simhash.observers.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
+from scrapy_simhash.observers.recrawl.kept_links import KeptLinks, Purpose, SitemapDates
+from scrapy_simhash.observers.recrawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
@@ -55,8 +53,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawl.page_checker import Checked
-    from scrapy_simhash.crawl.store_session import StoreSession
+    from scrapy_simhash.crawling import Checked
     from scrapy_simhash.store import Store
 
 
@@ -99,33 +96,29 @@ class Recrawling:
     """Answers, asks and schedules for one crawl."""
 
     def __init__(
-        self, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+        self, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
     ) -> None:
-        """*session* has a store that keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
+        """*store* keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
         self._is_gone = is_gone
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
         self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
         self._schedules = bool(config.recrawl or config.recrawl_budget)
-        self._book = AnswerBook(session.detector.store)
-        self._hosts = TrustedHosts(session.detector.store, crawler)
+        self._book = AnswerBook(store)
+        self._hosts = TrustedHosts(store, crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._links: KeptLinks | None = None
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
-        session.last_steps.append(self.finish)
 
     @classmethod
     def opened(
-        cls, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+        cls, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
     ) -> Recrawling | None:
-        """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
-        is_asked = config.conditional or config.recrawl or config.recrawl_budget
-        if not is_asked or session.forgets or not session.is_crawl:
+        """Return the one of *crawler*, None if *store* cannot keep answers."""
+        if PAGE not in store.note_kinds:
             return None
-        if PAGE not in session.detector.store.note_kinds:
-            return None
-        return share(crawler, cls(crawler, config, session, is_gone))
+        return share(crawler, cls(crawler, config, store, is_gone))
 
     def spider_opened(self, spider: Spider) -> None:
         """Learn the methods of *spider*."""
@@ -383,9 +376,7 @@ class Recrawling:
         request.meta["handle_httpstatus_list"] = [304]
 
     def _key_of(self, request: Request) -> bytes:
-        fingerprinter = self._crawler.request_fingerprinter
-        assert fingerprinter is not None
-        return fingerprinter.fingerprint(request)
+        return key_of(self._crawler, request)
 
     def _failed(self, error: Exception, about: object) -> None:
         """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from scrapy.utils.test import get_crawler
 
-from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.observers.recrawl import Trust
+from scrapy_simhash.observers.recrawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.store import Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.redis.stores import HEADER, eventually, opened, waits
