@@ -62,15 +62,17 @@ class Consequences:
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
         self._changes = _changes(crawler, fingerprinter, is_crawl)
-        self._report = _report(crawler, config, is_crawl)
+        report = _report(crawler, config, is_crawl)
         self._advice = advice_of(crawler)
-        self._advice.report = None if self._report is None else self._report.path
-        self._live = _live_view(crawler, config, is_crawl)
+        self._advice.report = None if report is None else report.path
+        live = _live_view(crawler, config, is_crawl)
+        #: Those who get a line for each page.
+        self._readers = [reader for reader in (report, live) if reader is not None]
         self._fingerprinter = fingerprinter
         self._url_rules = _url_rules(crawler, fingerprinter, is_crawl)
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
-        observers = self._url_rules, self._changes, self._report, self._live
-        self._observers = [observer for observer in observers if observer is not None]
+        learners = [one for one in (self._url_rules, self._changes) if one is not None]
+        self._observers = [*learners, *self._readers]
 
     def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page. Never raises."""
@@ -250,7 +252,7 @@ class Consequences:
             self._tell_of_start_pages(verdict, response)
         if verdict.is_duplicate:
             self._announce(verdict, preferred, request, response)
-        if self._report is None and self._live is None:
+        if not self._readers:
             return
         about: dict[str, Any] = {
             "url": url,
@@ -261,10 +263,8 @@ class Consequences:
             "depth": self._depths.of(request),
             "referer": request.headers.get(b"Referer"),
         }
-        if self._report is not None:
-            self._report.write(verdict, **about)
-        if self._live is not None:
-            self._live.note(verdict, **about)
+        for reader in self._readers:
+            reader.write(verdict, **about)
 
     def _give_up(self, message: str, response: Response) -> None:
         """Log what went wrong; call it where the exception is handled."""

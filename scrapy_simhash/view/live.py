@@ -84,7 +84,7 @@ class LiveView:
         self._thread.start()
         logger.info("Live view of this crawl: %(url)s", {"url": self.url}, extra={"spider": spider})
 
-    def note(self, verdict: Verdict, **about: Any) -> None:
+    def write(self, verdict: Verdict, **about: Any) -> None:
         """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""
         self._view.take(verdict, int(time()), about)
 
