@@ -132,17 +132,21 @@ def bytes_of_store(folder: Path) -> dict[str, float]:
     (file,) = folder.glob("*.sqlite")
     with tempfile.TemporaryDirectory() as other, closing(sqlite3.connect(file)) as store:
         sizes = []
-        for column in ("NULL", "requests"):
-            with closing(sqlite3.connect(Path(other, column))) as copy:
-                copy.execute(
-                    "CREATE TABLE answers (page INTEGER PRIMARY KEY, about BLOB NOT NULL, requests BLOB)"
-                )
-                rows = store.execute(f"SELECT page, about, {column} FROM answers")
-                copy.executemany("INSERT INTO answers VALUES (?, ?, ?)", rows)
+        (notes,) = (sql for (sql,) in store.execute("SELECT sql FROM sqlite_master WHERE name = 'notes'"))
+        rows = store.execute("SELECT * FROM notes WHERE kind = 'page'").fetchall()
+        for has_links in (False, True):
+            with closing(sqlite3.connect(Path(other, str(has_links)))) as copy:
+                copy.execute(notes)
+                # A note begins with the length of the answer; the links follow it.
+                kept = [
+                    (*row[:3], row[3] if has_links else row[3][: 2 + int.from_bytes(row[3][:2], "big")])
+                    for row in rows
+                ]
+                copy.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", kept)
                 copy.commit()
                 copy.execute("VACUUM")
-            sizes.append(Path(other, column).stat().st_size)
-        ((pages,),) = store.execute("SELECT count(*) FROM answers")
+            sizes.append(Path(other, str(has_links)).stat().st_size)
+        pages = len(rows)
     # A file begins with a page of its own.
     return {"validators": (sizes[0] - 4096) / pages, "links": (sizes[1] - sizes[0]) / pages}
 

@@ -46,11 +46,11 @@ from benchmarks.lib.pack import Pack
 from benchmarks.lib.processes import timed
 from benchmarks.lib.report import arguments_of, progress, show
 from scrapy_simhash import NearDuplicateDetector, kernel
-from scrapy_simhash.crawl.kept_requests import MOST_KEPT
-from scrapy_simhash.crawl.url_rule_guard import MOST_AT_END, MOST_ENDS, PageLooks, evidence_of
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.observers.url_rules import EXPLORED, Look, Origin, UrlRules
 from scrapy_simhash.observers.url_rules.cut_url import cut
+from scrapy_simhash.observers.url_rules.guard import MOST_AT_END, MOST_ENDS, PageLooks, evidence_of
+from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT
 from scrapy_simhash.page.text import parse
 from tests.attacks import ATTACKS, SIZES, TOGETHER, Case, entries, growth, kernel_of, seconds
 

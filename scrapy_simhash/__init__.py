@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
     from scrapy_simhash.crawl.drops import NearDuplicate, NearDuplicatePageItem, UnchangedPageItem
     from scrapy_simhash.crawl.item_pipeline import NearDuplicateItem, SimhashItemPipeline
-    from scrapy_simhash.crawl.recrawling import RequestNotDue
     from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
-    from scrapy_simhash.crawl.url_rule_guard import RequestSkipped
     from scrapy_simhash.detector import NearDuplicateDetector
     from scrapy_simhash.display import to_dicts
     from scrapy_simhash.exceptions import (
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from scrapy_simhash.files.batch import cluster, dedup
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.index import Match, SimhashIndex, hamming_distance
+    from scrapy_simhash.observers.recrawl.recrawling import RequestNotDue
+    from scrapy_simhash.observers.url_rules.guard import RequestSkipped
     from scrapy_simhash.page.fingerprint import Fingerprint
     from scrapy_simhash.page.text import Document
     from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -54,8 +54,8 @@ _HOMES = {
     "PageFingerprinter": "fingerprinter",
     "Reason": "verdict",
     "RecordDamaged": "exceptions",
-    "RequestNotDue": "crawl.recrawling",
-    "RequestSkipped": "crawl.url_rule_guard",
+    "RequestNotDue": "observers.recrawl.recrawling",
+    "RequestSkipped": "observers.url_rules.guard",
     "SettingError": "exceptions",
     "SimhashDownloaderMiddleware": "crawl.downloader_middleware",
     "SimhashError": "exceptions",

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import Any, TypeVar, cast
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading, scheme_name, scheme_of
 from scrapy_simhash.index import hamming_distance
+from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.page.site import SiteProfiles, profiles_with
+from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.page.text import Html
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import AsyncStore, Claim, Explains, Header, MemoryStore, Posting, Store, Visit
+from scrapy_simhash.store import Claim, Header, MemoryStore, Posting, Store, Visit
 from scrapy_simhash.values import require
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.waiting import awaited, finished
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
+_T = TypeVar("_T")
 
 
 class NearDuplicateDetector:
@@ -41,14 +42,15 @@ class NearDuplicateDetector:
     def __init__(
         self,
         config: Config | None = None,
-        store: Store | AsyncStore | None = None,
+        store: Store | None = None,
         clock: Callable[[], float] = time.time,
         *,
         fingerprinter: PageFingerprinter | None = None,
     ) -> None:
         """Make a detector that keeps pages in *store*: in memory if None, else a store opened for the same header.
 
-        With an `AsyncStore` only the coroutine methods can be called. *clock* returns the current time in seconds of
+        A remote store is waited for, in an event loop of this detector; where one runs already, call the coroutine
+        methods. *clock* returns the current time in seconds of
         Unix time. *fingerprinter* is an existing one with the same *config*.
 
         A detector that has seen no page, and was given no store, can be pickled and copied: the copy is empty, with
@@ -64,15 +66,16 @@ class NearDuplicateDetector:
         self.fingerprinter = fingerprinter or PageFingerprinter(self.config)
         self._was_given_store = store is not None
         # An empty store is false, since it has a length.
-        self.store: Store | AsyncStore = self._new_store() if store is None else store
-        self._awaits_store = is_async(self.store)
+        self.store: Store = self._new_store() if store is None else store
+        # In which a remote store is asked where nobody can await it.
+        self._loop: asyncio.AbstractEventLoop | None = None
         # Half a microsecond a page in memory with the kernel, more elsewhere: there only if somebody will read it.
-        if (store is None or self.config.report is not None) and isinstance(self.store, Explains):
+        if store is None or self.config.report is not None:
             self.store.explains = True
         # What the hosts' pages share, under the rule that can use it.
         self.sites: SiteProfiles | None = None
         if self.config.site_learning and self.fingerprinter.rule.compares_sketches:
-            self.sites = profiles_with(self.store)
+            self.sites = SiteProfiles(self.store if SITE in self.store.note_kinds else None)
         self._learned = 0
         self._across_scopes = AcrossScopes(self._new_store) if self.config.across_scopes else None
 
@@ -115,15 +118,17 @@ class NearDuplicateDetector:
         maxsize = self.config.maxsize
         if maxsize and isinstance(html, str | bytes) and len(html) > maxsize:
             return Verdict(Status.SKIPPED, reason=Reason.TOO_LARGE)
+        if self.store.is_remote:
+            self._finished(self.load_site(url))
         reading = self.read(html, url, content_type=content_type, content_language=content_language)
         return self.conclude(reading, url, key=key)
 
     async def load_site(self, url: str) -> None:
-        """Load what the store knows about the host of *url*: await it before read() if crawlers share the store.
+        """Load what a remote store knows about the host of *url*: to be awaited before read().
 
         Raises nothing: while the store does not work, the host is unknown.
         """
-        if self.sites is not None:
+        if self.sites is not None and self.store.is_remote:
             await self.sites.load(url)
 
     def read(
@@ -153,49 +158,36 @@ class NearDuplicateDetector:
 
         Look-up and insert are one step; call it from one thread at a time.
         """
-        posting = self.posting(reading, url, key)
-        if posting is None:
-            return NOTHING_SAID
-        verdict = self.verdict(posting, self.claim(posting, remember))
-        if remember and self._learn(reading, url):
-            self._keep_sites()
-        return verdict
+        return self._finished(self.conclude_async(reading, url, key=key, remember=remember))
 
     async def conclude_async(
         self, reading: Reading, url: str, *, key: bytes | None = None, remember: bool = True
     ) -> Verdict:
-        """Do what ``conclude`` does, with any store; any number of pages may wait for theirs at once."""
+        """Do what ``conclude`` does, in an event loop; any number of pages may wait for a remote store at once."""
         posting = self.posting(reading, url, key)
         if posting is None:
             return NOTHING_SAID
-        verdict = self.verdict(posting, await self.claim_async(posting, remember))
-        if remember and reading.pieces:
-            await self.load_site(url)
-            if self._learn(reading, url):
-                await self._keep_sites_async()
+        verdict = self.verdict(posting, await self.claim(posting, remember))
+        sites = self.sites
+        if remember and sites is not None and reading.fingerprint is not None and reading.pieces:
+            if self.store.is_remote:
+                await sites.load(url)
+            sites.learn(url, reading.pieces, reading.fingerprint.sketch, int(self._clock()))
+            self._learned += 1
+            if self._learned % _SITES_KEPT_EVERY == 0:
+                await sites.share()
         return verdict
 
-    def claim(self, posting: Posting, remember: bool = True) -> Claim:
+    async def claim(self, posting: Posting, remember: bool = True) -> Claim:
         """Return what the store says of *posting*, and keep it there if asked to. Raises StoreUnavailable.
 
         The store has heard before that an earlier visit of the page is not settled, see unsettle().
         """
-        store = self._local_store()
         if not remember:
-            return store.look(posting)
-        if self._unsettled and self._must_tell(posting.key):
-            self.flush()
-        return store.claim(posting)
-
-    async def claim_async(self, posting: Posting, remember: bool = True) -> Claim:
-        """Do what ``claim`` does, with any store."""
-        if not is_async(self.store):
-            return self.claim(posting, remember)
-        if not remember:
-            return await self.store.look(posting)
-        if self._must_tell(posting.key):
-            await self.tell_async()
-        return await self.store.claim(posting)
+            return await awaited(self.store.look(posting))
+        if self._unsettled or self._being_told:
+            await self._tell_if_needed(posting.key)
+        return await awaited(self.store.claim(posting))
 
     def check_fingerprint(self, fingerprint: Fingerprint, url: str, *, key: bytes | None = None) -> Verdict:
         """Return the verdict on a page by its fingerprint alone, and store the page; see check().
@@ -203,24 +195,6 @@ class NearDuplicateDetector:
         Without its text, a page is unchanged when its fingerprint is.
         """
         return self.conclude(Reading(fingerprint, None), url, key=key)
-
-    def _learn(self, reading: Reading, url: str) -> bool:
-        """Note in the profile of the host what the page says, and return whether the store is to be told now."""
-        if self.sites is None or reading.fingerprint is None or not reading.pieces:
-            return False
-        self.sites.learn(url, reading.pieces, reading.fingerprint.sketch, int(self._clock()))
-        self._learned += 1
-        return self._learned % _SITES_KEPT_EVERY == 0
-
-    def _keep_sites(self) -> None:
-        # What cannot be written now is written later. It is no reason to lose a verdict.
-        if self.sites is not None:
-            with suppress(StoreUnavailable):
-                self.sites.keep()
-
-    async def _keep_sites_async(self) -> None:
-        if self.sites is not None:
-            await self.sites.share()
 
     def unsettle(self, key: bytes) -> None:
         """Note that the items of the page *key* were dropped or lost: this run does not settle it.
@@ -234,38 +208,54 @@ class NearDuplicateDetector:
 
         It also gets what was learned about sites, if it can take it.
         """
-        if self._unsettled:
-            self._local_store().unsettle(self._unsettled)
-            self._unsettled.clear()
-        self._keep_sites()
+        self._finished(self.flush_async())
 
     async def flush_async(self) -> None:
-        """Do what ``flush`` does, with any store."""
-        if is_async(self.store):
-            await self.tell_async()
-            await self._keep_sites_async()
-        else:
-            self.flush()
+        """Do what ``flush`` does, in an event loop."""
+        await self.tell()
+        if self.sites is not None:
+            await self.sites.share()
 
-    async def tell_async(self) -> None:
-        """Do what ``flush`` does, with an `AsyncStore`, without what was learned about sites."""
-        store = cast(AsyncStore, self.store)
+    def close(self, reason: str = "finished") -> None:
+        """Do what ``flush`` does, and close the store: the run ends with *reason*. Raises StoreUnavailable."""
+        self.flush()
+        self._finished(awaited(self.store.close(reason)))
+
+    async def tell(self) -> None:
+        """Do what ``flush_async`` does, without what was learned about sites."""
         async with self._telling:
             while self._unsettled:
                 # What is noted meanwhile may be about a later claim, which the store gets after this.
                 keys, self._unsettled = self._unsettled, set()
                 self._being_told = keys
                 try:
-                    await store.unsettle(keys)
+                    await awaited(self.store.unsettle(keys))
                 except BaseException:
                     self._unsettled |= keys
                     raise
                 finally:
                     self._being_told = set()
 
-    def _must_tell(self, key: bytes) -> bool:
+    async def _tell_if_needed(self, key: bytes) -> None:
         is_waiting = key in self._unsettled or key in self._being_told
-        return is_waiting or len(self._unsettled) >= _MOST_UNSETTLED
+        if is_waiting or len(self._unsettled) >= _MOST_UNSETTLED:
+            await self.tell()
+
+    def _finished(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
+        """Run a coroutine to its end where it cannot be awaited: a remote store in an event loop of this detector."""
+        if not self.store.is_remote:
+            return finished(coroutine)
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            coroutine.close()
+            raise TypeError(
+                f"a {type(self.store).__name__} is waited for, and here an event loop runs: await"
+                " conclude_async() or flush_async() instead"
+            )
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            weakref.finalize(self, self._loop.close)
+        return self._loop.run_until_complete(coroutine)
 
     def posting(self, reading: Reading, url: str, key: bytes | None = None) -> Posting | None:
         """Return what is asked of the store, None for a page that says nothing; arguments as for conclude()."""
@@ -296,13 +286,6 @@ class NearDuplicateDetector:
 
     def _new_store(self) -> MemoryStore:
         return MemoryStore(header_for(self.config), self.config.blocks)
-
-    def _local_store(self) -> Store:
-        if self._awaits_store:
-            raise TypeError(
-                f"a {type(self.store).__name__} is asked by coroutines: await conclude_async() instead"
-            )
-        return cast(Store, self.store)
 
 
 class AcrossScopes:
@@ -349,11 +332,6 @@ def header_for(config: Config) -> Header:
         config.scheme,
     )
     return Header.of(config, scheme_name(config))
-
-
-def is_async(store: Store | AsyncStore) -> TypeIs[AsyncStore]:
-    """Tell whether the methods of *store* are coroutines."""
-    return hasattr(store, "__aiter__")
 
 
 def verdict_of(posting: Posting, claim: Claim) -> Verdict:

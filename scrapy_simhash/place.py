@@ -13,7 +13,8 @@ Nobody else knows how these are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -25,16 +26,6 @@ from scrapy_simhash.values import AGE, FALSE, PREFIX, TRUE, is_path
 #: What a place may be. A folder has files of SQLite, a class is somebody's own.
 MEMORY, FOLDER, REDIS, CLASS = "memory", "folder", "redis", "class"
 SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster")
-#: Our own keys of a URL, each with what its value must be. The others are redis-py's.
-KEYS = {
-    "prefix": "must not be empty, nor contain % except in %(spider)s and %%",
-    "expire": AGE,
-    "required": "must be true or false",
-    "shards": "must be a number of shards from 1 to 16,384",
-    "scopes": "must be at least 1 scope",
-}
-#: Keys that say something about a cluster only.
-_OF_CLUSTER = {"shards", "scopes"}
 #: As many as a Redis Cluster has slots.
 MAX_SHARDS = 16_384
 #: Seconds: 32 bits in the records.
@@ -45,6 +36,40 @@ _WHAT = (
 )
 #: More than one letter before a colon is a scheme, or a host; one letter is a drive of Windows.
 _SCHEME = re.compile(r"([\w.+-]{2,}):(//)?")
+
+
+def _is_template(text: str) -> bool:
+    """Tell whether the name of a spider can be put into *text*.
+
+    >>> _is_template("100%%:%(spider)s"), _is_template("%s"), _is_template("100%")
+    (True, False, False)
+    """
+    return "%" not in re.sub(r"%%|%\(spider\)s", "", text)
+
+
+_TRUTH = {word: word in TRUE for word in TRUE | FALSE if word}
+#: Our own keys of a URL: how each is read, whether that is right, and what it must be. The others are redis-py's.
+KEYS: dict[str, tuple[Callable[[str], Any], Callable[[Any], bool], str]] = {
+    "prefix": (
+        str,
+        lambda text: bool(text) and _is_template(text),
+        "not be empty, nor contain % except in %(spider)s and %%",
+    ),
+    "expire": (
+        duration,
+        lambda seconds: seconds <= MAX_EXPIRE,
+        f"{AGE.removeprefix('must ')}, up to {MAX_EXPIRE:,} seconds",
+    ),
+    "required": (lambda text: _TRUTH[text.lower()], lambda _: True, "be true or false"),
+    "shards": (
+        int,
+        lambda count: 1 <= count <= MAX_SHARDS,
+        f"be a number of shards from 1 to {MAX_SHARDS:,}",
+    ),
+    "scopes": (int, lambda count: count >= 1, "be at least 1 scope"),
+}
+#: Keys that say something about a cluster only.
+_OF_CLUSTER = {"shards", "scopes"}
 
 
 @dataclass(frozen=True)
@@ -170,32 +195,11 @@ def _value(name: str, text: str) -> Any:
     """Return the value of one of our keys. Raises ValueError."""
     # What means a percent sign stays, whatever comes behind it.
     value = "%%".join(map(unquote, text.split("%%")))
-    found: Any = None
-    if name == "prefix":
-        found = value if value and _is_template(value) else None
-    elif name == "required":
-        found = value.lower() in TRUE if value.lower() in TRUE | FALSE and value else None
-    elif name == "expire":
-        try:
-            found = duration(value)
-        except ValueError:
-            found = None
-        if found is not None and found > MAX_EXPIRE:
-            raise ValueError(f"has expire={value}, which must be at most {MAX_EXPIRE:,} seconds")
-    elif re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= (MAX_SHARDS if name == "shards" else 10**9):
-        found = int(value)
-    if found is None:
-        raise ValueError(f"has {name}={value}, which {KEYS[name]}")
-    return found
-
-
-def _is_template(text: str) -> bool:
-    """Tell whether the name of a spider can be put into *text*.
-
-    >>> _is_template("100%%:%(spider)s"), _is_template("%s"), _is_template("100%")
-    (True, False, False)
-    """
-    return "%" not in re.sub(r"%%|%\(spider\)s", "", text)
+    read, is_right, what = KEYS[name]
+    with suppress(KeyError, ValueError):
+        if is_right(found := read(value)):
+            return found
+    raise ValueError(f"has {name}={value}, which must {what}")
 
 
 #: Settings that there were before, by the key of a URL that has taken their place.

@@ -17,7 +17,7 @@ from scrapy.utils.project import get_project_settings
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.http import language_of, tree_of
+from scrapy_simhash.crawling import language_of, tree_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.page.text import Document

@@ -292,6 +292,22 @@ def test_a_page_that_was_short_meanwhile_or_long_is_not_unchanged(make: Callable
     ]
 
 
+def test_a_remote_store_is_waited_for_where_no_event_loop_runs() -> None:
+    store = RemoteStore(header_for(Config()))
+    detector = NearDuplicateDetector(store=store)
+    assert detector.check(ENGLISH, A).status is Status.NEW
+    assert detector.check(ENGLISH, B).duplicate_of == A
+    detector.unsettle(A.encode())
+    detector.close("done")
+    assert (len(store), store.store.runs()[0].reason) == (2, "done")
+
+    async def check() -> None:
+        detector.check(ENGLISH, A)
+
+    with pytest.raises(TypeError, match=r"await conclude_async\(\)"):
+        asyncio.run(check())
+
+
 def test_the_store_given_is_the_store_used_an_empty_one_too() -> None:
     store = MemoryStore()
     detector = NearDuplicateDetector(store=store)

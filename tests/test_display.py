@@ -12,12 +12,12 @@ from lxml.html import fragment_fromstring
 from scrapy import Request
 
 from scrapy_simhash import Fingerprint, Match, Reason, SimhashIndex, Status, Verdict, names, to_dicts
-from scrapy_simhash.crawl.http import write_marks
-from scrapy_simhash.crawl.report import KEYS
+from scrapy_simhash.crawl.marks import write_marks
 from scrapy_simhash.display import MOST
 from scrapy_simhash.files.batch import PageCluster
 from scrapy_simhash.judge.clusters import Cluster
 from scrapy_simhash.judge.policy import Decision
+from scrapy_simhash.observers.report import KEYS
 from scrapy_simhash.verdict import NearMiss
 
 NEW = Verdict(

@@ -28,7 +28,7 @@ from scrapy_simhash import (
     StoreUnavailable,
     Verdict,
 )
-from scrapy_simhash.store import Claim, Header, Posting, Store
+from scrapy_simhash.store import Claim, Header, Posting
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.site import article
 from tests.examples import examples
@@ -208,7 +208,7 @@ def crawl(folder: Path, run: Run, rules: Rules, pasts: dict[str, Past]) -> None:
     if run.is_killed:
         shutil.copytree(folder, killed := folder.with_name("killed"))
     judge.detector.flush()
-    cast("Store", judge.detector.store).close()
+    judge.detector.store.close()
     if run.is_killed:
         shutil.rmtree(folder)
         killed.rename(folder)

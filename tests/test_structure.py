@@ -122,7 +122,17 @@ def test_only_the_edge_imports_scrapy() -> None:
         for file, found in all_imports()
         if file != WINDOW and not found.for_types and found.module.split(".")[0] == "scrapy"
     }
-    assert rooms == {"cli", "crawl", "shell"}
+    assert rooms == {"cli", "crawl", "crawling", "observers", "shell"}
+
+
+def test_a_crawl_imports_an_observer_only_when_it_makes_it() -> None:
+    wrong = [
+        f"{file.relative_to(ROOT.parent)}:{node.lineno}"
+        for file in (ROOT / "crawl").rglob("*.py")
+        for node in tree_of(file).body
+        if isinstance(node, ast.ImportFrom) and room_of(f"{node.module}.") in {"observers", "view"}
+    ]
+    assert wrong == []
 
 
 def test_nothing_imports_the_reactor() -> None:

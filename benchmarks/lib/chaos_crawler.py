@@ -19,7 +19,7 @@ from typing import TypeVar
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import RecordDamaged, StoreLocked, StoreUnavailable
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
-from scrapy_simhash.store import AsyncStore, Header, Posting, Store
+from scrapy_simhash.store import Header, Posting, Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore, checkpoints
 
@@ -127,19 +127,19 @@ class _Crawler:
                 await asyncio.sleep(self._draw.uniform(0, SOON))
                 continue
             self._left = LIFE
-            claimers = AT_ONCE if isinstance(store, AsyncStore) else 1
+            claimers = AT_ONCE if store.is_remote else 1
             await asyncio.gather(*[self._claim_on(store) for _ in range(claimers)])
             self._pipe.send(("closing",))
             await self._is_done(store.close)
             self._pipe.send(("closed",))
             await asyncio.sleep(LEFT)
 
-    def _open(self) -> Store | AsyncStore:
+    def _open(self) -> Store:
         if self._place.startswith("redis:"):
             return RedisStore(self._place, PREFIX, Header(), timeout=TIMEOUT, live=LIVE)
         return SqliteStore(self._place)
 
-    async def _claim_on(self, store: Store | AsyncStore) -> None:
+    async def _claim_on(self, store: Store) -> None:
         while self._left > 0:
             self._left -= 1
             key = self._next()
@@ -165,7 +165,7 @@ class _Crawler:
         self._number += 1
         return page_of(self._crawler, self._number)
 
-    async def _is_claimed(self, store: Store | AsyncStore, key: str) -> bool:
+    async def _is_claimed(self, store: Store, key: str) -> bool:
         # Not of another crawler: the store tells one claim from another by it.
         self._seen += 1
         seen = self._seen

@@ -390,7 +390,7 @@ def run_against(options: Namespace) -> int:
         place.reading() as store,
         open_output(options.output) as output,
     ):
-        judge = Judge(config, store, remembers=False, key_of=key_of)
+        judge = Judge(config, store.as_store(), remembers=False, key_of=key_of)
         batch = Run(inputs, what, judge=judge, tell=inputs.tell)
         output.write(map(_verdict_line, through(batch, inputs, broken)))
     return broken.status
@@ -477,7 +477,7 @@ class Pages:
         """Made when the first page is to be stored, which is when the store is opened."""
         return NearDuplicateDetector(
             self._fingerprinter.config,
-            self._intake.store,
+            self._intake.store.as_store(),
             clock=lambda: self._now,
             fingerprinter=self._fingerprinter,
         )

@@ -11,9 +11,9 @@ from typing import Any
 from scrapy_simhash.cli.places import FilePlace, Place, add_place, left_out, place_of
 from scrapy_simhash.cli.postings import sites_of
 from scrapy_simhash.cli.progress import Progress, of, show
-from scrapy_simhash.cli.stores import walk
-from scrapy_simhash.cli.streams import FAILED, Refused
-from scrapy_simhash.store import Run, Store
+from scrapy_simhash.cli.stores import Waited, walk
+from scrapy_simhash.cli.streams import FAILED
+from scrapy_simhash.store import Run
 from scrapy_simhash.times import written
 
 #: Clusters that are shown, the largest first.
@@ -46,15 +46,9 @@ def run_info(options: Namespace) -> int:
     return status
 
 
-def check(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, Any]:
-    """Return which records of *store* are damaged, as JSON has it; *tell* hears how many were read so far.
-
-    Raises Refused for a store that cannot tell.
-    """
-    audit = getattr(store, "audit", None)
-    if audit is None:
-        raise Refused(f"{place.shown} cannot be checked: stores in an SQLite file and in Redis can")
-    damaged: list[str] = audit(tell)
+def check(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
+    """Return which records of *store* are damaged, as JSON has it; *tell* hears how many were read so far."""
+    damaged: list[str] = store.audit(tell)
     for _ in sites_of(store, damaged.append):
         pass
     return {"place": place.shown, "kind": place.kind, "pages": len(store), "damaged": damaged}
@@ -67,7 +61,7 @@ def _lines_of_check(facts: dict[str, Any]) -> Iterator[str]:
     yield from (f"  {record}" for record in facts["damaged"])
 
 
-def survey(place: Place, store: Store, tell: Callable[[int], None]) -> dict[str, Any]:
+def survey(place: Place, store: Waited, tell: Callable[[int], None]) -> dict[str, Any]:
     """Return what is told of *store*, as JSON has it. Looks at every page; *tell* hears how many it were so far.
 
     Takes memory for each cluster, some 200 bytes.

@@ -4,7 +4,7 @@
     redis://host:6379/0?prefix=news   a store in Redis or Valkey, as ``SIMHASH_STORE`` writes it, see ``StorePlace``
     news                              in a Scrapy project: the store in which that spider remembers
 
-Whatever it is, it is opened as a `Store` whose methods wait, so that no command knows two kinds.
+Whatever it is, it is opened as one whose methods wait, so that no command knows two kinds.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash.cli.progress import warn
-from scrapy_simhash.cli.stores import HeldBack, blocking
+from scrapy_simhash.cli.stores import HeldBack, Waited
 from scrapy_simhash.cli.streams import BYTE_ORDER_MARK, FAILED, Failed, Refused, failing
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
 from scrapy_simhash.place import StorePlace, filled, in_url, is_redis
-from scrapy_simhash.store import AsyncStore, Header, Store, damage
+from scrapy_simhash.store import Header, Store, damage
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.sqlite import SqliteStore, header_at, is_database
 
@@ -60,14 +60,14 @@ class Place(ABC):
         return True
 
     @abstractmethod
-    def open(self, header: Header | None) -> Store | AsyncStore:
+    def open(self, header: Header | None) -> Store:
         """Open the store to be claimed from, for *header*; for None, only to be read.
 
         Raises StoreError if that is not possible.
         """
 
     @contextmanager
-    def reading(self) -> Iterator[Store]:
+    def reading(self) -> Iterator[Waited]:
         """Open the store, which must be there, and leave it as it is. Raises Failed, or StoreError."""
         self.check()
         with _waiting(lambda: self.open(None)) as store:
@@ -79,11 +79,12 @@ class Place(ABC):
     def header(self) -> Header | None:
         """Return the header of the store, None where there is none, or none that can be opened."""
         with suppress(Failed, StoreError), self.reading() as store:
-            return store.header
+            header: Header = store.header
+            return header
         return None
 
     @contextmanager
-    def claiming(self, header: Header, doing: str) -> Iterator[Store]:
+    def claiming(self, header: Header, doing: str) -> Iterator[Waited]:
         """Open the store, or make one, for fingerprints of *header*, in a run of its own that ends as *doing*."""
         self.check(may_be_new=True)
         with _waiting(lambda: self.open(header)) as store:
@@ -183,7 +184,7 @@ class RedisPlace(Place):
         """The server, its database, and the prefix."""
         return f"{self._server.identity}?{self._prefix}"
 
-    def open(self, header: Header | None) -> AsyncStore:
+    def open(self, header: Header | None) -> Store:
         """See above."""
         from scrapy_simhash.store.redis import RedisStore, Servers, ShardedStore
 
@@ -292,15 +293,15 @@ def key_function(place: Place, options: Namespace) -> Callable[[str], bytes]:
 
 
 @contextmanager
-def _waiting(open_store: Callable[[], Store | AsyncStore]) -> Iterator[Store]:
+def _waiting(open_store: Callable[[], Store]) -> Iterator[Waited]:
     """Open a store as one whose methods wait; closing it is up to whoever uses it."""
     store = open_store()
-    if not isinstance(store, AsyncStore):
-        yield store
+    if not store.is_remote:
+        yield Waited(store)
         return
     loop, interrupts = new_event_loop(), HeldBack()
     try:
-        yield blocking(store, loop, interrupts)
+        yield Waited(store, loop, interrupts)
     finally:
         interrupts.release()
         loop.close()
@@ -310,9 +311,9 @@ def _waiting(open_store: Callable[[], Store | AsyncStore]) -> Iterator[Store]:
 logging.getLogger(damage.__name__).addHandler(logging.NullHandler())
 
 
-def left_out(place: Place, store: Store) -> int:
+def left_out(place: Place, store: Waited) -> int:
     """Warn of damaged records of *store* that were left out, and return the exit status: FAILED if there are any."""
-    found: damage.Damage | None = getattr(store, "damage", None)
+    found: damage.Damage | None = store.damage
     if not found:
         return 0
     warn(

@@ -22,13 +22,15 @@ from typing import Any, NamedTuple, TypeVar
 from scrapy_simhash.cli.options import blocks_for
 from scrapy_simhash.cli.profile import profile_in, values
 from scrapy_simhash.cli.progress import warn
+from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import Input, Refused, failing
 from scrapy_simhash.config import Config
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.notes import RULES, SITE
 from scrapy_simhash.observers import url_rules
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES, Fingerprint, is_own_part
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.store import Header, KeepsSites, Posting, Store
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.damage import shown
 from scrapy_simhash.times import parsed, written
 
@@ -326,9 +328,9 @@ class Site(NamedTuple):
     learned: SiteProfile | bytes
 
     @property
-    def place(self) -> str:
-        """The name under which a store keeps it."""
-        return url_rules.place_of_site(self.host) if isinstance(self.learned, bytes) else self.host
+    def kind(self) -> str:
+        """Of the note in which a store keeps it."""
+        return RULES if isinstance(self.learned, bytes) else SITE
 
     def joined(self, kept: bytes | None) -> bytes | None:
         """Return what a store that has *kept* some keeps once it has learned this too; None if nothing changes."""
@@ -337,23 +339,21 @@ class Site(NamedTuple):
         return _joined_profile(kept, self.learned)
 
 
-def sites_of(store: Store, note: Callable[[str], object] | None = None) -> Iterator[Site]:
+def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iterator[Site]:
     """Yield what *store* has learned about sites, if it keeps such.
 
     Damaged ones are learned anew: they are left out, and *note* hears what they are.
     """
-    if isinstance(store, KeepsSites):
-        for place, data in store.sites():
-            host = url_rules.site_at(place)
+    for kind in (SITE, RULES):
+        for host, data in store.notes(kind):
             try:
-                if host is None:
-                    yield Site(place, SiteProfile.from_bytes(data))
+                if kind == SITE:
+                    yield Site(host, SiteProfile.from_bytes(data))
                 elif url_rules.parsed(data):
                     yield Site(host, data)
             except ValueError as error:
-                # What else has a space in its name is neither.
-                if note is not None and (host is not None or " " not in place):
-                    note(f"what was learned about {shown(place)} ({error})")
+                if note is not None:
+                    note(f"what was learned about {shown(host)} ({error})")
 
 
 def site_line(site: Site) -> str:

@@ -11,10 +11,11 @@ from typing import Any
 
 from scrapy_simhash.cli.places import Place, add_place, header_to_change, place_of
 from scrapy_simhash.cli.progress import Progress, show
+from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import Failed, Input, Refused, failing, open_input, open_output
+from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.page.site.profile import BUCKET, LEAST_SUBJECTS, MOST_BUCKETS
-from scrapy_simhash.store import KeepsSites, Store
 from scrapy_simhash.times import parsed, written
 from scrapy_simhash.view.words import shown
 
@@ -65,11 +66,9 @@ def run_profile(options: Namespace) -> int:
         if host is None:
             hosts: list[dict[str, Any]] = []
             tell = progress.counting("reading hosts")
-            for name, data in sites.sites():
-                # What else a store keeps of hosts has a space in its name.
-                if " " not in name:
-                    hosts.append(_host(name, profile_of(name, data, place)))
-                    tell(len(hosts))
+            for name, data in sites.notes(SITE):
+                hosts.append(_host(name, profile_of(name, data, place)))
+                tell(len(hosts))
             facts: dict[str, Any] = {"hosts": hosts}
             lines = _table(hosts)
         else:
@@ -117,9 +116,9 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         highest = least
 
 
-def keeper(store: Store, place: Place) -> KeepsSites:
-    """Return *store* as one that keeps profiles. Raises Refused if it keeps none."""
-    if not isinstance(store, KeepsSites):
+def keeper(store: Waited, place: Place) -> Waited:
+    """Return *store* if it keeps what was learned about sites. Raises Refused if it does not."""
+    if SITE not in store.note_kinds:
         raise Refused(f"{place.shown} keeps no site profiles: stores in an SQLite file and in Redis do")
     return store
 
@@ -132,9 +131,9 @@ def profile_of(host: str, data: bytes, place: Place) -> SiteProfile:
         raise Failed(f"{place.shown}: the profile of {shown(host)} is damaged: {error}") from error
 
 
-def load(store: KeepsSites, host: str, place: Place) -> SiteProfile:
+def load(store: Waited, host: str, place: Place) -> SiteProfile:
     """Return the profile of *host*. Raises Failed if there is none, or if it is damaged."""
-    data = store.load_site(host)
+    _, data = store.note(SITE, host)
     if data is None:
         raise Failed(f"{place.shown} has no profile of {shown(host)}; without HOST, profile lists all hosts")
     return profile_of(host, data, place)
@@ -157,7 +156,7 @@ def change_profile(place: Place, host: str, options: Namespace) -> None:
         sites = keeper(store, place)
         profile = profile or load(sites, host, place)
         profile.is_pinned = options.pin
-        sites.keep_sites([(host, profile.to_bytes())])
+        sites.replace_notes(SITE, [Note(host, None, profile.to_bytes())])
 
 
 PROFILE_KIND = "scrapy-simhash site profile"

@@ -18,7 +18,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.store_factory import file_of, open_store, place_of
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, filled
-from scrapy_simhash.store import AsyncStore, Header, Store
+from scrapy_simhash.store import Header, Store
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -36,7 +36,7 @@ class OwnPlace(Place):
         self.kind = kind
         self._crawler = crawler
 
-    def open(self, header: Header | None) -> Store | AsyncStore:
+    def open(self, header: Header | None) -> Store:
         """See above; *header* is that of the settings, which the class gets from them."""
         config = replace(Config.from_settings(self._crawler.settings), reset=False)
         store = open_store(self._crawler, config, read_only=header is None)

@@ -13,7 +13,7 @@ from typing import Any
 from scrapy_simhash.cli.places import is_store, left_out, place_of
 from scrapy_simhash.cli.progress import Progress, of, show
 from scrapy_simhash.cli.rules import nearly_proven, rules_in
-from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import (
     STDIN,
     Failed,
@@ -24,7 +24,6 @@ from scrapy_simhash.cli.streams import (
     open_input,
     open_output,
 )
-from scrapy_simhash.store import KeepsSites, ListsPages, Page, Store
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import COUNTED, Overview
 from scrapy_simhash.view.overview_page import overview_lines
@@ -80,8 +79,7 @@ def _run_on_store(options: Namespace) -> int:
     with Progress(sys.stderr) as progress, place.reading() as store:
         lines = stored_lines(store, progress.counting("reading", of(len(store))))
         facts = survey(lines, "store", place.shown)
-        hosts = list(rules_in(store, None, place)) if isinstance(store, KeepsSites) else []
-        facts["url_rules"] = nearly_proven(hosts)
+        facts["url_rules"] = nearly_proven(list(rules_in(store, None, place)))
         status = left_out(place, store)
     _write(facts, options)
     return status
@@ -220,12 +218,12 @@ def _bad(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"unreadable lines  {bad['count']:,} (line {', '.join(map(str, bad['lines']))}{more})"
 
 
-def stored_lines(store: Store, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+def stored_lines(store: Waited, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
     """Yield a line for each page, by its latest visit; *tell* hears how many pages were read so far.
 
     The time is in seconds of Unix time.
     """
-    for number, page in enumerate(_pages(store), 1):
+    for number, page in enumerate(store.pages(), 1):
         tell(number)
         yield {
             "url": page.posting.url,
@@ -234,9 +232,3 @@ def stored_lines(store: Store, tell: Callable[[int], None]) -> Iterator[dict[str
             "cluster": page.cluster,
             "time": page.posting.seen,
         }
-
-
-def _pages(store: Store) -> Iterator[Page]:
-    if isinstance(store, ListsPages):
-        return store.pages()
-    return (entry.page for entry in walk(store) if entry.page is not None)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from scrapy_simhash.cli.places import Place, add_place, header_to_change, place_of
 from scrapy_simhash.cli.profile import keeper
 from scrapy_simhash.cli.progress import Progress, say
-from scrapy_simhash.cli.stores import change_kept
+from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.cli.streams import Failed, Refused, failing, open_input
+from scrapy_simhash.notes import RULES
 from scrapy_simhash.observers.url_rules import (
     Evidence,
     HostRules,
@@ -23,12 +24,9 @@ from scrapy_simhash.observers.url_rules import (
     joined,
     packed,
     parsed,
-    place_of_site,
     rule_of,
-    site_at,
     site_of,
 )
-from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.times import parsed as parsed_time
 from scrapy_simhash.times import written
 from scrapy_simhash.view.words import shown
@@ -91,15 +89,11 @@ def run_rules(options: Namespace) -> int:
     return 0
 
 
-def rules_in(store: KeepsSites, site: str | None, place: Place) -> Iterator[dict[str, Any]]:
+def rules_in(store: Waited, site: str | None, place: Place) -> Iterator[dict[str, Any]]:
     """Yield what is known of the rules of *site*, or of all sites, as JSON has it. Raises Failed if it is damaged."""
-    kept: Iterable[tuple[str | None, bytes | None]]
-    if site is None:
-        kept = ((site_at(name), data) for name, data in store.sites())
-    else:
-        kept = [(site, store.load_site(place_of_site(site)))]
+    kept = store.notes(RULES) if site is None else [(site, store.note(RULES, site)[1])]
     for name, found in kept:
-        if name is not None and found is not None:
+        if found is not None:
             yield _facts(name, found, place)
 
 
@@ -118,9 +112,10 @@ def _facts(site: str, data: bytes, place: Place) -> dict[str, Any]:
 
     Raises Failed if they are damaged.
     """
-    kept = KeptRules(HostRules())
+    kept = KeptRules(HostRules(), clock=lambda: 0)
     try:
-        kept.join(data, 0)
+        parsed(data)
+        kept.take(data)
     except ValueError as error:
         raise Failed(f"{place.shown}: the URL rules of {shown(site)} are damaged: {error}") from error
     host = kept.host
@@ -214,7 +209,7 @@ def _import(place: Place, site: str | None, options: Namespace) -> None:
     with place.claiming(header_to_change(place, options), "rules") as store:
         sites = keeper(store, place)
         for name, rules in found.items():
-            change_kept(sites, place_of_site(name), partial(joined, others=rules))
+            sites.change(RULES, name, partial(joined, others=rules))
 
 
 def _read(data: bytes, name: str, site: str | None) -> Iterator[tuple[str, bytes]]:

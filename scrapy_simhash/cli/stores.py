@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import signal
 from asyncio import AbstractEventLoop, gather
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
@@ -23,7 +23,9 @@ from types import FrameType, TracebackType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from scrapy_simhash.exceptions import RecordDamaged
-from scrapy_simhash.store import AsyncStore, KeepsSites, Page, Posting, SharesSites, Store, change_site
+from scrapy_simhash.notes import change
+from scrapy_simhash.store import Page, Posting, Store
+from scrapy_simhash.waiting import awaited, finished
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -77,31 +79,28 @@ BATCH = 256
 _T = TypeVar("_T")
 
 
-def blocking(
-    store: AsyncStore, loop: AbstractEventLoop, guard: AbstractContextManager[None] | None = None
-) -> Store:
-    """Return *store* as one whose methods wait: their coroutines run in *loop*, one after another.
+class Waited:
+    """A store whose methods answer at once, whatever it is: what is to be awaited runs to its end.
 
-    That costs some 20 µs a call, beside a round trip. The loop, which is its owner's, runs within *guard*, a context
-    that is entered again and again.
+    It has what a `Store` has, and yields where that is iterated over asynchronously. A remote one runs in *loop*, one
+    coroutine after another, within *guard*, a context that is entered again and again: some 20 µs a call, beside a
+    round trip.
     """
-    kind = _BlockingSites if isinstance(store, SharesSites) else _Blocking
-    # What it forwards, no checker of types can see.
-    return cast(Store, kind(store, loop, nullcontext() if guard is None else guard))
 
+    #: Not for whoever asks: there is nothing to wait for.
+    is_remote = False
 
-class _Blocking:
-    """Has what an `AsyncStore` has; what a method would be awaited for, it returns."""
-
-    def __init__(self, store: Any, loop: AbstractEventLoop, guard: AbstractContextManager[None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        loop: AbstractEventLoop | None = None,
+        guard: AbstractContextManager[None] | None = None,
+    ) -> None:
         self._store = store
         self._loop = loop
-        self._guard = guard
+        self._guard = nullcontext() if guard is None else guard
 
     def __getattr__(self, name: str) -> Any:
-        # It has no __aiter__: by that an AsyncStore is told.
-        if name.startswith("__"):
-            raise AttributeError(name)
         found = getattr(self._store, name)
         return partial(self._called, found) if callable(found) else found
 
@@ -109,14 +108,36 @@ class _Blocking:
         return len(self._store)
 
     def __iter__(self) -> Iterator[Posting]:
-        return self._all(aiter(self._store))
+        store: Any = self._store
+        return self._all(aiter(store)) if store.is_remote else iter(store)
+
+    def as_store(self) -> Store:
+        """Return it for whoever wants a `Store`: what it forwards, no checker of types can see."""
+        return cast(Store, self)
+
+    def pages(self) -> Iterator[Page]:
+        """Yield every page as it is at its latest visit."""
+        if not self._store.is_remote:
+            return cast("Iterator[Page]", self._store.pages())
+        return (entry.page for entry in walk(self) if entry.page is not None)
 
     def get_many(self, keys: Sequence[bytes]) -> list[Page | None]:
         """Return what ``get`` does for each of *keys*, asked for at once; None for a damaged page."""
-        return [_page_or_none(page) for page in self._wait(self._gathered(keys))]
+        if self._store.is_remote:
+            return self._wait(self._gathered(keys))
+        return [finished(self._page(key)) for key in keys]
 
-    async def _gathered(self, keys: Sequence[bytes]) -> list[Any]:
-        return await gather(*map(self._store.get, keys), return_exceptions=True)
+    def change(self, kind: str, name: str, changed: Callable[[bytes | None], bytes | None]) -> None:
+        """See :func:`scrapy_simhash.notes.change`."""
+        self._wait(change(self._store, kind, name, changed))
+
+    async def _gathered(self, keys: Sequence[bytes]) -> list[Page | None]:
+        return await gather(*map(self._page, keys))
+
+    async def _page(self, key: bytes) -> Page | None:
+        with suppress(RecordDamaged):
+            return await awaited(self._store.get(key))
+        return None
 
     def _all(self, ones: AsyncIterator[_T]) -> Iterator[_T]:
         while batch := self._wait(_some(ones)):
@@ -124,38 +145,15 @@ class _Blocking:
 
     def _called(self, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         answer = method(*arguments, **named)
-        return self._wait(answer) if isawaitable(answer) else answer
+        if isinstance(answer, AsyncIterator):
+            return self._all(answer)
+        return self._wait(awaited(answer)) if isawaitable(answer) else answer
 
-    def _wait(self, answer: Awaitable[_T]) -> _T:
+    def _wait(self, answer: Coroutine[Any, Any, _T]) -> _T:
+        if self._loop is None:
+            return finished(answer)
         with self._guard:
             return self._loop.run_until_complete(answer)
-
-
-class _BlockingSites(_Blocking):
-    """The same of a store that also keeps what was learned about sites: a `KeepsSites`."""
-
-    def load_site(self, host: str) -> bytes | None:
-        version_and_profile: tuple[bytes, bytes | None] = self._wait(self._store.load_site(host))
-        return version_and_profile[1]
-
-    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
-        for host, profile in profiles:
-            self.change_site(host, lambda _, profile=profile: profile)  # type: ignore[misc]
-
-    def change_site(self, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
-        """Keep what *change* makes of the profile of *host*, whoever writes it meanwhile; nothing if it is None."""
-        self._wait(change_site(self._store, host, change))
-
-    def sites(self) -> Iterator[tuple[str, bytes]]:
-        return self._all(self._store.sites())
-
-
-def change_kept(store: KeepsSites, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
-    """Keep what *change* makes of what *store* has of *host*, None for nothing; where it is shared, in one step."""
-    if isinstance(store, _BlockingSites):
-        store.change_site(host, change)
-    elif (data := change(store.load_site(host))) is not None:
-        store.keep_sites([(host, data)])
 
 
 async def _some(ones: AsyncIterator[_T]) -> list[_T]:
@@ -168,27 +166,6 @@ async def _some(ones: AsyncIterator[_T]) -> list[_T]:
     return batch
 
 
-def pages_of(store: Store, keys: Sequence[bytes]) -> list[Page | None]:
-    """Return what *store* knows about each of *keys*, None for a damaged page; in one round trip if there is one."""
-    if isinstance(store, _Blocking):
-        return store.get_many(keys)
-    pages = []
-    for key in keys:
-        page = None
-        with suppress(RecordDamaged):
-            page = store.get(key)
-        pages.append(page)
-    return pages
-
-
-def _page_or_none(found: Page | BaseException | None) -> Page | None:
-    if isinstance(found, BaseException):
-        if isinstance(found, RecordDamaged):
-            return None
-        raise found
-    return found
-
-
 class WalkEntry(NamedTuple):
     """A posting of the store."""
 
@@ -197,14 +174,14 @@ class WalkEntry(NamedTuple):
     """The page that it is the present state of; None for what a page said before."""
 
 
-def walk(store: Store) -> Iterator[WalkEntry]:
+def walk(store: Waited) -> Iterator[WalkEntry]:
     """Yield every posting of *store*, and with the last one of a page what is known about that page.
 
     Memory for a few hundred pages at a time, and 60 bytes for each late page.
     """
     late: list[bytes] = []
     for batch in _batches(groupby(store, key=lambda posting: posting.key)):
-        known = pages_of(store, [key for key, _ in batch])
+        known = store.get_many([key for key, _ in batch])
         for (key, postings), page in zip(batch, known, strict=True):
             *formers, latest = postings
             for former in formers:
@@ -214,7 +191,7 @@ def walk(store: Store) -> Iterator[WalkEntry]:
             else:
                 yield WalkEntry(latest, page)
     for start in range(0, len(late), BATCH):
-        for page in pages_of(store, late[start : start + BATCH]):
+        for page in store.get_many(late[start : start + BATCH]):
             if page is not None:
                 yield WalkEntry(page.posting, page)
 

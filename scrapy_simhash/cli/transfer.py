@@ -33,7 +33,7 @@ from scrapy_simhash.cli.postings import (
     sites_of,
 )
 from scrapy_simhash.cli.progress import Progress, Share, of, told, warn
-from scrapy_simhash.cli.stores import change_kept, walk
+from scrapy_simhash.cli.stores import Waited, walk
 from scrapy_simhash.cli.streams import (
     FAILED,
     STDIN,
@@ -46,8 +46,9 @@ from scrapy_simhash.cli.streams import (
     open_output,
 )
 from scrapy_simhash.exceptions import FileError, KindError, RecordDamaged, StoreMismatch, StoreUnavailable
+from scrapy_simhash.notes import SITE
 from scrapy_simhash.scope import scope_function
-from scrapy_simhash.store import Header, KeepsSites, Posting, Store
+from scrapy_simhash.store import Header, Posting
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Intake:
     """
 
     header: Header
-    open_store: Callable[[], Store]
+    open_store: Callable[[], Waited]
     new: int = 0
     """Pages that nobody knew, with content that nobody knew."""
     near_duplicates: int = 0
@@ -80,7 +81,7 @@ class Intake:
         return "store" in vars(self)
 
     @cached_property
-    def store(self) -> Store:
+    def store(self) -> Waited:
         """The store, opened. Raises Failed or Refused, and StoreError, if that is not possible."""
         return self.open_store()
 
@@ -115,9 +116,9 @@ class Intake:
         scope_of = None if source.scope == scope else scope_function(scope)
         for posting in entries:
             if isinstance(posting, Site):
-                if isinstance(self.store, KeepsSites):
-                    change_kept(self.store, posting.place, posting.joined)
-                    self.profiles += posting.place == posting.host
+                if posting.kind in self.store.note_kinds:
+                    self.store.change(posting.kind, posting.host, posting.joined)
+                    self.profiles += posting.kind == SITE
                 continue
             # What was compared within another scope.
             with self.passing_over(posting.url):
@@ -190,7 +191,7 @@ def run_export(options: Namespace) -> int:
     return status
 
 
-def lines(store: Store, tell: Callable[[int], None]) -> Iterator[str]:
+def lines(store: Waited, tell: Callable[[int], None]) -> Iterator[str]:
     """Yield the lines of an export; *tell* hears how many postings it were so far."""
     yield header_line(store.header)
     for number, step in enumerate(walk(store), 1):

@@ -6,13 +6,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.change_reporter import SimhashYieldsMiddleware
 from scrapy_simhash.crawl.downloader_middleware import SimhashDownloaderMiddleware
-from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
-from scrapy_simhash.crawl.links_middleware import SimhashLinksMiddleware
 from scrapy_simhash.crawl.spider_middleware import SimhashSpiderMiddleware
 from scrapy_simhash.crawl.store_session import told_in_a_sentence
-from scrapy_simhash.crawl.validators_middleware import SimhashValidatorsMiddleware
 
 #: On the engine's side of every built-in downloader middleware: only final responses arrive, decompressed,
 #: after retries and redirects, and the response seen is the very object that the spider gets.
@@ -48,7 +44,13 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", SimhashSpiderMiddleware, SPIDER_MIDDLEWARE_ORDER
         )
+        # What is off is not imported.
         if config.conditional or config.recrawl or config.recrawl_budget:
+            from scrapy_simhash.observers.recrawl.middlewares import (
+                SimhashLinksMiddleware,
+                SimhashValidatorsMiddleware,
+            )
+
             settings.setdefault_in_component_priority_dict(
                 "DOWNLOADER_MIDDLEWARES", SimhashValidatorsMiddleware, VALIDATORS_MIDDLEWARE_ORDER
             )
@@ -56,10 +58,14 @@ class Addon:
                 "SPIDER_MIDDLEWARES", SimhashLinksMiddleware, LINKS_MIDDLEWARE_ORDER
             )
         if config.changes is not None:
+            from scrapy_simhash.observers.changes.reporter import SimhashYieldsMiddleware
+
             settings.setdefault_in_component_priority_dict(
                 "SPIDER_MIDDLEWARES", SimhashYieldsMiddleware, YIELDS_MIDDLEWARE_ORDER
             )
         if config.item_fields:
+            from scrapy_simhash.crawl.item_pipeline import SimhashItemPipeline
+
             settings.setdefault_in_component_priority_dict(
                 "ITEM_PIPELINES", SimhashItemPipeline, ITEM_PIPELINE_ORDER
             )

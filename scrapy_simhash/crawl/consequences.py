@@ -12,14 +12,12 @@ from scrapy.utils.misc import load_object
 
 from scrapy_simhash import names
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.change_reporter import ChangeReporter
-from scrapy_simhash.crawl.crawling import NO_MORE, Once, count_decision, count_verdict, stats_of
+from scrapy_simhash.crawl.counts import count_decision, count_verdict
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.http import header_values, tree_of, write_marks
-from scrapy_simhash.crawl.page_checker import Checked
-from scrapy_simhash.crawl.report import Report
+from scrapy_simhash.crawl.marks import write_marks
 from scrapy_simhash.crawl.requested_action import RequestedActions
-from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
+from scrapy_simhash.crawl.store_factory import changes_file
+from scrapy_simhash.crawling import NO_MORE, Checked, Once, header_values, stats_of, tree_of
 from scrapy_simhash.judge.clusters import ClusterBook
 from scrapy_simhash.judge.hints import Hints, evidence, protections, read_canonical, read_hints
 from scrapy_simhash.judge.policy import Case, Decision, Exemption, Policy, is_done
@@ -36,10 +34,13 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawl.live_view import LiveView
     from scrapy_simhash.crawl.store_session import StoreSession
     from scrapy_simhash.fingerprinter import PageFingerprinter
+    from scrapy_simhash.observers.changes.reporter import ChangeReporter
+    from scrapy_simhash.observers.report import Report
+    from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
     from scrapy_simhash.page.text import Document
+    from scrapy_simhash.view.live import LiveView
 
 
 logger = logging.getLogger(__name__)
@@ -60,14 +61,18 @@ class Consequences:
         self._requested = RequestedActions(crawler, config)
         self._depths = Depths(crawler.settings)
         self._clusters = ClusterReporter(crawler, config)
-        self.changes = ChangeReporter(crawler, config, fingerprinter)
-        self._report = Report.open(crawler, config)
+        self._changes = _changes(crawler, fingerprinter, is_crawl)
+        report = _report(crawler, config, is_crawl)
         self._advice = advice_of(crawler)
-        self._advice.report = None if self._report is None else self._report.path
-        self._live = _live_view(crawler, config, is_crawl)
+        self._advice.report = None if report is None else report.path
+        live = _live_view(crawler, config, is_crawl)
+        #: Those who get a line for each page.
+        self._readers = [reader for reader in (report, live) if reader is not None]
         self._fingerprinter = fingerprinter
-        self._url_rules = UrlRuleGuard(crawler, config, fingerprinter)
+        self._url_rules = _url_rules(crawler, fingerprinter, is_crawl)
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        learners = [one for one in (self._url_rules, self._changes) if one is not None]
+        self._observers = [*learners, *self._readers]
 
     def draw(self, checked: Checked, request: Request, response: Response) -> Decision:
         """Do all that follows from a verdict, and return what is done about the page. Never raises."""
@@ -75,7 +80,7 @@ class Consequences:
         canonical, decision, url = None, _NOTHING, response.url
         try:
             self._requested.check(request, url)
-            if verdict.is_settled and self.changes.is_gone(request):
+            if verdict.is_settled and self.is_gone(request):
                 verdict = replace(verdict, is_settled=False)
             # Of other pages no more is asked than which page of a cluster is to be preferred one day.
             if verdict.status is not Status.NEW and (verdict.is_duplicate or is_done(verdict)):
@@ -89,16 +94,18 @@ class Consequences:
                     canonical = read_canonical(tree_of(response), url, links)
         except Exception:
             self._give_up("Error while choosing an action for %(about)s: the page is kept", response)
-        self.changes.note(checked, request, response)
+        if self._changes is not None:
+            self._changes.note(checked, request, response)
         try:
             self._make_known(verdict, decision, canonical, url, request, response)
-            self._url_rules.note_verdict(
-                verdict,
-                reading,
-                request,
-                response,
-                partial(self._is_protected, decision, verdict, checked.document, response),
-            )
+            if self._url_rules is not None:
+                self._url_rules.note_verdict(
+                    verdict,
+                    reading,
+                    request,
+                    response,
+                    partial(self._is_protected, decision, verdict, checked.document, response),
+                )
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
             # The spider middleware does what the meta says.
@@ -108,10 +115,12 @@ class Consequences:
 
     def not_modified(self, verdict: Verdict, request: Request, response: Response) -> None:
         """Make known the verdict on a page of which only its server's word is there: it has not changed."""
-        self.changes.note(Checked(verdict), request, response)
+        if self._changes is not None:
+            self._changes.note(Checked(verdict), request, response)
         try:
             self._make_known(verdict, _NOTHING, None, response.url, request, response)
-            self._url_rules.note_unread(request)
+            if self._url_rules is not None:
+                self._url_rules.note_unread(request)
         except Exception:
             self._give_up("Error while counting, reporting or announcing the result of %(about)s", response)
 
@@ -120,37 +129,40 @@ class Consequences:
 
         Raises RequestSkipped for one that would bring nothing new.
         """
-        return self._url_rules.screen(request) if self._url_rules.may_skip else None
+        return None if self._url_rules is None else self._url_rules.screen(request)
+
+    def is_gone(self, request: Request) -> bool:
+        """Tell whether the page was told as gone: it is fetched and delivered in full when it is back."""
+        return self._changes is not None and self._changes.is_gone(request)
+
+    def failed(self, request: Request, exception: Exception) -> None:
+        """Take note of a request that has no answer."""
+        if self._changes is not None:
+            self._changes.failed(request, exception)
 
     def keep_in(self, session: StoreSession) -> None:
         """Keep what is learned about URLs in the store of *session*."""
-        self.changes.keep_in(session.detector.store)
-        if session.remembers:
+        if self._changes is not None:
+            self._changes.keep_in(session.detector.store)
+        if self._url_rules is not None and session.remembers:
             self._url_rules.keep_in(session.detector.store)
             session.last_steps.append(self._url_rules.keep)
 
     def outcome_lost(self, request: Request) -> None:
         """Note that what was made of the answer to *request* is lost."""
-        self._url_rules.forget(request)
+        if self._url_rules is not None:
+            self._url_rules.forget(request)
 
     def spider_opened(self, spider: Spider) -> None:
         """Begin the report and the live view, and read what an earlier run of the crawl has skipped."""
-        self._url_rules.spider_opened(spider)
-        self.changes.spider_opened()
-        if self._report is not None:
-            self._report.begin()
-        if self._live is not None:
-            self._live.begin(spider)
+        for observer in self._observers:
+            observer.spider_opened(spider)
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell of the clusters, and end the report and the live view."""
         self._clusters.spider_closed(spider)
-        self._url_rules.spider_closed(spider, reason)
-        self.changes.spider_closed(reason)
-        if self._report is not None:
-            self._report.close()
-        if self._live is not None:
-            self._live.close()
+        for observer in self._observers:
+            observer.spider_closed(spider, reason)
 
     def _decide(
         self,
@@ -240,7 +252,7 @@ class Consequences:
             self._tell_of_start_pages(verdict, response)
         if verdict.is_duplicate:
             self._announce(verdict, preferred, request, response)
-        if self._report is None and self._live is None:
+        if not self._readers:
             return
         about: dict[str, Any] = {
             "url": url,
@@ -251,10 +263,8 @@ class Consequences:
             "depth": self._depths.of(request),
             "referer": request.headers.get(b"Referer"),
         }
-        if self._report is not None:
-            self._report.write(verdict, **about)
-        if self._live is not None:
-            self._live.note(verdict, **about)
+        for reader in self._readers:
+            reader.write(verdict, **about)
 
     def _give_up(self, message: str, response: Response) -> None:
         """Log what went wrong; call it where the exception is handled."""
@@ -298,14 +308,45 @@ class Consequences:
 _NOTHING = Decision(None)
 
 
+# --- The observers: made if a setting asks for them, and imported only then.
+
+
+def _changes(crawler: Crawler, fingerprinter: PageFingerprinter, is_crawl: bool) -> ChangeReporter | None:
+    config = fingerprinter.config
+    tells = config.changes is not None and is_crawl
+    if not tells and not config.text:
+        return None
+
+    from scrapy_simhash.observers.changes.reporter import ChangeReporter
+
+    return ChangeReporter(crawler, config, fingerprinter, changes_file(crawler, config) if tells else None)
+
+
+def _report(crawler: Crawler, config: Config, is_crawl: bool) -> Report | None:
+    if config.report is None or not is_crawl:
+        return None
+
+    from scrapy_simhash.observers.report import Report
+
+    return Report.of(crawler, config.report)
+
+
 def _live_view(crawler: Crawler, config: Config, is_crawl: bool) -> LiveView | None:
     place = loopback(config.live) if config.live is not None else None
     if place is None or not is_crawl:
         return None
-    # Only here: a server takes longer to import than most of what crawls need.
-    from scrapy_simhash.crawl.live_view import LiveView
+    from scrapy_simhash.view.live import LiveView
 
     return LiveView(*place, crawler)
+
+
+def _url_rules(crawler: Crawler, fingerprinter: PageFingerprinter, is_crawl: bool) -> UrlRuleGuard | None:
+    if fingerprinter.config.url_rules == "off" or not is_crawl:
+        return None
+
+    from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
+
+    return UrlRuleGuard(crawler, fingerprinter)
 
 
 def _with_evidence(verdict: Verdict, hints: Hints, request: Request, response: Response) -> Verdict:

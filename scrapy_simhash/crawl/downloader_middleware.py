@@ -12,23 +12,26 @@ from scrapy.exceptions import NotConfigured
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, idle_settings, unknown_settings, unused_settings
 from scrapy_simhash.crawl.consequences import Consequences
-from scrapy_simhash.crawl.crawling import is_crawl, stats_of, summary_of_pages
+from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
-from scrapy_simhash.crawl.http import erase_marks
-from scrapy_simhash.crawl.page_checker import Checked, PageChecker
-from scrapy_simhash.crawl.recrawling import Recrawling
+from scrapy_simhash.crawl.marks import erase_marks
+from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
+from scrapy_simhash.crawling import Checked, is_crawl, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
+    from scrapy_simhash.observers.recrawl.recrawling import Recrawling
 
 
 logger = logging.getLogger(__name__)
@@ -57,16 +60,14 @@ class SimhashDownloaderMiddleware:
         self._consequences.keep_in(self._session)
         self._slow_pages = SlowPages(crawler)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
-        self._recrawling = Recrawling.opened(
-            crawler, self.config, self._session, self._consequences.changes.is_gone
-        )
+        self._recrawling = _recrawling(crawler, self.config, self._session, self._consequences.is_gone)
         # Scrapy calls it for every request if it is there.
         self.process_request: Any
         if self._recrawling is not None:
             self.process_request = self._screen_known
         elif self.config.url_rules == "skip":
             self.process_request = self._screen
-        if self._consequences.changes.is_on:
+        if self.config.changes is not None and self._is_crawl:
             self.process_exception = self._note_failure
 
     @classmethod
@@ -102,7 +103,7 @@ class SimhashDownloaderMiddleware:
 
     def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         """Take note of a request that has no answer, after all retries."""
-        self._consequences.changes.failed(request, exception)
+        self._consequences.failed(request, exception)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -111,7 +112,7 @@ class SimhashDownloaderMiddleware:
 
         With conditional requests, return a request in place of a 304 whose page is to be fetched in full.
 
-        Returns a coroutine if the page is read in a thread or the store is asynchronous; Scrapy awaits it.
+        Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it.
         """
         erase_marks(request)
         if self._recrawling is not None and not _WITHOUT_PAGE.isdisjoint(response.flags):
@@ -122,9 +123,10 @@ class SimhashDownloaderMiddleware:
             return response
         if reason is not None:
             return self._settle(Checked(Verdict(Status.SKIPPED, reason=reason)), request, response)
+        checking = self._checker.check(request, response)
         if self._checker.must_wait(response):
-            return self._process_waiting(request, response)
-        return self._settle(self._checker.check(request, response), request, response)
+            return self._process_waiting(checking, request, response)
+        return self._settle(finished(checking), request, response)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
@@ -188,8 +190,10 @@ class SimhashDownloaderMiddleware:
             self._session.unsettle(self._checker.key_of(response.request))
             self._consequences.outcome_lost(response.request)
 
-    async def _process_waiting(self, request: Request, response: Response) -> Response:
-        checked = await self._checker.check_async(request, response)
+    async def _process_waiting(
+        self, checking: Coroutine[Any, Any, Checked], request: Request, response: Response
+    ) -> Response:
+        checked = await checking
         erase_marks(request)  # a request that was sent twice may have been marked meanwhile
         return self._settle(checked, request, response)
 
@@ -213,6 +217,21 @@ class SimhashDownloaderMiddleware:
         if checked.since is not None:
             self._slow_pages.note(response.url, perf_counter() - checked.since)
         return response
+
+
+def _recrawling(
+    crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+) -> Recrawling | None:
+    """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
+    is_asked = config.conditional or config.recrawl or config.recrawl_budget
+    if not is_asked or session.forgets or not session.is_crawl:
+        return None
+    from scrapy_simhash.observers.recrawl.recrawling import Recrawling
+
+    recrawling = Recrawling.opened(crawler, config, session.detector.store, is_gone)
+    if recrawling is not None:
+        session.last_steps.append(recrawling.finish)
+    return recrawling
 
 
 _WITHOUT_PAGE = frozenset((names.FLAG_NOT_MODIFIED, names.FLAG_NOT_DUE))

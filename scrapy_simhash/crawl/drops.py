@@ -17,7 +17,7 @@ from scrapy.utils.log import logformatter_adapter
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import NO_MORE, Once, share, shared, stats_of
+from scrapy_simhash.crawling import NO_MORE, Once, share, shared, stats_of
 from scrapy_simhash.display import printable
 from scrapy_simhash.verdict import Reason
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import NO_MORE, Once, counted, stats_of, summary_of_items
+from scrapy_simhash.crawl.counts import summary_of_items
 from scrapy_simhash.crawl.drops import NearDuplicatePageItem, UnchangedPageItem
 from scrapy_simhash.crawl.items.checker import InFlight, ItemChecker, Ruling
 from scrapy_simhash.crawl.items.fingerprint import item_header
+from scrapy_simhash.crawl.marks import ItemMarks
 from scrapy_simhash.crawl.page_checker import StoreOutage
 from scrapy_simhash.crawl.store_factory import ITEMS
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
+from scrapy_simhash.crawling import NO_MORE, Once, counted, stats_of
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.signals import near_duplicate_item_found
 from scrapy_simhash.verdict import Status, Verdict
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -89,18 +90,12 @@ class SimhashItemPipeline:
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_item(self, item: Any, spider: Spider | None = None) -> Any | Coroutine[Any, Any, Any]:
-        """Return *item*, or raise NearDuplicateItem; with an asynchronous store, return a coroutine that does.
+        """Return *item*, or raise NearDuplicateItem; with a remote store, return a coroutine that does.
 
         An error in here is counted and logged, and the item is returned.
         """
-        if self._checker.must_wait:
-            return self._process_waiting(item)
-        try:
-            ruling = self._checker.check(item)
-        except Exception as error:
-            self._give_up(error, item)
-            return item
-        return self._settle(ruling, item)
+        processing = self._process(item)
+        return processing if self._store.is_remote else finished(processing)
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the fields, the action and the store."""
@@ -153,9 +148,9 @@ class SimhashItemPipeline:
             if key is not None:
                 self._checker.lose(key)
 
-    async def _process_waiting(self, item: Any) -> Any:
+    async def _process(self, item: Any) -> Any:
         try:
-            ruling = await self._checker.check_async(item)
+            ruling = await self._checker.check(item)
         except Exception as error:
             self._give_up(error, item)
             return item
@@ -247,72 +242,3 @@ def _evidence(verdict: Verdict) -> str:
     if verdict.is_exact:
         return f"{verdict.duplicate_of} (exactly)"
     return f"{verdict.duplicate_of} (distance {verdict.distance}, similarity {verdict.similarity or 0.0:.2f})"
-
-
-#: What every mark has, of a page or of an item. A dictionary with all of it is a mark of an earlier pass.
-KEYS = frozenset(("status", "duplicate_of", "distance", "similarity", "cluster"))
-
-
-class ItemMarks:
-    """Writes marks into one field of items, and never over a value that is not a mark.
-
-    An item that cannot be marked goes on without: counted, and each reason is warned of once per crawl.
-    """
-
-    def __init__(self, crawler: Crawler, field: str, setting: str, stat: str) -> None:
-        """*setting* is the one that names *field*; *stat* counts the marks that could not be written."""
-        self._crawler = crawler
-        self._field = field
-        self._setting = setting
-        self._stat = stat
-        self._once = Once(crawler, logger)
-
-    def write(self, item: Any, values: Mapping[str, Any] | None) -> None:
-        """Put *values* into *item*; None, for an item with nothing to say about it, so that all have the field.
-
-        Scrapy's CSV feeds take their columns from the first item: without the field it would cost all others theirs.
-        The field is written if it is missing, None, an empty dictionary (the default of a class), or has a mark.
-        """
-        try:
-            adapter = ItemAdapter(item)
-            if self._field in iter(adapter):  # to look it up would add it to a defaultdict
-                value = adapter[self._field]
-                if value is not None and not _is_mark(value):
-                    self._complain(item, _TAKEN, values)
-                    return
-                if (
-                    values is None and not value
-                ):  # as good as unmarked: nothing to write, even if it is frozen
-                    return
-            adapter[self._field] = None if values is None else dict(values)
-        except Exception:  # an undeclared field, a frozen item, an object that is no item
-            self._complain(item, _UNFIT, values)
-
-    def _complain(self, item: Any, message: str, lost: Mapping[str, Any] | None) -> None:
-        if lost is not None:
-            stats_of(self._crawler).inc_value(self._stat)
-        if self._once.is_first(message):
-            logger.warning(
-                message,
-                {
-                    "setting": self._setting,
-                    "field": self._field,
-                    "item": type(item).__qualname__,
-                    "stat": self._stat,
-                },
-                extra={"spider": self._crawler.spider},
-            )
-
-
-_TAKEN = (
-    "%(setting)s is %(field)r, but items (%(item)s) already have a value in this field. The value is kept and the"
-    " items are not marked (stat %(stat)s): set %(setting)s to a field that your items do not have"
-)
-_UNFIT = (
-    "%(setting)s is %(field)r, but %(item)s has no such field or is frozen. These items are not marked (stat"
-    " %(stat)s): declare the field in the class, and do not freeze it"
-)
-
-
-def _is_mark(value: object) -> bool:
-    return isinstance(value, Mapping) and (not value or value.keys() >= KEYS)

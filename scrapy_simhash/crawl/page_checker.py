@@ -11,15 +11,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once, counted, stats_of
-from scrapy_simhash.crawl.http import language_of, tree_of
-from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.crawling import Checked, Once, counted, key_of, language_of, stats_of, tree_of
+from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
 from scrapy_simhash.fingerprinter import Reading
 from scrapy_simhash.page.text import is_xml_feed
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from scrapy_simhash.page.text import Document
 
 
 P = ParamSpec("P")
@@ -90,21 +87,6 @@ class StoreOutage:
 _INCOMPLETE = frozenset(("dataloss", "download_stopped"))
 
 
-class Checked(NamedTuple):
-    """A verdict and what it rests on."""
-
-    verdict: Verdict
-    reading: Reading | None = None
-    """None for a page that was not read."""
-    key: bytes | None = None
-    """Which page the store was asked about; None if it was not asked."""
-    document: Document | None = None
-    """What a large page says, if it is read again: that takes long, and was done in a thread."""
-    since: float | None = None
-    """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
-    that was not read."""
-
-
 class PageChecker:
     """Runs the detector on responses. Whatever goes wrong costs a stat and a warning, never the page."""
 
@@ -112,7 +94,7 @@ class PageChecker:
         """*remembers* says whether pages are claimed; else they are only looked up."""
         self._crawler = crawler
         self._detector = detector
-        self._awaits_store = is_async(detector.store)
+        self._is_remote = detector.store.is_remote
         self._remembers = remembers
         self._config = detector.config
         self._store_outage = StoreOutage()
@@ -137,23 +119,11 @@ class PageChecker:
         return None
 
     def must_wait(self, response: Response) -> bool:
-        """Tell whether *response* is to be checked with waiting, while the crawl goes on."""
-        return self._awaits_store or self._is_large(response)
+        """Tell whether the check of *response* is to be awaited; else it has nothing to wait for."""
+        return self._is_remote or self._is_large(response)
 
-    def check(self, request: Request, response: Response) -> Checked:
-        """Return the verdict on *response*, the answer to *request*."""
-        try:
-            root = tree_of(response)
-            if root is None:
-                return _NOT_HTML
-            since = perf_counter()
-            url = response.url
-            return self._conclude(self._read(root, url, response), url, request, since)
-        except Exception as error:
-            return self._give_up(error, response)
-
-    async def check_async(self, request: Request, response: Response) -> Checked:
-        """Return the verdict on *response*: a large page is read in a thread, a store elsewhere is waited for.
+    async def check(self, request: Request, response: Response) -> Checked:
+        """Return the verdict on *response*: a large page is read in a thread, a remote store is waited for.
 
         Waiting pages stay among the downloader's active requests, so ``CONCURRENT_REQUESTS`` bounds how many there
         are, and the memory they take; the loop's pool of threads bounds how many of them are read at once.
@@ -165,7 +135,8 @@ class PageChecker:
             if root is None:
                 return _NOT_HTML
             url = response.url
-            await self._detector.load_site(url)
+            if self._is_remote:
+                await self._detector.load_site(url)
             is_large = self._is_large(response)
             since = perf_counter()
             if is_large:
@@ -174,47 +145,32 @@ class PageChecker:
                 since = perf_counter()
             else:
                 reading = self._read(root, url, response)
-            if self._awaits_store:
-                took = perf_counter() - since
-                key = self.key_of(request)
-                verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
-                since = perf_counter() - took
-                checked = self._answered(verdict, reading, key, since)
-            else:
-                # Here again, and without an await: look-up and insert are one step.
-                checked = self._conclude(reading, url, request, since)
-            if is_large and self._is_read_again(checked.verdict):
-                took = perf_counter() - since
+            key, asked = self.key_of(request), perf_counter()
+            verdict = await self._detector.conclude_async(reading, url, key=key, remember=self._remembers)
+            if self._is_remote:
+                since += perf_counter() - asked
+            # A page that says nothing asks nothing, whatever the store would answer. Of several servers one may be
+            # away.
+            is_answer = self._store_outage.missed and verdict.status is not Status.SKIPPED
+            if is_answer and self._detector.store.absence is None:
+                self._store_outage.answered(self._crawler.spider)
+            document = None
+            if is_large and self._is_read_again(verdict):
+                asked = perf_counter()
                 # The verdict stands. What goes wrong here goes wrong again, and is told, where the text is asked for.
                 with suppress(Exception):
                     document = await self._in_thread(partial(self._detector.fingerprinter.extract, root))
-                    checked = checked._replace(document=document)
-                checked = checked._replace(since=perf_counter() - took)
-            return checked
+                since += perf_counter() - asked
+            return Checked(verdict, reading, key, document, since)
         except Exception as error:
             return self._give_up(error, response)
 
     def key_of(self, request: Request) -> bytes:
         """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
-        fingerprinter = self._crawler.request_fingerprinter
-        if fingerprinter is None:
-            raise RuntimeError("the crawler has no request fingerprinter yet")
-        return fingerprinter.fingerprint(request)
+        return key_of(self._crawler, request)
 
     def _is_large(self, response: Response) -> bool:
         return 0 < self._config.thread_size < len(response.body)
-
-    def _conclude(self, reading: Reading, url: str, request: Request, since: float) -> Checked:
-        key = self.key_of(request)
-        verdict = self._detector.conclude(reading, url, key=key, remember=self._remembers)
-        return self._answered(verdict, reading, key, since)
-
-    def _answered(self, verdict: Verdict, reading: Reading, key: bytes, since: float) -> Checked:
-        # A page that says nothing asks nothing, whatever the store would answer. Of a cluster one node may be away.
-        is_answer = self._store_outage.missed and verdict.status is not Status.SKIPPED
-        if is_answer and getattr(self._detector.store, "absence", None) is None:
-            self._store_outage.answered(self._crawler.spider)
-        return Checked(verdict, reading, key, None, since)
 
     def _is_read_again(self, verdict: Verdict) -> bool:
         """Tell whether somebody may ask for the text of a page: whether it protects the page, or what has changed."""

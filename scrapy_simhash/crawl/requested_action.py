@@ -11,7 +11,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_simhash import names
 from scrapy_simhash.action import ACTIONS, Action
 from scrapy_simhash.config import Config, setting_name
-from scrapy_simhash.crawl.crawling import Once, stats_of
+from scrapy_simhash.crawling import Once, stats_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.policy import RequestedAction
 from scrapy_simhash.values import ACTION_SETTINGS

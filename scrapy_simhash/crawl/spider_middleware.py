@@ -12,8 +12,8 @@ from scrapy_simhash import names
 from scrapy_simhash.action import Action
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.drops import Drops, NearDuplicate
-from scrapy_simhash.crawl.http import asks_again, erase_marks, note_parent
-from scrapy_simhash.crawl.item_pipeline import ItemMarks
+from scrapy_simhash.crawl.marks import ItemMarks, erase_marks, note_parent
+from scrapy_simhash.crawling import asks_again
 from scrapy_simhash.verdict import Status
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.exceptions import SettingError, StoreUnavailable
 from scrapy_simhash.place import FOLDER, MEMORY, REDIS, StorePlace, filled
-from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Store
+from scrapy_simhash.store import Header, MemoryStore, Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ def open_store(
     *,
     header: Header | None = None,
     part: str = "",
-) -> Store | AsyncStore:
+) -> Store:
     """Return the store of *crawler*, opened for its fingerprints.
 
     *read_only* is for those who look and do not crawl: nothing is created or changed, and what is not there yet is
@@ -70,12 +70,27 @@ def open_store(
     except (ImportError, NameError, ValueError) as error:
         raise SettingError(f"SIMHASH_STORE: cannot import {place.path!r}: {error}") from error
     store = build_from_crawler(maker, crawler, header)
-    if not isinstance(store, Store | AsyncStore):
+    if not isinstance(store, Store):
         raise SettingError(
-            "SIMHASH_STORE must be the import path of a class with the methods of Store or AsyncStore, got"
+            "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store, got"
             f" {place.path!r}"
         )
     return store
+
+
+def changes_file(crawler: Crawler, config: Config) -> Path:
+    """Return the file of the register of changes.
+
+    Raises SettingError for a store that no later crawl can read, or that several crawlers share.
+    """
+    place = place_of(config, crawler.settings)
+    if place.kind != FOLDER:
+        raise SettingError(
+            f"SIMHASH_CHANGES needs a store in a folder, got one of kind {place.kind!r}: set SIMHASH_STORE to a"
+            " folder such as './seen'"
+        )
+    spider = crawler.spider or crawler.spidercls
+    return file_of(place, crawler.settings, spider.name, CHANGES)
 
 
 def _open_redis(
@@ -86,7 +101,7 @@ def _open_redis(
     prefix: str,
     read_only: bool,
     part: str,
-) -> AsyncStore:
+) -> Store:
     if not _has_asyncio():
         raise SettingError(
             "SIMHASH_STORE: a store in Redis needs asyncio: set TWISTED_REACTOR to an asyncio reactor, or leave its"

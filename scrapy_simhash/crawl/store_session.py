@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import counted, is_crawl, stats_of
 from scrapy_simhash.crawl.store_factory import open_store, place_of
-from scrapy_simhash.detector import NearDuplicateDetector, is_async
+from scrapy_simhash.crawling import counted, is_crawl, stats_of
+from scrapy_simhash.detector import NearDuplicateDetector
 from scrapy_simhash.exceptions import SimhashError, StoreError
 from scrapy_simhash.place import REDIS
 from scrapy_simhash.store import MemoryStore
+from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter
-    from scrapy_simhash.store import AsyncStore, Header, Store
+    from scrapy_simhash.store import Header, Store
+    from scrapy_simhash.waiting import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +90,7 @@ class StoreSession:
         if self.forgets:
             return "memory"
         place = str(store).removeprefix("the store ")
-        if getattr(store, "absence", None) is not None:
+        if store.absence is not None:
             return f"{place} (not connected)"
         known = f"{counted(len(store), what)} known"
         if not self.remembers:
@@ -99,7 +101,7 @@ class StoreSession:
 
     def log_absence(self, what: str, spider: Spider) -> None:
         """Log one line if the store cannot be asked at the start; *what* is ``Pages`` or ``Items``."""
-        absence: StoreError | None = getattr(self.detector.store, "absence", None)
+        absence = self.detector.store.absence
         if absence is not None:
             logger.info(
                 "%(what)s are not compared (status unknown) while %(absence)s%(hint)s",
@@ -116,7 +118,7 @@ class StoreSession:
     async def _tell(self) -> None:
         # If it fails, the detector tells the store with the next page, or at the end.
         with suppress(StoreError):
-            await self.detector.tell_async()
+            await self.detector.tell()
 
     def _engine_started(self) -> None:
         """Note that the engine has started, so that its stop will close the store."""
@@ -126,8 +128,7 @@ class StoreSession:
     async def _spider_closed(self, reason: str) -> None:
         """Remember the reason, and close the store of a spider that is closed before the engine has started."""
         self._close_reason = reason
-        # Of a store of the user's own nobody knows.
-        if damage := getattr(self.detector.store, "damage", None):
+        if damage := self.detector.store.damage:
             stats_of(self.crawler).inc_value(names.STAT_DAMAGED, len(damage))
         if self._awaits_start:
             _forget_opened(self.crawler)
@@ -136,7 +137,7 @@ class StoreSession:
     async def _engine_stopped(self) -> None:
         """Close the store, after the last item was exported to the feeds."""
         store = self.detector.store
-        end: Callable[[], Awaitable[None] | None] = partial(store.close, self._close_reason)
+        end: Callable[[], Answer[None]] = partial(store.close, self._close_reason)
         try:
             for step in self.last_steps:
                 await step()
@@ -149,9 +150,7 @@ class StoreSession:
             # Closed in order, pages would count as settled that are not.
             end = store.abandon
         try:
-            waiting = end()
-            if waiting is not None:
-                await waiting
+            await awaited(end())
         except StoreError as error:
             logger.warning("%s", error)
 
@@ -175,7 +174,7 @@ _SENTENCE = _Sentence()
 
 #: Crawls whose engine has not started, and what they opened. An engine that has started says when it stops; before
 #: that something else may fail, a component or a pipeline, and the next crawl in the same process needs the file.
-_opened: list[tuple[Crawler, Store | AsyncStore]] = []
+_opened: list[tuple[Crawler, Store]] = []
 
 
 def told_in_a_sentence() -> None:
@@ -189,12 +188,12 @@ def _forget_opened(crawler: Crawler) -> None:
 
 
 def _close_failed() -> None:
-    """Close the stores of crawls that will never start. Asynchronous ones hold nothing before the first page."""
+    """Close the stores of crawls that will never start. Remote ones hold nothing before the first page."""
     for crawler, store in list(_opened):
         if not crawler.crawling:
             _forget_opened(crawler)
-            if not is_async(store):
+            if not store.is_remote:
                 try:
-                    store.close("failed")
+                    finished(awaited(store.close("failed")))
                 except StoreError as error:
                     logger.warning("%s", error)

@@ -1,1 +1,1 @@
-"""What learns from the verdicts of a crawl: URL rules, recrawls, the change feed, floods. A crawl runs without."""
+"""What looks on at a crawl, if its setting asks for it: URL rules, recrawls, changes, floods, the report."""

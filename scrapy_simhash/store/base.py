@@ -1,4 +1,4 @@
-"""Store: the memory of who was seen. One small protocol, whatever keeps it.
+"""Store: the memory of who was seen. One small class, whatever keeps it.
 
 A *page* is what has a key. A *content* is what can be found: what a page said first, and no other page before it.
 Each page has one content at a time, its own or that of another page, which it repeats; the page that a content came
@@ -13,13 +13,17 @@ A *run* is one crawl, or one import, that wrote to the store: from its opening t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
 
-from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint
+from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.verdict import NearMiss
+from scrapy_simhash.waiting import Answer
 
 
 class Posting(NamedTuple):
@@ -129,30 +133,63 @@ class Run(NamedTuple):
     """Why it ended, in Scrapy's words: ``finished``, ``shutdown``, ``closespider_pagecount``, ..."""
 
 
-@runtime_checkable
-class Store(Protocol):
-    """Keeps postings and answers which of them a new one repeats. One thread at a time.
+class Store(ABC):
+    """Keeps postings and answers which of them a new one repeats.
 
-    Whatever goes wrong while it works raises StoreUnavailable, and then nothing of that call was stored: the caller
-    goes on without an answer and may ask again later. If that is of no use, because what is kept of the page itself
-    is damaged, it raises RecordDamaged. All other pages are judged as if the damaged one had been removed.
+    Every method returns its answer, or an awaitable of it where `is_remote` is true. Whatever goes wrong while it
+    works raises StoreUnavailable, and then nothing of that call was stored: the caller goes on without an answer and
+    may ask again later. If that is of no use, because what is kept of the page itself is damaged, it raises
+    RecordDamaged. All other pages are judged as if the damaged one had been removed. One thread at a time.
+
+    A subclass is made with its header, and has `claim`, `get`, `close`, ``__len__``, and ``__iter__`` (``__aiter__``
+    if it is remote), which yields a posting for every content and every page: claimed in this order they make a store
+    like this. Page after page by number; of one page, the contents that it had before come first. The store must not
+    change meanwhile. What else a subclass does not have does what is said here.
     """
+
+    #: Whether it is elsewhere: methods may return awaitables, any number of claims may wait at once, and other
+    #: crawlers may use it at the same time. Look-up and insert are one step at the other end, so that two machines
+    #: that ask at once never both hear "new". Where no answer comes, StoreUnavailable is all that is known: the claim
+    #: may have been stored, and whoever asks again may hear of a revisit.
+    is_remote = False
+    #: Kinds of notes that outlive the crawl. Of others `note` returns none, and `replace_notes` keeps nothing.
+    note_kinds: Collection[str] = ()
+    #: Whether claims tell thresholds and near misses, at the cost of a look-up more for each new page that had
+    #: candidates. Is set by who reads them; a store need not care.
+    explains = False
+    #: What could not be read, from a store that finds that out.
+    damage: Damage | None = None
+
+    def __init__(self, header: Header | None) -> None:
+        self._header = header
 
     @property
     def header(self) -> Header:
-        """What the fingerprints in here were made and compared by."""
-        ...
+        """What the fingerprints in here were made and compared by. StoreError before anybody knows it."""
+        if self._header is None:
+            raise StoreError(f"{self} has no header before the first question to the server")
+        return self._header
+
+    def __str__(self) -> str:
+        """Return where it is, as messages say it."""
+        return f"the store of class {type(self).__name__}"
+
+    @property
+    def absence(self) -> StoreError | None:
+        """Why it cannot be asked, as of the last attempt; None while it can."""
+        return None
 
     @property
     def index_size(self) -> int:
-        """How many fingerprints can be found: contents that are not short."""
-        ...
+        """How many fingerprints can be found: contents that are not short. As many as pages where nobody counts."""
+        return len(self)
 
+    @abstractmethod
     def __len__(self) -> int:
-        """Return how many pages are known, whatever became of them."""
-        ...
+        """Return how many pages are known, whatever became of them; of a remote store as of the last answer."""
 
-    def claim(self, posting: Posting) -> Claim:
+    @abstractmethod
+    def claim(self, posting: Posting) -> Answer[Claim]:
         """Look *posting* up and remember it, in one step that nothing comes between.
 
         Content that is a near-duplicate, by the rule of the header, of what another page had first belongs to that
@@ -161,231 +198,82 @@ class Store(Protocol):
         the nearest, then the oldest. A page that changed is compared again; its earlier content stays known as its
         own.
         """
-        ...
 
-    def look(self, posting: Posting) -> Claim:
-        """Return what ``claim`` would, and store nothing. New content has the numbers that it would get."""
-        ...
+    def look(self, posting: Posting) -> Answer[Claim]:
+        """Return what ``claim`` would, and store nothing. New content has the numbers that it would get.
 
-    def unsettle(self, keys: Collection[bytes]) -> None:
+        Raises StoreUnavailable where there is no such look: commands such as ``scrapy shell`` compare nothing then.
+        """
+        raise StoreUnavailable(f"{self} cannot compare a page without storing it")
+
+    def unsettle(self, keys: Collection[bytes]) -> Answer[None]:
         """Note that the items of these pages were dropped or lost in this run: it does not settle them. One step.
 
         A claim is taken for delivered until this is called. Only pages that were delivered in this run change: what
         another run has delivered, and pages that are not known, are left alone. A later claim of the same page counts
         as delivered again. A page whose record is damaged is passed over: nobody is told that it is settled.
+
+        A store whose visits are never settled has nothing to do.
         """
-        ...
+        return None
 
-    def get(self, key: bytes) -> Page | None:
+    def touch(self, visits: Collection[tuple[bytes, int]]) -> Answer[None]:
+        """Note that pages had not changed at a later visit: of each its key, and the time, in seconds of Unix time.
+
+        Pages that are not known are passed over. A store that does not care keeps the time of the visit before.
+        """
+        return None
+
+    @abstractmethod
+    def get(self, key: bytes) -> Answer[Page | None]:
         """Return what is known about a page, None if nothing is."""
-        ...
 
-    def remove(self, key: bytes) -> bool:
-        """Forget a page, and return whether it was known.
+    def remove(self, key: bytes) -> Answer[bool]:
+        """Forget a page and its notes, and return whether it was known.
 
         The contents that came from it are not found any more. Pages that repeat them stay, without an
         original, and are compared anew at their next visit. Numbers are not used again.
+
+        Raises StoreError from a store that forgets nothing.
         """
-        ...
+        raise StoreError(f"{self} cannot remove pages")
 
-    def __iter__(self) -> Iterator[Posting]:
-        """Yield a posting for every content and every page: claimed in this order they make a store like this.
+    def pages(self) -> Iterator[Page] | AsyncIterator[Page]:
+        """Yield every page as it is at its latest visit, in the order of first visits."""
+        keys = dict.fromkeys(posting.key for posting in cast("Iterable[Posting]", self))
+        return (page for page in map(self.get, keys) if isinstance(page, Page))
 
-        Page after page by number; of one page, the contents that it had before come first. The store must not change
-        meanwhile.
+    def runs(self) -> Answer[list[Run]]:
+        """Return the runs, oldest first, the present one included; none where they are not kept."""
+        return []
+
+    def note(self, kind: str, name: Name) -> Answer[tuple[int, bytes | None]]:
+        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`."""
+        return 0, None
+
+    def notes(self, kind: str) -> Iterator[tuple[Name, bytes]] | AsyncIterator[tuple[Name, bytes]]:
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`."""
+        return iter(())
+
+    def replace_notes(self, kind: str, notes: Sequence[Note]) -> Answer[list[int | None]]:
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`."""
+        return [1] * len(notes)
+
+    def audit(self, tell: Callable[[int], None]) -> Answer[list[str]]:
+        """Return the damaged records, as messages name them; *tell* hears how many postings were read so far.
+
+        Raises StoreError from a store that cannot tell.
         """
-        ...
+        raise StoreError(f"{self} cannot be checked: stores in an SQLite file and in Redis can")
 
-    def runs(self) -> list[Run]:
-        """Return the runs, oldest first, the present one included."""
-        ...
-
-    def close(self, reason: str = "finished") -> None:
+    @abstractmethod
+    def close(self, reason: str = "finished") -> Answer[None]:
         """End the run, in order, and let go of whatever is held. Closing again does nothing."""
-        ...
 
-    def abandon(self) -> None:
+    def abandon(self) -> Answer[None]:
         """Let go of whatever is held without ending the run, as a kill does: the run settles no page.
 
-        Called in place of ``close`` if ``unsettle`` has failed at the end of a crawl.
+        Called in place of ``close`` if ``unsettle`` has failed at the end of a crawl. A store whose visits are never
+        settled can end its run.
         """
-        ...
-
-
-@runtime_checkable
-class ListsPages(Protocol):
-    """A store that reads all pages faster than one by one."""
-
-    def pages(self) -> Iterator[Page]:
-        """Yield every page as it is at its latest visit, in the order of first visits."""
-        ...
-
-
-@runtime_checkable
-class Explains(Protocol):
-    """A `Store` or an `AsyncStore` whose claims can tell thresholds and near misses."""
-
-    explains: bool
-    """Whether they do, at the cost of a look-up more for each new page that had candidates."""
-
-
-@runtime_checkable
-class KeepsSites(Protocol):
-    """A store that also keeps what was learned about sites: see :class:`~scrapy_simhash.page.site.SiteProfile`."""
-
-    def load_site(self, host: str) -> bytes | None:
-        """Return the profile of *host*, None if there is none. Raises StoreUnavailable."""
-        ...
-
-    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
-        """Keep the profiles of hosts, each in place of its former one. Raises StoreUnavailable."""
-        ...
-
-    def sites(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each host with its profile, in the order of hosts."""
-        ...
-
-
-@runtime_checkable
-class SharesSites(Protocol):
-    """An `AsyncStore` that also keeps what was learned about sites, for all crawlers that share it.
-
-    Every profile has a version, which changes whenever somebody writes it. So a crawler can join what others have
-    learned with its own, and nothing is lost.
-    """
-
-    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
-        """Return the version of the profile of *host* and the profile; ``(b"", None)`` if there is none.
-
-        None in place of a profile whose version is *known*. Raises StoreUnavailable.
-        """
-        ...
-
-    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
-        """Keep *profile* if the version of the one in its place is *former*, empty for none; return the new version.
-
-        None if it has another version, and then nothing was changed. One step. Raises StoreUnavailable.
-        """
-        ...
-
-    def sites(self) -> AsyncIterator[tuple[str, bytes]]:
-        """Yield each host with its profile, in the order of hosts."""
-        ...
-
-
-#: How often another crawler may be faster at writing a profile, before the caller hears of it.
-_LOSSES = 50
-
-
-async def change_site(store: SharesSites, host: str, change: Callable[[bytes | None], bytes | None]) -> None:
-    """Keep what *change* makes of the profile of *host*, or of None if there is none, whoever writes it meanwhile.
-
-    *change* is called again whenever somebody else was faster; it returns None for a profile that is to stay as it
-    is. Two trips for each time. Raises StoreUnavailable, also if others keep being faster.
-    """
-    for _ in range(_LOSSES):
-        version, kept = await store.load_site(host)
-        profile = change(kept)
-        if profile is None or await store.replace_site(host, version, profile) is not None:
-            return
-    raise StoreUnavailable(f"crawlers kept changing the profile of {host}")
-
-
-class Answered(NamedTuple):
-    """What is known of a page before it is asked for again."""
-
-    seen: int
-    """When it was fetched last, in seconds of Unix time."""
-    is_settled: bool
-    """See `Visit`."""
-    text_hash: int | None
-    """See `Posting`."""
-    value: int
-    is_short: bool
-    cluster: int
-    original: str | None
-    """The last four: see `Visit` and `Page`."""
-    about: bytes
-    """What was kept of its latest answer."""
-    requests: bytes
-    """What was kept of the requests in it, empty for none."""
-
-
-@runtime_checkable
-class KeepsAnswers(Protocol):
-    """A store that also keeps what a crawl made of each page's latest answer; of an AsyncStore all are coroutines.
-
-    It does not look into the bytes. They are forgotten with their page.
-    """
-
-    def answer(self, key: bytes) -> Answered | None:
-        """Return what is known of a page, None if the page or its answer is not. Raises StoreUnavailable."""
-        ...
-
-    def keep_answers(self, answers: Collection[tuple[bytes, int, bytes, bytes]]) -> None:
-        """Keep answers: of each the key of its page, the time of the visit, what is to be known of it, its requests.
-
-        The visit is the page's last one from now on. Answers of pages that are not known are passed over. One step.
-        Raises StoreUnavailable.
-        """
-        ...
-
-
-@runtime_checkable
-class AsyncStore(Protocol):
-    """A `Store` somewhere else: the same methods with the same meaning, but those that wait are coroutines.
-
-    Any number of claims may wait at once. Look-up and insert are one step at the other end, so that two machines that
-    ask at once never both hear "new". Where no answer comes, StoreUnavailable is all that is known: the other end may
-    have stored the claim, and whoever asks again may hear of a revisit.
-    """
-
-    @property
-    def header(self) -> Header:
-        """See :attr:`Store.header`."""
-        ...
-
-    @property
-    def index_size(self) -> int:
-        """See :attr:`Store.index_size`; as of the last answer."""
-        ...
-
-    def __len__(self) -> int:
-        """Return how many pages are known, as of the last answer."""
-        ...
-
-    async def claim(self, posting: Posting) -> Claim:
-        """See :meth:`Store.claim`."""
-        ...
-
-    async def look(self, posting: Posting) -> Claim:
-        """See :meth:`Store.look`."""
-        ...
-
-    async def unsettle(self, keys: Collection[bytes]) -> None:
-        """See :meth:`Store.unsettle`."""
-        ...
-
-    async def get(self, key: bytes) -> Page | None:
-        """See :meth:`Store.get`."""
-        ...
-
-    async def remove(self, key: bytes) -> bool:
-        """See :meth:`Store.remove`."""
-        ...
-
-    def __aiter__(self) -> AsyncIterator[Posting]:
-        """See :meth:`Store.__iter__`."""
-        ...
-
-    async def runs(self) -> list[Run]:
-        """See :meth:`Store.runs`."""
-        ...
-
-    async def close(self, reason: str = "finished") -> None:
-        """See :meth:`Store.close`."""
-        ...
-
-    async def abandon(self) -> None:
-        """See :meth:`Store.abandon`."""
-        ...
+        return self.close("abandoned")

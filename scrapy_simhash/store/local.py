@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,20 +81,18 @@ class Entry(NamedTuple):
     """See ``candidates``: by which values a new content is found."""
 
 
-class LocalStore(Store, ABC):
+class LocalStore(Store):
     """A :class:`~scrapy_simhash.store.base.Store` whose indexes are here, one for each scope.
 
     A subclass is the *ledger*: it keeps pages and contents, and writes an entry as a whole or raises
     StoreUnavailable. Only then does the index learn of it. *blocks* is for `index_for`.
     """
 
-    #: Whether claims tell thresholds and near misses. For each new page with candidates a URL must be looked up.
-    explains = False
     #: How many fingerprints can be found. Counted, since there may be as many indexes as sites.
     index_size = 0
 
     def __init__(self, header: Header, blocks: int = BLOCKS) -> None:
-        self._header = header
+        super().__init__(header)
         self._rule = header.rule
         self._blocks = blocks
         self._indexes: dict[str, HammingIndex] = {}
@@ -106,11 +104,6 @@ class LocalStore(Store, ABC):
         self._look = self._rule.native
         #: The numbers that the next new page and the next new content will have: the ledger counts on.
         self._page_end = self._content_end = 0
-
-    @property
-    def header(self) -> Header:
-        """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`."""
-        return self._header
 
     def claim(self, posting: Posting) -> Claim:
         """See :meth:`Store.claim <scrapy_simhash.store.base.Store.claim>`. One look-up and one insert."""
@@ -331,6 +324,10 @@ class LocalStore(Store, ABC):
         return index
 
     # --- The ledger.
+
+    @abstractmethod
+    def get(self, key: bytes) -> Page | None:
+        """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`."""
 
     @abstractmethod
     def _visit(self, key: bytes) -> tuple[int, Visit, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -147,9 +147,6 @@ class MemoryStore(LocalStore):
                 return claim
         return super().claim(posting)
 
-    def unsettle(self, keys: Collection[bytes]) -> None:
-        """Do nothing: nothing in here is ever settled."""
-
     def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. O(1)."""
         number = self._rows.find(key)
@@ -180,9 +177,6 @@ class MemoryStore(LocalStore):
         """End the run; all else stays, as long as the store does."""
         if self._run.ended is None:
             self._run = self._run._replace(ended=int(time.time()), reason=reason)
-
-    def abandon(self) -> None:
-        """Leave the run without an end; all stays, as long as the store does."""
 
     # --- The ledger.
 

@@ -12,6 +12,7 @@ from scrapy_simhash.cli.commands import COMMANDS, EXAMPLES
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.observers.url_rules import Look, RuleKeeper, UrlRules
 from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.waiting import finished
 
 FERRY = "The last wooden ferry on the river left its berth at noon, and half the town came down to the quay to see"
 PILOT = "Nobody knows the sandbanks as the night pilot does, who has brought four thousand ships past them and never"
@@ -75,4 +76,4 @@ def write_example_files(folder: Path) -> None:
                     lambda _: Look(),
                     1_790_000_000,
                 )
-            keeper.keep()
+            finished(keeper.share())

@@ -238,7 +238,7 @@ def test_it_is_0_if_there_is_nothing_to_find(name: str, folder: Path, cli: Cli) 
     # A store is made by its first page.
     assert main(["import", "empty.sqlite", "--input", "all.jsonl"]) == 0
     with connected(folder / "empty.sqlite") as connection:
-        for table in ("pages", "contents", "sketches", "sites"):
+        for table in ("pages", "contents", "sketches", "notes"):
             connection.execute(f"DELETE FROM {table}")
     status, _, complaint = cli.ended(name, *NOTHING[name])
     assert (status, complaint) == (0, "")

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from scrapy_simhash.cli.info import SHOWN_CLUSTERS
 from scrapy_simhash.cli.places import FilePlace
 from scrapy_simhash.cli.postings import header_line, posting_line
-from scrapy_simhash.cli.stores import walk
+from scrapy_simhash.cli.stores import Waited, walk
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.judge.rule import SimilarityRule
 from scrapy_simhash.store import Header, MemoryStore, Posting
@@ -253,7 +253,7 @@ def test_a_merge_is_the_postings_claimed_one_after_another(
         source = MemoryStore(RULE)
         for one in postings:
             source.claim(one)
-        for step in walk(source):
+        for step in walk(Waited(source)):
             expected.claim(step.posting)
         sources.append(str(tmp_path / f"{number}.sqlite"))
         with closing(SqliteStore(sources[-1], RULE)) as store:
@@ -261,7 +261,9 @@ def test_a_merge_is_the_postings_claimed_one_after_another(
                 store.claim(one)
     cli("merge", str(tmp_path / "all.sqlite"), *sources)
     with closing(SqliteStore(tmp_path / "all.sqlite", read_only=True)) as merged:
-        assert [known(step) for step in walk(merged)] == [known(step) for step in walk(expected)]
+        assert [known(step) for step in walk(Waited(merged))] == [
+            known(step) for step in walk(Waited(expected))
+        ]
 
 
 def known(step: Any) -> tuple[Any, ...]:
@@ -504,7 +506,8 @@ def test_what_a_place_says_of_its_keys_is_done(redis: Any, tmp_path: Path, cli: 
     assert admin(redis.url).ttl("stays:pages") == -1
     assert cli.fails("info", f"{redis.url}?prefix=stays&expire=soon") == (
         2,
-        "PLACE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d",
+        "PLACE has expire=soon, which must be a number with a unit (s, m, h, d, w), such as 30d, up to"
+        " 4,294,967,295 seconds",
     )
 
 

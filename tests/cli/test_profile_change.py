@@ -17,11 +17,11 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.cli.places import place_of
 from scrapy_simhash.cli.postings import Site, parsed_site, site_line
 from scrapy_simhash.cli.profile import MOST_PIECES, MOST_PROFILE_BYTES, PROFILE_KIND, file_lines
-from scrapy_simhash.cli.stores import blocking, change_kept
+from scrapy_simhash.cli.stores import Waited
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.fingerprinter import SCHEME
+from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.page.site import SiteProfile
-from scrapy_simhash.store import KeepsSites
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli, Places
@@ -61,7 +61,7 @@ def file(tmp_path: Path, store: str, cli: Cli) -> Path:
 
 def profile_in(store: str, host: str = BOARD) -> SiteProfile:
     with closing(SqliteStore(Path(store), read_only=True)) as opened:
-        data = opened.load_site(host)
+        _, data = opened.note(SITE, host)
     assert data is not None
     return SiteProfile.from_bytes(data)
 
@@ -237,7 +237,7 @@ def test_a_store_that_a_crawl_writes_to_is_left_alone(store: str, cli: Cli) -> N
 
 def test_a_damaged_profile_is_told(store: str, cli: Cli) -> None:
     with closing(SqliteStore(Path(store), header_for(Config()))) as opened:
-        opened.keep_sites([(BOARD, b"short")])
+        opened.replace_notes(SITE, [Note(BOARD, None, b"short")])
     for arguments in ([], [BOARD]):
         status, said = cli.fails("profile", store, *arguments)
         assert (status, said) == (
@@ -262,15 +262,16 @@ def store_of(path: Path, **profiles: SiteProfile) -> str:
     with closing(SqliteStore(path, RULE)) as store:
         for posting in POSTINGS:
             store.claim(posting)
-        store.keep_sites([(f"{name}.example", one.to_bytes()) for name, one in profiles.items()])
+        store.replace_notes(
+            SITE, [Note(f"{name}.example", None, one.to_bytes()) for name, one in profiles.items()]
+        )
     return str(path)
 
 
 def learned(place: str) -> dict[str, tuple[int, int, list[tuple[int, int]], bool]]:
     """Return pages, subjects, pieces, and whether it is pinned, of each host that the store at *place* knows."""
     with place_of(place, Namespace(project=None, prefix=None)).reading() as store:
-        assert isinstance(store, KeepsSites)
-        found = {host: SiteProfile.from_bytes(data) for host, data in store.sites()}
+        found = {host: SiteProfile.from_bytes(data) for host, data in store.notes(SITE)}
     return {
         host: (one.pages, one.subject_bits, sorted(one.pieces()), one.is_pinned)
         for host, one in found.items()
@@ -322,7 +323,7 @@ def test_a_pinned_profile_takes_the_place_of_what_was_learned() -> None:
 def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> None:
     damaged, sound = tmp_path / "damaged.sqlite", store_of(tmp_path / "sound.sqlite", jobs=profile(1))
     with closing(SqliteStore(damaged, RULE)) as store:
-        store.keep_sites([("jobs.example", b"?")])
+        store.replace_notes(SITE, [Note("jobs.example", None, b"?")])
     cli("export", str(damaged), "--output", str(tmp_path / "out.jsonl"))
     assert len((tmp_path / "out.jsonl").read_text("ascii").splitlines()) == 1
     cli.json("merge", str(damaged), sound)
@@ -331,21 +332,22 @@ def test_a_damaged_profile_is_left_out_or_replaced(tmp_path: Path, cli: Cli) -> 
 
 def test_what_another_crawler_learns_meanwhile_is_not_lost(redis: RedisServer) -> None:
     loop, prefix = new_event_loop(), "learn-meanwhile"
-    store = blocking(RedisStore(redis.url, prefix, RULE), loop)
-    assert isinstance(store, KeepsSites)
-    store.keep_sites([("jobs.example", profile(2).to_bytes())])
+    store = Waited(RedisStore(redis.url, prefix, RULE), loop)
+    store.replace_notes(SITE, [Note("jobs.example", None, profile(2).to_bytes())])
     seen: list[bytes | None] = []
 
     def join(kept: bytes | None) -> bytes | None:
         if not seen:
             # Another one writes between the reading and the writing of this one: its version and its profile.
-            admin(redis.url).hset(f"{prefix}:sites", "jobs.example", b"-faster-" + profile(2, 3).to_bytes())
+            admin(redis.url).hset(
+                f"{prefix}:notes", "site jobs.example", b"-faster-" + profile(2, 3).to_bytes()
+            )
         seen.append(kept)
         return Site("jobs.example", profile(1)).joined(kept)
 
-    change_kept(store, "jobs.example", join)
+    store.change(SITE, "jobs.example", join)
     assert seen == [profile(2).to_bytes(), profile(2, 3).to_bytes()]
-    data = store.load_site("jobs.example")
+    _, data = store.note(SITE, "jobs.example")
     assert data is not None
     assert SiteProfile.from_bytes(data).subject_bits == 0b1110
     store.close()

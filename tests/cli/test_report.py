@@ -17,8 +17,8 @@ import pytest
 from scrapy_simhash import Reason, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.cli.report import NAMED_LINES, SHOWN_CLUSTERS
-from scrapy_simhash.crawl.report import KEYS, Report
 from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.observers.report import KEYS, Report
 from scrapy_simhash.view.overview import COUNTED
 from scrapy_simhash.view.words import DONE, EXEMPTIONS, FATES, SKIPPED, explained
 from tests.cli.conftest import Cli, Places
@@ -83,10 +83,10 @@ PAGES: Sequence[Told] = (
 def written(path: Path, pages: Sequence[Told] = PAGES) -> str:
     clock = iter(range(1_790_000_000, 1_800_000_000))
     report = Report(path, clock=lambda: next(clock))
-    report.begin()
+    report.spider_opened()
     for url, verdict, values in pages:
         report.write(verdict, url=url, **values)
-    report.close()
+    report.spider_closed()
     return str(path)
 
 

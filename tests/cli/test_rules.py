@@ -13,6 +13,7 @@ import pytest
 
 from scrapy_simhash import Config
 from scrapy_simhash.detector import header_for
+from scrapy_simhash.notes import RULES, Note
 from scrapy_simhash.observers.url_rules import (
     STOPPED_AFTER,
     Evidence,
@@ -21,10 +22,10 @@ from scrapy_simhash.observers.url_rules import (
     Origin,
     RuleKeeper,
     UrlRules,
-    place_of_site,
 )
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.waiting import finished
 from tests.cli.conftest import Cli
 
 HEADS = "host         rule           pairs  different  clusters  loss at most  saved  since  in force"
@@ -45,7 +46,7 @@ def learning(path: Path) -> Iterator[UrlRules]:
     with closing(SqliteStore(path, header_for(Config()))) as kept:
         keeper = RuleKeeper(kept)
         yield UrlRules(keeper=keeper)
-        keeper.keep()
+        finished(keeper.share())
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_rules_come_along_from_store_to_store(way: str, store: str, tmp_path: Pa
     with closing(SqliteStore(store, header_for(Config()))) as kept:
         host = UrlRules(keeper=RuleKeeper(kept)).of("https://example.com/")
         host.trials.put("parameter sid", "/other/*?sid", Evidence.from_list([0, 1, 0, 0, 0, 0]))
-        kept.keep_sites([(place_of_site("example.com"), KeptRules(host).to_bytes())])
+        kept.replace_notes(RULES, [Note("example.com", None, KeptRules(host).to_bytes())])
     export, other = tmp_path / "export.jsonl", tmp_path / "other.sqlite"
     # The same once more adds nothing.
     for _ in range(2):
@@ -184,7 +185,7 @@ def test_what_is_no_export_is_refused(text: str, store: str, tmp_path: Path, cli
 def test_what_is_not_there_or_damaged_is_a_failure(store: str, cli: Cli) -> None:
     assert "has no URL rules of nobody.example" in cli.fails("rules", store, "nobody.example")[1]
     with closing(SqliteStore(store, header_for(Config()))) as kept:
-        kept.keep_sites([(place_of_site("example.com"), b"damaged")])
+        kept.replace_notes(RULES, [Note("example.com", None, b"damaged")])
     assert "are damaged" in cli.fails("rules", store)[1]
 
 
@@ -202,7 +203,7 @@ def test_crawlers_that_share_a_store_share_what_they_learn(redis: Any, cli: Cli)
         for _ in range(2):
             for rules, keeper in zip(crawls, keepers, strict=True):
                 learn(rules, "example.com", 90)
-                await keeper.exchange(1)
+                await keeper.share()
                 pairs.append(rules.of("https://example.com/").evidence["parameter sid"].same)
         for store in stores:
             await store.close()

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_simhash import Fingerprint
-from scrapy_simhash.cli.stores import BATCH, HeldBack, blocking, pages_of, walk
+from scrapy_simhash.cli.stores import BATCH, HeldBack, Waited, walk
 from scrapy_simhash.judge.rule import Rule, SimilarityRule
-from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Posting, Store
+from scrapy_simhash.store import Header, MemoryStore, Posting, Store
 from tests.examples import examples
 from tests.store.cases import CLASSIC, SECOND_LOOK, content, header, posting, url
 from tests.store.contract import StoreContract
@@ -28,28 +28,27 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop.close()
 
 
-class TestBlockingStore(StoreContract):
+class TestWaitedStore(StoreContract):
     @pytest.fixture(autouse=True)
     def _loop(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
 
     def make(self, header: Header) -> Store:
-        return blocking(RemoteStore(header), self.loop)
+        return Waited(RemoteStore(header), self.loop).as_store()
 
 
 def test_pages_are_asked_for_at_once(loop: asyncio.AbstractEventLoop) -> None:
     remote = RemoteStore(Header())
-    assert isinstance(remote, AsyncStore)
-    store = blocking(remote, loop)
+    store = Waited(remote, loop)
     postings = [posting(str(number), number << 32) for number in range(2 * BATCH + 3)]
     for one in postings:
         store.claim(one)
     assert [one.key for one in store] == [one.key for one in postings]
     assert remote.most == 1
     keys = [one.key for one in postings[:BATCH]]
-    pages = pages_of(store, [*keys, b"unknown"])
+    pages = store.get_many([*keys, b"unknown"])
     assert [page and page.posting.key for page in pages] == [*keys, None]
-    assert pages == pages_of(remote.store, [*keys, b"unknown"])
+    assert pages == Waited(remote.store).get_many([*keys, b"unknown"])
     assert remote.most == BATCH + 1
 
 
@@ -141,7 +140,7 @@ LIVES = st.lists(VISITS | SHORT_VISITS | KEYS, max_size=40)
 RULES = st.sampled_from([CLASSIC, SECOND_LOOK, SimilarityRule(6, 0.9)])
 
 
-def lived(life: Sequence[Posting | str], rule: Rule) -> Store:
+def lived(life: Sequence[Posting | str], rule: Rule) -> Waited:
     """Return a store in which pages were visited, and those named by their keys removed."""
     store = MemoryStore(header(rule))
     for event in life:
@@ -149,17 +148,17 @@ def lived(life: Sequence[Posting | str], rule: Rule) -> Store:
             store.claim(event)
         else:
             store.remove(event.encode())
-    return store
+    return Waited(store)
 
 
-def taken_in(source: Store, target: Store | None = None) -> Store:
-    store = MemoryStore(source.header) if target is None else target
+def taken_in(source: Waited, target: Waited | None = None) -> Waited:
+    store = Waited(MemoryStore(source.header)) if target is None else target
     for step in walk(source):
         store.claim(step.posting)
     return store
 
 
-def facts(store: Store) -> dict[bytes, tuple[object, ...]]:
+def facts(store: Waited) -> dict[bytes, tuple[object, ...]]:
     """Return all that is known of each page, but for numbers, which count visits."""
     found: dict[bytes, tuple[object, ...]] = {}
     for step in walk(store):
@@ -169,7 +168,7 @@ def facts(store: Store) -> dict[bytes, tuple[object, ...]]:
     return found
 
 
-def contents(store: Store) -> list[tuple[object, ...]]:
+def contents(store: Waited) -> list[tuple[object, ...]]:
     """Return what can be found: which values of which pages."""
     originals = [
         step.posting for step in walk(store) if step.page is None or step.page.cluster == step.page.number
@@ -219,7 +218,7 @@ def test_taking_all_in_again_changes_nothing(life: list[Posting | str], rule: Ru
     assert twice.index_size == once.index_size
 
 
-def originals(store: Store) -> dict[str, str | None]:
+def originals(store: Waited) -> dict[str, str | None]:
     return {step.page.posting.url: step.page.original for step in walk(store) if step.page is not None}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Barrier, get_ident
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from scrapy import Request
@@ -27,8 +28,8 @@ from scrapy_simhash import (
 )
 from scrapy_simhash.crawl import consequences
 from scrapy_simhash.crawl.consequences import ClusterReporter
-from scrapy_simhash.crawl.report import Report
-from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
+from scrapy_simhash.observers.report import Report
+from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
 from tests.crawls.site import article
 from tests.crawls.spiders import BrokenSelector
 from tests.stand_in import simhash_stats, stand_in
@@ -126,7 +127,7 @@ def test_a_short_page_that_says_what_another_says_is_marked_as_a_near_duplicate(
 def test_meta_says_how_alike_two_pages_are_to_three_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     for similarity, written in ((0.87654321, 0.877), (1.0, 1.0), (0.0, 0.0)):
         verdict = Verdict(Status.NEAR_DUPLICATE, None, URL, 7, similarity, 0)
-        monkeypatch.setattr(NearDuplicateDetector, "conclude", lambda *_, verdict=verdict, **__: verdict)
+        monkeypatch.setattr(NearDuplicateDetector, "conclude_async", AsyncMock(return_value=verdict))
         marks = judged(middleware(), page())
         assert marks["similarity"] == written
         assert marks["distance"] == 7
@@ -188,7 +189,7 @@ def test_any_error_of_ours_gives_an_unknown_page(
     def fail(*arguments: object, **keywords: object) -> None:
         raise error("no verdict today")
 
-    monkeypatch.setattr(NearDuplicateDetector, "conclude", fail)
+    monkeypatch.setattr(NearDuplicateDetector, "conclude_async", fail)
     subject = middleware()
     with caplog.at_level(logging.DEBUG, "scrapy_simhash"):
         assert [judged(subject, page(path)) for path in "ab"] == [{"status": "unknown"}] * 2
@@ -340,7 +341,7 @@ class Rooted(HtmlResponse):
 
 
 def test_an_error_before_or_after_the_thread_costs_no_page_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(NearDuplicateDetector, "conclude", None)
+    monkeypatch.setattr(NearDuplicateDetector, "conclude_async", None)
     subject = middleware(thread_size=1)
     assert judged_in_thread(subject, BrokenSelector(URL, body=b"<p>text")) == {"status": "unknown"}
     assert judged_in_thread(subject, page()) == {"status": "unknown"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scrapy import Field, Item
 
-from scrapy_simhash.crawl.item_pipeline import ItemMarks
+from scrapy_simhash.crawl.marks import ItemMarks
 from tests.stand_in import simhash_stats, stand_in
 
 MARK = {"status": "near_duplicate", "duplicate_of": "/a", "distance": 0, "similarity": 1.0, "cluster": 0}

@@ -63,10 +63,10 @@ def delay(clock: Clock, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, 
     ("name", "thread_size", "counts"),
     [
         ("read", 0, True),
-        ("conclude", 0, True),
+        ("conclude_async", 0, True),
         # a large page: read in a thread, and the rest is not
         ("read", 1, False),
-        ("conclude", 1, True),
+        ("conclude_async", 1, True),
     ],
 )
 def test_a_page_that_takes_long_on_the_event_loop_is_counted(

@@ -34,7 +34,7 @@ class Looker(Spider):
         self.asks = asks
         self.notes: list[Any] = []
         self._heard = _Urls()
-        logging.getLogger("scrapy_simhash.crawl.live_view").addHandler(self._heard)
+        logging.getLogger("scrapy_simhash.view.live").addHandler(self._heard)
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"url": response.url}

@@ -15,6 +15,7 @@ from benchmarks.lib.shared_text import Plan, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
 from benchmarks.lib.shared_text.templates import JSON_LD, MICRODATA
 from scrapy_simhash import names
+from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.crawls.harness import IN_ORDER, Crawl, crawl
@@ -117,7 +118,7 @@ def test_a_later_crawl_knows_the_site_from_its_first_page(board: Board, tmp_path
     first, second = crawl(plan(board, **settings), plan(board, **settings))
     (path,) = tmp_path.rglob("*.sqlite")
     store = SqliteStore(path, read_only=True)
-    ((host, data),) = store.sites()
+    ((host, data),) = store.notes(SITE)
     store.close()
     profile = SiteProfile.from_bytes(data)
     assert host == "127.0.0.1"
@@ -176,8 +177,8 @@ def profile_in(server: RedisServer) -> SiteProfile:
     from redis import Redis
 
     with Redis.from_url(server.url) as client:
-        kept: dict[bytes, bytes] = client.hgetall("board:sites")
-    (profile,) = kept.values()
+        kept: dict[bytes, bytes] = client.hgetall("board:notes")
+    (profile,) = (note for field, note in kept.items() if field.startswith(b"site "))
     # After the version.
     return SiteProfile.from_bytes(profile[8:])
 

@@ -57,9 +57,7 @@ def looked(request: pytest.FixtureRequest, site: Site, tmp_path_factory: pytest.
 
 
 def test_the_log_says_where_it_is_and_nothing_fails(looked: Looked) -> None:
-    assert (
-        f"INFO [scrapy_simhash.crawl.live_view] Live view of this crawl: {looked.url}" in looked.crawl.log()
-    )
+    assert f"INFO [scrapy_simhash.view.live] Live view of this crawl: {looked.url}" in looked.crawl.log()
     assert looked.url.startswith("http://127.0.0.1:")
     assert looked.crawl.complaints == []
     assert len(looked.crawl.items) == len(PAGES)

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.lib.shared_text import PLANS, make_site
 from scrapy_simhash import PageFingerprinter, names
+from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.page.site import SiteProfile
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -36,7 +37,7 @@ class Told(NamedTuple):
 
 def profile_in(folder: Path) -> bytes:
     with closing(SqliteStore(folder / "visitor.sqlite", read_only=True)) as store:
-        data = store.load_site(HOST)
+        _, data = store.note(SITE, HOST)
     assert data is not None
     return data
 

@@ -91,11 +91,10 @@ def test_a_page_that_never_changed_is_visited_after_as_long_again(
     with closing(sqlite3.connect(tmp_path / "known.sqlite")) as store, store:
         # First visit ten days ago, the last one now.
         since = (int(time.time()) - 10 * DAY).to_bytes(4, "big")
-        rows = store.execute("SELECT page, about FROM answers").fetchall()
-        for page, about in rows:
-            store.execute(
-                "UPDATE answers SET about = ? WHERE page = ?", (about[:5] + since + about[9:], page)
-            )
+        rows = store.execute("SELECT name, data FROM notes WHERE kind = 'page'").fetchall()
+        for name, data in rows:
+            # After its length, form and use.
+            store.execute("UPDATE notes SET data = ? WHERE name = ?", (data[:7] + since + data[11:], name))
     third = again(site, tmp_path, SIMHASH_RECRAWL="auto")
     assert {path for path, _, _ in site.sent} == {"/"}
     assert third.stat("recrawl/skipped/auto") == 5  # and the start page, which links to itself

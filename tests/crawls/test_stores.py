@@ -275,7 +275,7 @@ def test_a_page_that_asks_nothing_is_no_answer(site: Site) -> None:
     [
         (
             {"SIMHASH_STORE": OWN + "NoStore"},
-            "SIMHASH_STORE must be the import path of a class with the methods of Store",
+            "SIMHASH_STORE must be the import path of a subclass of scrapy_simhash.store.Store",
         ),
         ({"SIMHASH_STORE": OWN + "Nobody"}, "SIMHASH_STORE: cannot import '"),
         ({"SIMHASH_STORE": "sqlite"}, "SIMHASH_STORE must be a folder such as './seen' for a file of SQLite"),

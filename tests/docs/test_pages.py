@@ -15,7 +15,6 @@ from scrapy_simhash import Config, Reason, Status, __version__, names
 from scrapy_simhash.action import ACTIONS
 from scrapy_simhash.config import setting_names
 from scrapy_simhash.crawl.downloader_middleware import BUDGET
-from scrapy_simhash.crawl.flood_notices import LARGEST_TOLD
 from scrapy_simhash.crawl.items.fields import LARGEST
 from scrapy_simhash.fingerprinter import SCHEME
 from scrapy_simhash.index import ProbingPlan
@@ -31,6 +30,7 @@ from scrapy_simhash.judge.hints.markup import (
 from scrapy_simhash.judge.hints.page_kind import MAX_NODES
 from scrapy_simhash.judge.hints.urls import MAX_ADDRESS
 from scrapy_simhash.observers.floods.kinds import MOST_ELEMENTS
+from scrapy_simhash.observers.floods.notices import LARGEST_TOLD
 from scrapy_simhash.page.fingerprint import SKETCH_BYTES
 from scrapy_simhash.page.structured import MAX_ELEMENTS, MAX_ITEMS, MAX_SCRIPT, MAX_SCRIPTS, MAX_THINGS
 from scrapy_simhash.page.text.main_text import REASONS

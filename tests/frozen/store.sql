@@ -1,5 +1,5 @@
 PRAGMA application_id = 1397312840;
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 BEGIN TRANSACTION;
 CREATE TABLE contents (
     number INTEGER PRIMARY KEY,
@@ -27,6 +27,15 @@ INSERT INTO "header" VALUES('shingle_size',2);
 INSERT INTO "header" VALUES('min_shingles',12);
 INSERT INTO "header" VALUES('mask_digits',0);
 INSERT INTO "header" VALUES('scope','crawl');
+CREATE TABLE notes (
+    kind TEXT NOT NULL,
+    name NOT NULL,
+    version INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
+INSERT INTO "notes" VALUES('site','example.com',1,X'000000004000000003000000803BB16A00C058DBB0E9C4FD9800000000400000004B4C5223CD0E4AA10000000040000000EDD7817BFEB257D600000000400000003ACBB60046B8617C0000000040000000');
+INSERT INTO "notes" VALUES('url-rules','example.com',1,X'789CAB562A4B2D2ACECCCF53B232D4512A2ACD492D56B2AA562A482C4ACC4D2D492D5228CE4C51B28A363437D131D031B2041286E6960610A0636869115BABA3545E949F970ED40564A617E597161443D889E9899979C525204E2D007AE42042');
 CREATE TABLE pages (
     number INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,
@@ -53,18 +62,12 @@ CREATE TABLE runs (
     ended INTEGER,
     reason TEXT
 );
-INSERT INTO "runs" VALUES(1,1795462338,1795462338,'finished');
+INSERT INTO "runs" VALUES(1,1795482906,1795482906,'finished');
 CREATE TABLE scopes (
     number INTEGER PRIMARY KEY,
     scope TEXT NOT NULL UNIQUE
 );
 INSERT INTO "scopes" VALUES(0,'');
-CREATE TABLE sites (
-    host TEXT PRIMARY KEY,
-    profile BLOB NOT NULL
-);
-INSERT INTO "sites" VALUES('example.com',X'000000004000000003000000803BB16A00C058DBB0E9C4FD9800000000400000004B4C5223CD0E4AA10000000040000000EDD7817BFEB257D600000000400000003ACBB60046B8617C0000000040000000');
-INSERT INTO "sites" VALUES('url-rules example.com',X'789CAB562A4B2D2ACECCCF53B232D4512A2ACD492D56B2AA562A482C4ACC4D2D492D5228CE4C51B28A363437D131D031B2041286E6960610A0636468145BABA3545E949F970ED40564A617E597161443D889E9899979C525204E2D0078D62035');
 CREATE TABLE sketches (
     content INTEGER PRIMARY KEY,
     sketch BLOB NOT NULL,
@@ -75,7 +78,8 @@ INSERT INTO "sketches" VALUES(1,X'000000000000000000000000040000000000C000100101
 CREATE INDEX contents_of_page ON contents (page);
 CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by;
 CREATE VIEW duplicates AS
-WITH
+WITH RECURSIVE
+places (place) AS (SELECT 0 UNION ALL SELECT place + 4 FROM places WHERE place < 60),
 differing AS (
     SELECT (pages.value | contents.value) - (pages.value & contents.value) AS bits,
         pages.url, originals.url AS original, pages.value, pages.seen
@@ -83,31 +87,12 @@ differing AS (
     JOIN contents ON contents.number = pages.content
     JOIN pages AS originals ON originals.number = contents.page
     WHERE contents.page <> pages.number
-),
-halves AS (
-    SELECT url, original, value, seen, bits & 0xFFFFFFFF AS low, (bits >> 32) & 0xFFFFFFFF AS high FROM differing
-),
-pairs AS (
-    SELECT url, original, value, seen,
-        low - ((low >> 1) & 0x55555555) AS low, high - ((high >> 1) & 0x55555555) AS high
-    FROM halves
-),
-fours AS (
-    SELECT url, original, value, seen,
-        (low & 0x33333333) + ((low >> 2) & 0x33333333) AS low,
-        (high & 0x33333333) + ((high >> 2) & 0x33333333) AS high
-    FROM pairs
-),
-eights AS (
-    SELECT url, original, value, seen,
-        (low + (low >> 4)) & 0x0F0F0F0F AS low, (high + (high >> 4)) & 0x0F0F0F0F AS high
-    FROM fours
 )
 SELECT
     url,
     original,
-    ((low * 0x01010101 >> 24) & 0xFF) + ((high * 0x01010101 >> 24) & 0xFF) AS distance,
+    (SELECT sum(0 + substr('0112122312232334', 1 + (bits >> place & 15), 1)) FROM places) AS distance,
     printf('%016x', value) AS fingerprint,
     datetime(seen, 'unixepoch') AS seen
-FROM eights;
+FROM differing;
 COMMIT;

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import MINHASH_BYTES, PART, OwnPart, digest, sketch
-from scrapy_simhash.store import Header, Posting, Store
+from scrapy_simhash.store import Header, Posting
 
 FAR = 0xFFFF_0000_FFFF_0000  # far from 0 and from its neighbours
 CLASSIC = ClassicRule()
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
     similarity: float | None
 
 
-def ask(store: Store, posting: Posting) -> Answer:
+def ask(store: Any, posting: Posting) -> Answer:
     """Claim *posting*."""
     claim = store.claim(posting)
     former = None if claim.former is None else claim.former.value

@@ -8,6 +8,7 @@ import logging
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,9 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.exceptions import StoreMismatch
 from scrapy_simhash.judge.measured import NOT_NEAR, Measured
 from scrapy_simhash.judge.rule import ClassicRule, SimilarityRule
+from scrapy_simhash.notes import PAGE, RULES, SITE, TRUST, Note
 from scrapy_simhash.page.fingerprint import UNKNOWN, OwnPart
-from scrapy_simhash.store import Claim, Header, Page, Posting, Store, Visit, candidates
+from scrapy_simhash.store import Claim, Header, Page, Posting, Visit, candidates
 from scrapy_simhash.store.local import LocalStore
 from scrapy_simhash.store.redis import RedisStore, ShardedStore
 from tests.store.cases import (
@@ -119,20 +121,20 @@ class StoreContract(ABC):
     """
 
     @abstractmethod
-    def make(self, header: Header) -> Store:
+    def make(self, header: Header) -> Any:
         """Return an empty store of the kind under test: all that a subclass has to say."""
 
     @pytest.fixture(params=[CLASSIC, SECOND_LOOK], ids=["classic", "second look"])
-    def store(self, request: pytest.FixtureRequest) -> Store:
+    def store(self, request: pytest.FixtureRequest) -> Any:
         return self.make(header(request.param))
 
     @pytest.fixture
-    def careful(self) -> Store:
+    def careful(self) -> Any:
         """A store that takes a second look."""
         return self.make(header(SECOND_LOOK))
 
     @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-    def test_what_pages_are_answered(self, store: Store, scenario: str) -> None:
+    def test_what_pages_are_answered(self, store: Any, scenario: str) -> None:
         numbers: dict[str, int] = {}
         formers: dict[str, int] = {}
         findable: list[tuple[str, int]] = []
@@ -152,7 +154,7 @@ class StoreContract(ABC):
         assert (len(store), store.index_size) == (len(numbers), len(findable))
 
     @pytest.mark.parametrize("scenario", RANKS.values(), ids=RANKS)
-    def test_the_order_in_which_pages_joined_a_cluster(self, store: Store, scenario: str) -> None:
+    def test_the_order_in_which_pages_joined_a_cluster(self, store: Any, scenario: str) -> None:
         for step in scenario.split(", "):
             words, _, rank = step.partition(" = ")
             if not rank:
@@ -163,7 +165,7 @@ class StoreContract(ABC):
 
     @pytest.mark.parametrize(("pages", "answers"), LIKE_TEXTS.values(), ids=LIKE_TEXTS)
     def test_what_like_texts_are_answered(
-        self, careful: Store, pages: list[Fingerprint], answers: list[tuple[int, int] | None]
+        self, careful: Any, pages: list[Fingerprint], answers: list[tuple[int, int] | None]
     ) -> None:
         for number, (page, answer) in enumerate(zip(pages, answers, strict=True)):
             expected = original(number)
@@ -173,7 +175,7 @@ class StoreContract(ABC):
                 expected = Answer(None, first, url(str(first)), distance, alike)
             assert ask(careful, posting(str(number), page)) == expected
 
-    def test_all_64_bits_and_any_key_can_be_kept(self, store: Store) -> None:
+    def test_all_64_bits_and_any_key_can_be_kept(self, store: Any) -> None:
         keys = [b"", b"\0", b"\xff" * 32, "é漢".encode()]
         for number, key in enumerate(keys):
             value = (2**64 - 1) ^ (0xFF << 16 * number)
@@ -206,7 +208,7 @@ class StoreContract(ABC):
         ],
     )
     def test_candidates_are_accepted_by_the_rule(
-        self, careful: Store, second: Fingerprint, is_kin: bool
+        self, careful: Any, second: Fingerprint, is_kin: bool
     ) -> None:
         first = content(0)
         careful.claim(posting("a", first))
@@ -230,7 +232,7 @@ class StoreContract(ABC):
         [(7, 7, True), (0, 0, True), (7, 8, False), (None, None, False), (7, None, False), (None, 0, False)],
     )
     def test_a_copy_has_the_same_text_when_both_hashes_are_known_and_equal(
-        self, store: Store, first: int | None, second: int | None, is_same: bool
+        self, store: Any, first: int | None, second: int | None, is_same: bool
     ) -> None:
         store.claim(posting("a", 0, text_hash=first))
         assert store.look(posting("b", 0, text_hash=second)).is_same_text is is_same
@@ -238,7 +240,7 @@ class StoreContract(ABC):
         assert store.claim(posting("b", 1, text_hash=second)).is_same_text is is_same, "bits say nothing"
 
     def test_the_text_is_compared_with_what_the_content_came_with_not_with_the_page_of_today(
-        self, store: Store
+        self, store: Any
     ) -> None:
         store.claim(posting("a", 0, text_hash=1))
         store.claim(posting("a", 1, text_hash=2))
@@ -256,7 +258,7 @@ class StoreContract(ABC):
     # --- Many that are like each other.
 
     def test_of_many_candidates_the_nearest_ones_are_compared(
-        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+        self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         unknown = OwnPart(UNKNOWN, 100).to_bytes()
         for number, value in enumerate((0b1, 0b11, 0b111, 0b1111)):
@@ -271,7 +273,7 @@ class StoreContract(ABC):
         assert careful.look(posting("3", asked)).content == 3
 
     def test_in_a_crowd_a_page_is_found_by_its_subject_and_its_own_part(
-        self, careful: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+        self, careful: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.INFO, "scrapy_simhash")
         monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
@@ -301,7 +303,7 @@ class StoreContract(ABC):
         assert [message.partition(" of each")[0] for message in told] == ["2 pages are within 8 bits"]
 
     def test_among_many_of_one_subject_the_page_itself_and_the_nearest_are_compared(
-        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+        self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(candidates, "MOST_COMPARED", 4)
         for number in range(6):
@@ -318,7 +320,7 @@ class StoreContract(ABC):
     # --- Thresholds and near misses: what a claim tells beside the answer.
 
     def test_a_near_miss_is_the_most_alike_of_all_candidates(
-        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+        self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for kind in (LocalStore, RedisStore, ShardedStore):
             monkeypatch.setattr(kind, "explains", True)
@@ -352,7 +354,7 @@ class StoreContract(ABC):
 
     # --- The rest of the protocol.
 
-    def test_a_look_stores_nothing(self, store: Store) -> None:
+    def test_a_look_stores_nothing(self, store: Any) -> None:
         store.claim(posting("a", 0))
         for _ in range(2):
             assert store.look(posting("b", 1)) == Claim(None, 0, 0, url("a"), 1, 1 - 1 / 64, False, 1, b"a")
@@ -360,7 +362,7 @@ class StoreContract(ABC):
         assert store.look(posting("a", FAR)).former == Visit(0, None, 0, 0, False)
         assert (len(store), store.index_size) == (1, 1)
 
-    def test_a_page_can_be_looked_up(self, store: Store) -> None:
+    def test_a_page_can_be_looked_up(self, store: Any) -> None:
         first, second = posting("a", 5, text_hash=2**64 - 1, seen=1_700_000_000), posting("b", 7, text_hash=0)
         store.claim(first)
         store.claim(second)
@@ -369,7 +371,7 @@ class StoreContract(ABC):
         assert store.get(b"b") == Page(1, unsettled, 0, 0, url("a"))
         assert store.get(b"c") is None
 
-    def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Store) -> None:
+    def test_a_page_that_was_removed_is_not_known_nor_found(self, store: Any) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("a", FAR))
         store.claim(posting("b", 8, is_short=True))
@@ -382,7 +384,7 @@ class StoreContract(ABC):
         assert ask(store, posting("d", 8, is_short=True)) == original(3)
         assert ask(store, posting("a", 0)) == original(4), "numbers are not used again"
 
-    def test_who_repeats_a_page_that_was_removed_stays_and_is_compared_anew(self, store: Store) -> None:
+    def test_who_repeats_a_page_that_was_removed_stays_and_is_compared_anew(self, store: Any) -> None:
         store.claim(posting("a", 0))
         store.claim(posting("b", 1))
         store.remove(b"a")
@@ -392,7 +394,7 @@ class StoreContract(ABC):
         assert ask(store, posting("b", 1)) == original(1, former=1)
         assert ask(store, posting("c", 1)) == copy("b", 1, 0)
 
-    def test_postings_make_a_store_like_the_one_they_come_from(self, careful: Store) -> None:
+    def test_postings_make_a_store_like_the_one_they_come_from(self, careful: Any) -> None:
         visits = [
             posting("a", content(0), seen=1, text_hash=1),
             posting("b", content(1, edited=20), seen=2, text_hash=2),
@@ -411,7 +413,7 @@ class StoreContract(ABC):
         wanted = header(SimilarityRule(8, 0.9))
         assert self.make(wanted).header == wanted
 
-    def test_a_run_is_noted_with_its_end(self, store: Store) -> None:
+    def test_a_run_is_noted_with_its_end(self, store: Any) -> None:
         (run,) = store.runs()
         assert (run.number, run.ended, run.reason) == (1, None, None)
         assert run.started > 1_700_000_000
@@ -445,11 +447,11 @@ class PersistentContract(StoreContract):
     """Tests of a store that keeps what it is told."""
 
     @abstractmethod
-    def reopen(self, store: Store, in_order: bool, header: Header | None = None) -> Store:
+    def reopen(self, store: Any, in_order: bool, header: Header | None = None) -> Any:
         """Close *store*, or let it end as a kill would, and open it again, for another *header* if given."""
 
     @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
-    def test_what_was_claimed_is_still_there(self, careful: Store, in_order: bool) -> None:
+    def test_what_was_claimed_is_still_there(self, careful: Any, in_order: bool) -> None:
         careful.claim(posting("a", content(0), seen=1, text_hash=1))
         careful.claim(posting("b", content(1, edited=20)))
         careful.claim(posting("c", 9, "x.example", is_short=True))
@@ -466,7 +468,7 @@ class PersistentContract(StoreContract):
         )
 
     @pytest.mark.parametrize("fates", FATES.values(), ids=FATES)
-    def test_what_is_settled(self, store: Store, fates: str) -> None:
+    def test_what_is_settled(self, store: Any, fates: str) -> None:
         for step in fates.split(", "):
             what, *words = step.split()
             if what in ("end", "kill"):
@@ -486,7 +488,7 @@ class PersistentContract(StoreContract):
                 assert told == words[0], step
         assert all(run.ended is None or run.ended >= run.started for run in store.runs())
 
-    def test_runs_are_counted_and_told_with_their_ends(self, store: Store) -> None:
+    def test_runs_are_counted_and_told_with_their_ends(self, store: Any) -> None:
         store = self.reopen(store, in_order=True)
         store = self.reopen(store, in_order=False)
         first, second, third = store.runs()
@@ -496,7 +498,46 @@ class PersistentContract(StoreContract):
         assert first.reason == "finished"
         assert (second.ended, second.reason, third.ended) == (None, None, None)
 
-    def test_a_store_of_other_fingerprints_is_refused_and_left_as_it_is(self, store: Store) -> None:
+    @pytest.mark.parametrize("in_order", ENDINGS.values(), ids=ENDINGS)
+    def test_a_note_is_replaced_only_by_who_knows_its_version(self, store: Any, in_order: bool) -> None:
+        assert store.note(SITE, "b.example") == (0, None)
+        (first,) = store.replace_notes(SITE, [Note("b.example", 0, b"1")])
+        assert (
+            store.replace_notes(SITE, [Note("b.example", 0, b"x"), Note("b\udce9.example", 0, b"22")])[0]
+            is None
+        )
+        (second,) = store.replace_notes(SITE, [Note("b.example", first, b"333")])
+        assert second not in (None, 0, first)
+        assert store.replace_notes(SITE, [Note("b.example", first, b"x")]) == [None]
+        store.replace_notes(RULES, [Note("b.example", None, b"rules")])
+        store = self.reopen(store, in_order)
+        assert store.note(SITE, "b.example") == (second, b"333")
+        assert list(store.notes(SITE)) == [("b.example", b"333"), ("b\udce9.example", b"22")]
+        assert list(store.notes(RULES)) == [("b.example", b"rules")]
+        assert list(store.notes(TRUST)) == []
+        assert store.replace_notes(RULES, [Note("b.example", None, b"new")])[0] is not None
+        assert store.note(RULES, "b.example")[1] == b"new"
+
+    def test_the_note_of_a_page_is_removed_with_it(self, store: Any) -> None:
+        if PAGE not in store.note_kinds:
+            pytest.skip("where a page is that was not met before, all shards would be asked")
+        store.claim(posting("a", 5))
+        store.claim(posting("b", 5))
+        store.replace_notes(PAGE, [Note(b"a", None, b"about a"), Note(b"b", None, b"about b")])
+        assert (store.note(PAGE, b"a")[1], store.note(PAGE, b"c")) == (b"about a", (0, None))
+        assert store.remove(b"a")
+        assert (store.note(PAGE, b"a"), store.note(PAGE, b"b")[1]) == ((0, None), b"about b")
+
+    def test_the_time_of_a_later_visit_is_kept(self, store: Any) -> None:
+        if PAGE not in store.note_kinds:
+            pytest.skip("where a page is that was not met before, all shards would be asked")
+        store.claim(posting("a", 5, seen=100))
+        store.claim(posting("b", 5, seen=100))
+        store.touch([(b"a", 200), (b"unknown", 200)])
+        assert (store.get(b"a").posting.seen, len(store)) == (200, 2)
+        assert store.claim(posting("a", 5, seen=300)).former.seen == 200
+
+    def test_a_store_of_other_fingerprints_is_refused_and_left_as_it_is(self, store: Any) -> None:
         store.claim(posting("a", 0))
         right = store.header
         for wrong in (Header("web-0"), header(SimilarityRule(8, 0.9))):
@@ -505,7 +546,7 @@ class PersistentContract(StoreContract):
         assert ask(self.reopen(store, True, right), posting("b", 0)) == copy("a", 0, 0)
 
     def test_what_is_found_by_its_subject_is_found_so_after_opening_again(
-        self, careful: Store, monkeypatch: pytest.MonkeyPatch
+        self, careful: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(candidates, "MOST_NEARBY", 2)
         for number in range(5):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
@@ -14,7 +15,7 @@ from scrapy_simhash import Fingerprint
 from scrapy_simhash.judge.rule import ClassicRule, Rule, SimilarityRule
 from scrapy_simhash.page.fingerprint import DOUBTFUL, UNKNOWN, WHOLE, OwnPart
 from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
-from scrapy_simhash.store import Header, Store
+from scrapy_simhash.store import Header
 from tests.store.cases import content, header, own_part, posting, whole
 from tests.store.naive import NaiveStore
 
@@ -42,7 +43,7 @@ class StoreMachine(RuleBasedStateMachine):
     seen = Bundle("seen")
 
     @abstractmethod
-    def make(self, header: Header) -> Store:
+    def make(self, header: Header) -> Any:
         """Return an empty store of the kind under test: all that a subclass has to say."""
 
     @initialize(
@@ -174,7 +175,7 @@ class PersistentMachine(StoreMachine):
     """The same, and the store is opened again and again."""
 
     @abstractmethod
-    def reopen(self, store: Store, in_order: bool) -> Store:
+    def reopen(self, store: Any, in_order: bool) -> Any:
         """Close *store*, or let it end as a kill would, and open it again."""
 
     @rule(in_order=st.booleans())

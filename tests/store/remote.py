@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 
-from scrapy_simhash.store import Claim, Header, MemoryStore, Page, Posting, Run
+from scrapy_simhash.store import Claim, Header, MemoryStore, Page, Posting, Run, Store
 
 
-class RemoteStore:
+class RemoteStore(Store):
     """A store in memory behind coroutines, each of which waits once; *most* counts those that waited together."""
 
+    is_remote = True
+
     def __init__(self, header: Header) -> None:
+        super().__init__(header)
         self.store = MemoryStore(header)
         self.waiting = 0
         self.most = 0
-
-    @property
-    def header(self) -> Header:
-        return self.store.header
 
     @property
     def index_size(self) -> int:
@@ -34,10 +33,6 @@ class RemoteStore:
     async def look(self, posting: Posting) -> Claim:
         await self._travel()
         return self.store.look(posting)
-
-    async def unsettle(self, keys: Collection[bytes]) -> None:
-        await self._travel()
-        self.store.unsettle(keys)
 
     async def get(self, key: bytes) -> Page | None:
         await self._travel()
@@ -59,10 +54,6 @@ class RemoteStore:
     async def close(self, reason: str = "finished") -> None:
         await self._travel()
         self.store.close(reason)
-
-    async def abandon(self) -> None:
-        await self._travel()
-        self.store.abandon()
 
     async def _travel(self) -> None:
         self.waiting += 1

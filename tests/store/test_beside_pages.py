@@ -1,4 +1,4 @@
-"""What is kept beside pages: own parts, what a crawl learns about sites, and answers."""
+"""What is kept beside pages: own parts, and what a crawl learns about sites."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import pytest
 from benchmarks.lib.shared_text import PLANS, make_site
 from benchmarks.lib.shared_text.sites import REPOSTS
 from scrapy_simhash import Config, NearDuplicateDetector, Status
-from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.page.fingerprint.own_part import JOB, identity_of
+from scrapy_simhash.notes import SITE
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
-from scrapy_simhash.store import Answered, AsyncStore, KeepsAnswers, KeepsSites, MemoryStore, Posting, Store
+from scrapy_simhash.store import MemoryStore, Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.cases import SECOND_LOOK, header
@@ -26,25 +25,9 @@ from tests.store.sqlite.stores import Shelf
 
 HEADER = header(SECOND_LOOK)
 ROOT = Path(__file__).parents[2]
-KIEL, ULM = (identity_of(JOB, [["nurse"], [], [town]]) for town in ("kiel", "ulm"))
 
 
 # --- Profiles.
-
-
-def test_profiles_are_kept_in_the_file(shelf: Shelf) -> None:
-    store = shelf.new(HEADER)
-    assert isinstance(store, KeepsSites)
-    assert not isinstance(MemoryStore(), KeepsSites)
-    store.keep_sites([("b.example", b"1"), ("a.example", b"22")])
-    store.keep_sites([("b.example", b"333")])
-    for in_order in (True, False):
-        store = shelf.reopen(store, in_order)
-        assert list(store.sites()) == [("a.example", b"22"), ("b.example", b"333")]
-        assert (store.load_site("b.example"), store.load_site("c.example")) == (b"333", None)
-    reader = SqliteStore(store._path, read_only=True)
-    assert reader.load_site("a.example") == b"22"
-    reader.close()
 
 
 KILLED = """
@@ -87,12 +70,12 @@ def killed(place: str, pages: int = 1_200) -> int:
 
 def profile_in_file(path: str) -> bytes | None:
     with closing(SqliteStore(path)) as store:
-        return store.load_site("jobs.example")
+        return store.note(SITE, "jobs.example")[1]
 
 
 async def profile_in_redis(url: str) -> bytes | None:
     store = RedisStore(url, "killed", None, read_only=True)
-    _, data = await store.load_site("jobs.example")
+    _, data = await store.note(SITE, "jobs.example")
     await store.close()
     return data
 
@@ -118,9 +101,9 @@ def test_what_was_learned_is_written_at_the_end(shelf: Shelf) -> None:
     detector = NearDuplicateDetector(store=store)
     story = " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
     detector.check(f"<p>{story}", "https://a.example/")
-    assert list(store.sites()) == []
+    assert list(store.notes(SITE)) == []
     detector.flush()
-    ((host, data),) = store.sites()
+    ((host, data),) = store.notes(SITE)
     assert (host, SiteProfile.from_bytes(data).pages) == ("a.example", 1)
     # And the next run knows the site.
     again = NearDuplicateDetector(store=store)
@@ -136,7 +119,7 @@ def test_something_is_learned_with_every_store_unless_it_is_switched_off() -> No
 
 
 @pytest.mark.parametrize("store", [MemoryStore(HEADER), RemoteStore(HEADER)], ids=["here", "elsewhere"])
-def test_coroutines_learn_too(store: Store | AsyncStore) -> None:
+def test_coroutines_learn_too(store: Store) -> None:
     detector = NearDuplicateDetector(store=store)
     pages = make_site(PLANS[4]).pages
 
@@ -153,34 +136,3 @@ def test_coroutines_learn_too(store: Store | AsyncStore) -> None:
     assert 0.9 * REPOSTS <= asyncio.run(check_all()) <= REPOSTS
     assert detector.sites is not None
     assert detector.sites.known == 1
-
-
-# --- Answers; of those in Redis, see test_conditional.py in tests/crawls.
-
-PAGE = Posting(b"a" * 20, "https://example.com/a", "", Fingerprint(5), text_hash=2**63 + 1, seen=100)
-COPY = PAGE._replace(key=b"b" * 20, url="https://example.com/b")
-
-
-def test_an_answer_is_kept_with_its_page_and_forgotten_with_it(tmp_path: Path) -> None:
-    assert not isinstance(MemoryStore(), KeepsAnswers)
-    store = SqliteStore(tmp_path / "store.sqlite")
-    assert isinstance(store, KeepsAnswers)
-    assert store.answer(PAGE.key) is None
-    store.claim(PAGE)
-    store.claim(COPY)
-    store.keep_answers([(PAGE.key, 200, b"about", b"requests"), (b"unknown", 200, b"x", b"")])
-    store.keep_answers([(COPY.key, 300, b"about b", b"")])
-    known = Answered(200, False, 2**63 + 1, 5, False, 0, None, b"about", b"requests")
-    assert store.answer(PAGE.key) == known
-    assert store.answer(b"unknown") is None
-    store.close()
-    store = SqliteStore(tmp_path / "store.sqlite")
-    # The run has ended in order.
-    assert store.answer(PAGE.key) == known._replace(is_settled=True)
-    assert store.answer(COPY.key) == Answered(300, True, 2**63 + 1, 5, False, 0, PAGE.url, b"about b", b"")
-    store.keep_answers([(PAGE.key, 400, b"new", b"")])
-    assert store.answer(PAGE.key) == known._replace(seen=400, is_settled=True, about=b"new", requests=b"")
-    assert store.remove(PAGE.key)
-    store.claim(PAGE)
-    assert store.answer(PAGE.key) is None
-    store.close()

@@ -16,7 +16,7 @@ from scrapy_simhash import Config, NearDuplicateDetector
 from scrapy_simhash.detector import header_for
 from scrapy_simhash.index import HammingIndex
 from scrapy_simhash.judge.rule import SimilarityRule
-from scrapy_simhash.store import AsyncStore, Header, MemoryStore, Store
+from scrapy_simhash.store import Header, MemoryStore, Store
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis.line import Line
 from scrapy_simhash.store.sqlite import SqliteStore
@@ -58,7 +58,7 @@ def catalogue(number: int) -> Iterator[str]:
         yield f"{html}</main>{counter}</html>"
 
 
-def made(kind: str, header: Header, folder: Path, request: pytest.FixtureRequest) -> Store | AsyncStore:
+def made(kind: str, header: Header, folder: Path, request: pytest.FixtureRequest) -> Store:
     """Return a new store of a *kind*."""
     if kind in ("memory", "sqlite"):
         store = MemoryStore(header) if kind == "memory" else SqliteStore(folder / "pages.db", header)
@@ -102,31 +102,29 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def watch(store: Store | AsyncStore, counts: Counter[str]) -> None:
+def watch(store: Store, counts: Counter[str]) -> None:
     """Have SQLite count what it does."""
     if isinstance(store, SqliteStore):
         store._connection.set_trace_callback(lambda statement: counts.update([STATEMENTS]))
         store._connection.set_progress_handler(lambda: counts.update([INSTRUCTIONS]), STEP)
 
 
-def server_counts(store: Store | AsyncStore) -> Counter[str]:
+def server_counts(store: Store) -> Counter[str]:
     """Return what a server has done by now: the commands of scripts too, and bytes."""
     if not isinstance(store, RedisStore):
         return Counter()
-    with admin(str(store._server)) as client:
+    with admin(str(store).rpartition(" at ")[2]) as client:
         said = client.info("commandstats") | client.info("stats")
     calls = sum(one["calls"] for name, one in said.items() if name.startswith("cmdstat_"))
     sent, received = said["total_net_input_bytes"], said["total_net_output_bytes"]
     return Counter({"calls in the server": calls, "bytes sent": sent, "bytes received": received})
 
 
-async def work_of(
-    store: Store | AsyncStore, sizes: Sequence[int], counts: Counter[str]
-) -> list[Counter[str]]:
+async def work_of(store: Store, sizes: Sequence[int], counts: Counter[str]) -> list[Counter[str]]:
     """Return the work for the last pages before each of *sizes*, of a catalogue in *store*."""
     found = []
     if isinstance(store, RedisStore):
-        await store.connect()
+        await store.runs()
     watch(store, counts)
     detector = NearDuplicateDetector(CONFIG, store)
     for number, html in enumerate(catalogue(max(sizes)), 1):

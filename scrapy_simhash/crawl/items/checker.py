@@ -6,16 +6,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.items.fields import TooLarge
 from scrapy_simhash.crawl.items.fingerprint import ItemFingerprinter, ItemReading
-from scrapy_simhash.detector import NearDuplicateDetector, is_async, verdict_of
+from scrapy_simhash.detector import NearDuplicateDetector, verdict_of
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.recent import Recent
-from scrapy_simhash.store import AsyncStore, Claim, Page, Posting, Store, Visit
+from scrapy_simhash.store import Claim, Page, Posting, Visit
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.waiting import awaited
 
 
 class Ruling(NamedTuple):
@@ -74,35 +75,19 @@ class ItemChecker:
         # By content, the key of an item that stayed since nobody knows what became of those before it.
         self._replacements: dict[int, bytes] = {}
 
-    @property
-    def must_wait(self) -> bool:
-        """Whether the store is asked by coroutines, so that only ``check_async`` will do."""
-        return is_async(self._detector.store)
-
-    def check(self, item: Any) -> Ruling:
-        """Return the ruling on *item*, and remember it; look-up and insert are one step.
+    async def check(self, item: Any) -> Ruling:
+        """Return the ruling on *item*, and remember it; any number of items may wait for a remote store at once.
 
         Raises StoreUnavailable when the store does not work, and whatever an odd item raises when it is read.
         """
         case = self._open(item)
         if isinstance(case, Ruling):
             return case
-        store = cast(Store, self._detector.store)
         with self._counted(case):
-            claim = self._detector.claim(case.posting, self._remembers)
-            original = self._original_to_ask(case, claim)
-            return self._rule(case, claim, None if original is None else store.get(original))
-
-    async def check_async(self, item: Any) -> Ruling:
-        """Do what ``check`` does with a store that is asked by coroutines; any number of items may wait at once."""
-        case = self._open(item)
-        if isinstance(case, Ruling):
-            return case
-        store = cast(AsyncStore, self._detector.store)
-        with self._counted(case):
-            claim = await self._detector.claim_async(case.posting, self._remembers)
-            original = self._original_to_ask(case, claim)
-            return self._rule(case, claim, None if original is None else await store.get(original))
+            claim = await self._detector.claim(case.posting, self._remembers)
+            key = self._original_to_ask(case, claim)
+            original = None if key is None else await awaited(self._detector.store.get(key))
+            return self._rule(case, claim, original)
 
     def key_of(self, item: Any) -> bytes | None:
         """Return which item *item* is, None if it says nothing. Raises what an odd item raises when it is read."""
@@ -181,11 +166,13 @@ class ItemChecker:
     def _is_elsewhere(self, key: bytes, visit: Visit | Posting) -> bool:
         """Tell whether an item was delivered in a run that has ended, or by a crawler that runs beside this one.
 
-        That is so if it came since this run began, and not in this run. Only a store that is asked by coroutines is
-        shared by crawlers that run at the same time.
+        That is so if it came since this run began, and not in this run. Only a remote store is shared by
+        crawlers that run at the same time.
         """
         is_settled = visit.is_settled if isinstance(visit, Visit) else visit.is_delivered
-        return is_settled or (self.must_wait and visit.seen > self._began and key not in self._gone)
+        return is_settled or (
+            self._detector.store.is_remote and visit.seen > self._began and key not in self._gone
+        )
 
     def _is_near(self, one: Posting, other: Posting) -> bool:
         if one.is_short or other.is_short:

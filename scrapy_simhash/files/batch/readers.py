@@ -12,7 +12,7 @@ only if it says something else by now, the page is read a second time, by that::
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from scrapy_simhash.files.batch.page import Fate, GivenSite, Page, PageReader, Step, answer_of
@@ -26,7 +26,9 @@ from scrapy_simhash.files.batch.pool import (
     answer,
 )
 from scrapy_simhash.fingerprinter import KnownSite, Reading
+from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles
+from scrapy_simhash.waiting import finished
 
 #: Pages on their way, for each process, and how many bytes they have: what waits for a slow page takes memory.
 PAGES_AHEAD = 3 * BATCH_TASKS
@@ -195,11 +197,11 @@ class BatchSites:
     @classmethod
     def first_look(cls) -> BatchSites:
         """Return sites that only learn, for a first look at all pages; see also `learned`."""
-        return cls(SiteProfiles(_DiskProfiles()), given=GivenSite(None))
+        return cls(SiteProfiles(_DiskNotes()), given=GivenSite(None))
 
     def learned(self) -> BatchSites:
         """Return sites that know what these have learned, and learn no more."""
-        self._profiles.keep()
+        finished(self._profiles.share())
         return BatchSites(self._profiles, learns=False)
 
     def of(self, page: Page) -> KnownSite | None:
@@ -217,12 +219,14 @@ class BatchSites:
         self._profiles.learn(url, reading.pieces, reading.fingerprint.sketch)
         self._learned += 1
         if self._learned % _KEPT_EVERY == 0:
-            self._profiles.keep()
+            finished(self._profiles.share())
         return True
 
 
-class _DiskProfiles:
+class _DiskNotes:
     """Keeps profiles in a file without a name, which goes with this object: memory holds a thousand only."""
+
+    is_remote = False
 
     def __init__(self) -> None:
         # Not every batch needs it.
@@ -230,13 +234,19 @@ class _DiskProfiles:
 
         # SQLite's own temporary database: on the disk as soon as it does not fit into its cache.
         self._connection = sqlite3.connect("", isolation_level=None)
-        self._connection.execute("CREATE TABLE sites (host TEXT PRIMARY KEY, profile BLOB) WITHOUT ROWID")
+        self._connection.execute("CREATE TABLE notes (name TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID")
 
-    def load_site(self, host: str) -> bytes | None:
-        """See :class:`~scrapy_simhash.page.site.profiles.Keeper`."""
-        found = self._connection.execute("SELECT profile FROM sites WHERE host = ?", (host,)).fetchall()
-        return bytes(found[0][0]) if found else None
+    def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
+        """See :class:`~scrapy_simhash.notes.Notes`: one version will do, since nobody else writes."""
+        found = self._connection.execute("SELECT 1, data FROM notes WHERE name = ?", (name,)).fetchall()
+        return found[0] if found else (0, None)
 
-    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
-        """See :class:`~scrapy_simhash.page.site.profiles.Keeper`."""
-        self._connection.executemany("INSERT OR REPLACE INTO sites VALUES (?, ?)", profiles)
+    def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
+        """See :class:`~scrapy_simhash.notes.Notes`."""
+        yield from self._connection.execute("SELECT name, data FROM notes")
+
+    def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
+        """See :class:`~scrapy_simhash.notes.Notes`."""
+        rows = [(note.name, note.data) for note in notes]
+        self._connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?)", rows)
+        return [1] * len(notes)

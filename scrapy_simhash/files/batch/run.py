@@ -29,6 +29,7 @@ from scrapy_simhash.judge.clusters import Contest, Preference, gathered
 from scrapy_simhash.page.site import SiteProfiles
 from scrapy_simhash.store import Store
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.waiting import finished
 
 
 class Judge:
@@ -73,7 +74,7 @@ class Judge:
             step.verdict = NOTHING_SAID
         else:
             try:
-                claim = detector.claim(posting, self._remembers)
+                claim = finished(detector.claim(posting, self._remembers))
             except RecordDamaged as error:
                 step.fault = str(error)
                 step.verdict = Verdict(Status.UNKNOWN, reason=Reason.STORE)

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.observers.changes.change import ANSWERED as BY_ANSWER
 from scrapy_simhash.observers.changes.change import NOT_LINKED, Change, PageChange
 from scrapy_simhash.observers.changes.page_text import PageText, difference, hashes, packed
@@ -32,6 +31,7 @@ from scrapy_simhash.observers.changes.register import (
     Row,
     each_link,
 )
+from scrapy_simhash.observers.own_file import make_ready
 
 
 class Source(NamedTuple):
@@ -384,16 +384,7 @@ class Feed:
         self.path = path
         #: Number of the last line in the file, once recover() has looked.
         self.last = 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists() and not path.is_file():
-                raise OSError("is not a file")
-            path.open("ab").close()
-        except (OSError, ValueError) as error:
-            raise SettingError(
-                f"SIMHASH_CHANGES must be a file that can be written, got {str(path)!r}:"
-                f" {getattr(error, 'strerror', None) or error}"
-            ) from error
+        make_ready(path, "SIMHASH_CHANGES")
 
     def recover(self, newest: int) -> None:
         """Find the last whole line, and cut off what a kill has left behind it. Raises OSError.

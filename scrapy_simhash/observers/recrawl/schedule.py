@@ -16,6 +16,8 @@ from scrapy_simhash.times import duration, parsed
 
 #: Form, use, first visit, visits, changes, seconds of Last-Modified.
 _HEAD = Struct(">BIIHHI")
+#: Of a note: length of the answer, which comes next; then its requests.
+_LENGTH = Struct(">H")
 #: Forms: without Last-Modified; with its seconds; with the length of the ETag in their place, and behind that what
 #: the server wrote.
 _NONE, _SECONDS, _TEXT = 0, 1, 2
@@ -84,6 +86,17 @@ class Answer(NamedTuple):
         elif form != _NONE:
             raise ValueError(f"an answer of an unknown form, {form}")
         return cls(use, since, visits, changes, etag, modified)
+
+    def to_note(self, requests: bytes) -> bytes:
+        """Return it as a note of the page, with the *requests* that were in it."""
+        data = self.to_bytes()
+        return _LENGTH.pack(len(data)) + data + requests
+
+    @classmethod
+    def from_note(cls, note: bytes) -> tuple[Answer, bytes]:
+        """Return what to_note() took: the answer, and its requests. Raises ValueError for anything else."""
+        end = _LENGTH.size + int.from_bytes(note[: _LENGTH.size], "big")
+        return cls.from_bytes(note[_LENGTH.size : end]), note[end:]
 
 
 def _sound(validator: bytes) -> bytes:

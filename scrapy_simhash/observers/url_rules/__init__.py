@@ -9,8 +9,6 @@ from scrapy_simhash.observers.url_rules.kept import (
     joined,
     packed,
     parsed,
-    place_of_site,
-    site_at,
 )
 from scrapy_simhash.observers.url_rules.novelty import SLOWED_AFTER, STOPPED_AFTER, Row, group_in, rule_of
 from scrapy_simhash.observers.url_rules.rules import Choice, Origin, UrlRules, choice, site_of
@@ -41,8 +39,6 @@ __all__ = [
     "lower_bound",
     "packed",
     "parsed",
-    "place_of_site",
     "rule_of",
-    "site_at",
     "site_of",
 ]

@@ -3,66 +3,55 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from zlib import compress, decompress
 from zlib import error as ZlibError
 
-from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.notes import RULES, Noted, Notes, fetch, share
 from scrapy_simhash.observers.url_rules.evidence import Evidence
 from scrapy_simhash.observers.url_rules.host import HostRules
 from scrapy_simhash.observers.url_rules.hypotheses import hypothesis_of, prior
 from scrapy_simhash.observers.url_rules.novelty import MOST_GROUPS, Row
-from scrapy_simhash.page.site.profiles import Keeper, SharedKeeper
+from scrapy_simhash.waiting import finished
 
 #: Of the bytes. Who does not know it learns anew.
 VERSION = 1
-#: Before the name of a site, where a store keeps its rules beside the profiles of hosts: no host has a space.
-_BEFORE = "url-rules "
 
 
-def place_of_site(site: str) -> str:
-    """Return under which name a store keeps the rules of *site*.
+class KeptRules(Noted):
+    """The rules of one host, part of which is in a note."""
 
-    >>> place_of_site("example.com"), site_at(place_of_site("example.com")), site_at("example.com")
-    ('url-rules example.com', 'example.com', None)
-    """
-    return _BEFORE + site
-
-
-def site_at(place: str) -> str | None:
-    """Return the site of which rules are kept under the name *place*, None if it is something else."""
-    return place.removeprefix(_BEFORE) if place.startswith(_BEFORE) else None
-
-
-class KeptRules:
-    """What one host's rules have in common with what is kept of them."""
-
-    def __init__(self, host: HostRules) -> None:
+    def __init__(self, host: HostRules, clock: Callable[[], float] = time.time) -> None:
+        """*clock* tells when rules come into force that are so by what others found."""
         self.host = host
+        self._clock = clock
+        #: What the note has of each rule, as of now and as of the last to_bytes().
         self._shared: dict[str, list[int]] = {}
+        self._written: dict[str, list[int]] = {}
+        self._written_groups: dict[str, list[int]] = {}
         #: Of groups of URLs that brought nothing new: to be shown only, since each crawl finds that out by itself.
         self.groups: dict[str, list[int]] = {}
-        #: Of the bytes that were last read or written, where a store has versions.
-        self.version = b""
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something to keep."""
+        """See `Noted.has_news`."""
         return self._groups() != self.groups or any(
             evidence.to_list() != self._shared.get(rule) for rule, evidence in self.host.evidence.items()
         )
 
-    def join(self, data: bytes | None, now: int) -> None:
-        """Join what is kept, whoever wrote it, with what was learned since; None if nothing is kept.
-
-        Raises ValueError for what is no such data.
-        """
-        if data is None:
+    def take(self, data: bytes | None) -> None:
+        """See `Noted.take`."""
+        kept = None
+        if data is not None:
+            with suppress(ValueError):
+                kept = parsed(data)
+        if kept is None:
             self._shared = {}
             return
-        kept = parsed(data)
         host = self.host
         for rule, numbers in kept["rules"].items():
             theirs, mine = Evidence.from_list(numbers, prior=prior(rule)), host.evidence.get(rule)
@@ -77,18 +66,22 @@ class KeptRules:
             host.against.join(rule, pairs)
         self._shared = {rule: list(numbers) for rule, numbers in kept["rules"].items()}
         self.groups = dict(kept["groups"])
-        host.find_rules(now)
+        host.find_rules(int(self._clock()))
 
     def to_bytes(self) -> bytes:
-        """Return all of it, as it is to be kept."""
+        """See `Noted.to_bytes`."""
         host = self.host
-        self._shared = {rule: evidence.to_list() for rule, evidence in host.evidence.items()}
-        self.groups = self._groups()
+        self._written = {rule: evidence.to_list() for rule, evidence in host.evidence.items()}
+        self._written_groups = self._groups()
         wrong = {
             rule: {group: evidence.to_list() for group, evidence in groups.items()}
             for rule, groups in host.trials.wrong_groups().items()
         }
-        return packed(self._shared, wrong, self.groups, host.against)
+        return packed(self._written, wrong, self._written_groups, host.against)
+
+    def was_kept(self) -> None:
+        """See `Noted.was_kept`."""
+        self._shared, self.groups = self._written, self._written_groups
 
     def _groups(self) -> dict[str, list[int]]:
         rows = self.host.novelty.rows.items()
@@ -154,78 +147,48 @@ def parsed(data: bytes) -> dict[str, Any]:
     return dict(kept)
 
 
-#: How often another crawler may be faster before rules wait for the next time.
-_LOSSES = 10
-
-
 class RuleKeeper:
     """Loads and keeps the rules of hosts in a store. Trouble with the store raises nothing: it is tried again later.
 
-    What a store elsewhere has of a host comes with the next exchange(): until then the host begins from nothing.
+    What a store elsewhere has of a host comes with the next share(): until then the host begins from nothing.
     """
 
-    def __init__(self, store: object) -> None:
-        self._local = store if isinstance(store, Keeper) and not isinstance(store, SharedKeeper) else None
-        self._shared = store if isinstance(store, SharedKeeper) else None
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
         self._hosts: dict[str, KeptRules] = {}
         #: Hosts of which the store was not asked yet.
-        self._new: set[str] = set()
+        self._new: dict[str, KeptRules] = {}
 
     @property
-    def is_shared(self) -> bool:
-        """Whether the store is elsewhere: exchange() is to be awaited."""
-        return self._shared is not None
+    def is_remote(self) -> bool:
+        """Whether share() is to be awaited."""
+        return self._notes.is_remote
 
     @property
     def has_new(self) -> bool:
-        """Whether there are hosts of which the store is to be asked by exchange()."""
+        """Whether there are hosts of which the store is to be asked by share()."""
         return bool(self._new)
 
-    def add(self, site: str, host: HostRules, now: int) -> None:
+    def add(self, site: str, host: HostRules) -> None:
         """Take note of a host whose rules are used from now on, and join what the store has of it."""
-        if self._local is None and self._shared is None:
-            return
         kept = self._hosts[site] = KeptRules(host)
-        if self._local is None:
-            self._new.add(site)
-            return
-        # What is damaged is learned anew.
-        with suppress(ValueError, StoreUnavailable):
-            kept.join(self._local.load_site(place_of_site(site)), now)
+        if self.is_remote:
+            self._new[site] = kept
+        else:
+            with suppress(StoreError):
+                finished(fetch(self._notes, RULES, site, kept))
 
     def drop(self, site: str) -> None:
         """Forget a host; what the store was not told of it is lost."""
         self._hosts.pop(site, None)
-        self._new.discard(site)
+        self._new.pop(site, None)
 
-    def keep(self) -> None:
-        """Give the store what was learned since the last call."""
-        if self._local is not None:
-            changed = [(site, kept) for site, kept in self._hosts.items() if kept.has_news]
-            with suppress(StoreUnavailable):
-                self._local.keep_sites([(place_of_site(site), kept.to_bytes()) for site, kept in changed])
-
-    async def exchange(self, now: int) -> None:
-        """Do what keep() does; with a store that crawlers share, join what others have learned."""
-        self.keep()
-        if self._shared is None:
-            return
-        waiting = [(site, kept) for site, kept in self._hosts.items() if site in self._new or kept.has_news]
-        for site, kept in waiting:
-            with suppress(StoreError):
-                await self._exchange_one(self._shared, site, kept, now)
-                self._new.discard(site)
-
-    async def _exchange_one(self, store: SharedKeeper, site: str, kept: KeptRules, now: int) -> None:
-        for _ in range(_LOSSES):
-            version, data = await store.load_site(place_of_site(site), kept.version)
-            if version != kept.version:
-                with suppress(ValueError):
-                    kept.join(data, now)
-                kept.version = version
-            if not kept.has_news:
-                return
-            written = await store.replace_site(place_of_site(site), version, kept.to_bytes())
-            if written is not None:
-                kept.version = written
-                return
+    async def share(self) -> None:
+        """Write what was learned since the last call, joined with what other crawlers have written."""
+        with suppress(StoreError):
+            for site, kept in list(self._new.items()):
+                await fetch(self._notes, RULES, site, kept)
+                self._new.pop(site, None)
+            await share(
+                self._notes, RULES, {site: kept for site, kept in self._hosts.items() if kept.has_news}
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -231,7 +230,7 @@ class UrlRules:
             )
             self.weight += host.weight
             if self.keeper is not None:
-                self.keeper.add(site, host, int(time.time()))
+                self.keeper.add(site, host)
             if len(self._hosts) > MOST_HOSTS:
                 self._forget_one()
         else:

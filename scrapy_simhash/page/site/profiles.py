@@ -1,51 +1,77 @@
-"""The profiles of the hosts of a crawl, the latest used ones; also with a store that other crawlers share."""
+"""The profiles of the hosts of a crawl, the latest used ones, shared with the notes of its store."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from threading import Lock
-from typing import Protocol, runtime_checkable
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.notes import SITE, Noted, Notes, fetch, share
 from scrapy_simhash.page.site.profile import SiteProfile
 from scrapy_simhash.scope import host_of
+from scrapy_simhash.waiting import finished
+
+logger = logging.getLogger(__name__)
 
 #: Hosts of which profiles are kept in memory: at most 64 MiB. As many more wait for the store while it does not work.
 MOST_HOSTS = 1_000
+#: Profiles that are written at once: a megabyte at most.
+_AT_ONCE = 16
 
 
-@runtime_checkable
-class Keeper(Protocol):
-    """Keeps the bytes of profiles: a :class:`~scrapy_simhash.store.base.KeepsSites`."""
+class KeptProfile(SiteProfile, Noted):
+    """A profile, part of which is in a note."""
 
-    def load_site(self, host: str) -> bytes | None:
-        """Return the profile of *host*, None if there is none."""
-        ...
+    def __init__(self) -> None:
+        super().__init__()
+        #: How many of the pages are counted in the note, as of now and as of the last to_bytes().
+        self.shared_pages = self._written_pages = 0
 
-    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
-        """Keep the profiles of hosts."""
-        ...
+    @property
+    def has_news(self) -> bool:
+        """See `Noted.has_news`: each page that it learned from is counted."""
+        return self.pages != self.shared_pages and not self.is_pinned
+
+    def take(self, data: bytes | None) -> None:
+        """See `Noted.take`."""
+        new_pages = self.pages if data is None else self.pages - self.shared_pages
+        self.pages = new_pages
+        if data is not None:
+            with suppress(ValueError):
+                self.join(data)
+        self.shared_pages = self.pages if self.is_pinned else self.pages - new_pages
+
+    def to_bytes(self) -> bytes:
+        """See `SiteProfile.to_bytes`."""
+        self._written_pages = self.pages
+        return super().to_bytes()
+
+    def was_kept(self) -> None:
+        """See `Noted.was_kept`."""
+        self.shared_pages = self._written_pages
 
 
 class SiteProfiles:
     """A profile for each host. When there are too many, the one that was not used for longest goes.
 
-    Trouble with the store raises nothing but in keep(): what cannot be loaded is taken for an unknown site, and is
-    asked for again at the next page. One thread may learn and keep while others read.
+    Trouble with the store raises nothing: what cannot be loaded is taken for an unknown site, and is asked for again
+    at the next page; what cannot be written is written later. One thread may learn and share while others read.
     """
 
-    def __init__(self, keeper: Keeper | None = None) -> None:
-        """*keeper* is the store that keeps profiles; with None they are gone with this object."""
-        self._profiles: OrderedDict[str, SiteProfile] = OrderedDict()
-        self._keeper = keeper
-        self._notes_changes = keeper is not None
+    def __init__(self, notes: Notes | None = None) -> None:
+        """*notes* keep the profiles; with None they are gone with this object."""
+        self._notes = notes
+        self._profiles: OrderedDict[str, KeptProfile] = OrderedDict()
         # What the store was not given yet, also of hosts that are not among the above any more.
-        self._changed: dict[str, SiteProfile] = {}
+        self._changed: dict[str, KeptProfile] = {}
         self._lock = Lock()
+        self._loading: dict[str, asyncio.Task[None]] = {}
+        self._sharing = asyncio.Lock()
+        self._has_warned = False
 
     @property
     def known(self) -> int:
@@ -53,132 +79,16 @@ class SiteProfiles:
         return sum(profile.is_known for profile in self._profiles.values())
 
     def of(self, url: str) -> SiteProfile:
-        """Return the profile of the host of *url*, an empty one at its first page."""
+        """Return the profile of the host of *url*, an empty one at its first page.
+
+        Notes elsewhere are not asked: there, a host is unknown until load() has come back.
+        """
         return self._find(host_of(url)) or SiteProfile()
 
-    def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
-        """Learn from the page at *url*; see `SiteProfile.learn`."""
-        host = host_of(url)
-        profile = self._find(host)
-        if profile is None or profile.is_pinned:
-            return
-        profile.learn(keys, sketch, seen)
-        if self._notes_changes:
-            self._changed[host] = profile
-            if len(self._changed) > MOST_HOSTS:
-                del self._changed[next(iter(self._changed))]
-
-    def keep(self) -> None:
-        """Give the store what was learned since the last call. Raises StoreUnavailable; the next call tries again."""
-        if self._keeper is not None and self._changed:
-            self._keeper.keep_sites(
-                [(host, profile.to_bytes()) for host, profile in sorted(self._changed.items())]
-            )
-            self._changed.clear()
-
     async def load(self, url: str) -> None:
-        """Have the profile of the host of *url* ready, where a store must be waited for: not here."""
-
-    async def share(self) -> None:
-        """Give the store what was learned, and raise nothing; where crawlers share one, join what others learned."""
-        with suppress(StoreUnavailable):
-            self.keep()
-
-    def _find(self, host: str) -> SiteProfile | None:
-        """Return a profile from memory or from the store, or an empty one; None if the store does not work."""
-        with self._lock:
-            profile = self._profiles.get(host)
-            if profile is not None:
-                self._profiles.move_to_end(host)
-                return profile
-            try:
-                profile = self._changed.get(host) or self._kept(host)
-            except StoreUnavailable:
-                return None
-            self._put(host, profile)
-            return profile
-
-    def _put(self, host: str, profile: SiteProfile) -> None:
-        self._profiles[host] = profile
-        if len(self._profiles) > MOST_HOSTS:
-            self._profiles.popitem(last=False)
-
-    def _kept(self, host: str) -> SiteProfile:
-        data = None if self._keeper is None else self._keeper.load_site(host)
-        if data is not None:
-            # A damaged profile is learned anew.
-            with suppress(ValueError):
-                return SiteProfile.from_bytes(data)
-        return SiteProfile()
-
-
-logger = logging.getLogger(__name__)
-
-#: Profiles that are written at once.
-_AT_ONCE = 16
-#: How often another crawler may be faster before a profile waits for the next time.
-_LOSSES = 10
-
-
-@runtime_checkable
-class SharedKeeper(Protocol):
-    """Keeps the bytes of profiles: a :class:`~scrapy_simhash.store.base.SharesSites`."""
-
-    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
-        """Return the version of the profile of *host*, and the profile unless *known* is its version."""
-        ...
-
-    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
-        """Put *profile* in the place of version *former*, and return its version."""
-        ...
-
-
-class SharedProfile(SiteProfile):
-    """A profile, and what the store has of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: Of what was last read from the store or written to it; empty if the store had none.
-        self.version = b""
-        #: How many of the pages are counted in that version.
-        self.shared_pages = 0
-
-    def take(self, version: bytes, data: bytes | None) -> None:
-        """Join the version that the store has now; *data* is None if there is nothing new, or nothing at all."""
-        if version == self.version:
-            return
-        # A store that has lost the profile gets all of it again.
-        new_pages = self.pages - self.shared_pages if version else self.pages
-        self.pages = new_pages
-        if data is not None:
-            # A damaged profile is learned anew.
-            with suppress(ValueError):
-                self.join(data)
-        self.version = version
-        self.shared_pages = self.pages if self.is_pinned else self.pages - new_pages
-
-
-class SharedSiteProfiles(SiteProfiles):
-    """`SiteProfiles` that are loaded from a store and joined with those in it, so that no crawler's are lost.
-
-    A host is unknown until load() has come back. Call all methods but of() from the event loop's thread.
-    """
-
-    def __init__(self, keeper: SharedKeeper) -> None:
-        super().__init__()
-        self._notes_changes = True
-        self._shared = keeper
-        self._loading: dict[str, asyncio.Task[None]] = {}
-        self._sharing = asyncio.Lock()
-        self._has_warned = False
-
-    async def load(self, url: str) -> None:
-        """Load the profile of the host of *url*, unless it is here; pages that ask at once share one question.
-
-        Raises nothing: while the store does not work the host stays unknown, and the next page asks again.
-        """
+        """Have the profile of the host of *url* in memory; pages that ask at once share one question."""
         host = host_of(url)
-        if self._find(host) is not None:
+        if self._in_memory(host) is not None:
             return
         task = self._loading.get(host)
         if task is None:
@@ -187,63 +97,64 @@ class SharedSiteProfiles(SiteProfiles):
         # Who stops waiting does not stop it for the others.
         await asyncio.wait([task])
 
-    async def share(self) -> None:
-        """Join what was learned since the last call with what is in the store, here and there.
+    def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
+        """Learn from the page at *url*; see `SiteProfile.learn`."""
+        host = host_of(url)
+        profile = self._find(host)
+        if profile is None or profile.is_pinned:
+            return
+        profile.learn(keys, sketch, seen)
+        if self._notes is not None:
+            self._changed[host] = profile
+            if len(self._changed) > MOST_HOSTS:
+                del self._changed[next(iter(self._changed))]
 
-        Raises nothing: what cannot be written is written by the next call that works.
-        """
+    async def share(self) -> None:
+        """Write what was learned since the last call, joined with what other crawlers have written."""
         async with self._sharing:
-            waiting = sorted(self._changed)
-            for start in range(0, len(waiting), _AT_ONCE):
-                exchanges = map(self._exchange, waiting[start : start + _AT_ONCE])
-                for error in filter(None, await asyncio.gather(*exchanges, return_exceptions=True)):
-                    if not isinstance(error, StoreError):
-                        raise error
+            waiting = iter(sorted(self._changed.items()))
+            while self._notes is not None and (some := dict(islice(waiting, _AT_ONCE))):
+                try:
+                    await share(self._notes, SITE, some)
+                except StoreError as error:
                     self._warn(error)
                     return
+                for host, profile in some.items():
+                    # Meanwhile it may have learned more, or have gone since there were too many.
+                    if not profile.has_news:
+                        self._changed.pop(host, None)
 
-    def _kept(self, host: str) -> SiteProfile:
-        raise StoreUnavailable(f"the profile of {host} was not loaded")
+    def _find(self, host: str) -> KeptProfile | None:
+        """Return a profile; None if it is to be waited for, or the store does not work."""
+        profile = self._in_memory(host)
+        if profile is None and (self._notes is None or not self._notes.is_remote):
+            finished(self._load(host))
+            profile = self._in_memory(host)
+        return profile
+
+    def _in_memory(self, host: str) -> KeptProfile | None:
+        with self._lock:
+            profile = self._profiles.get(host)
+            if profile is not None:
+                self._profiles.move_to_end(host)
+            return profile
 
     async def _load(self, host: str) -> None:
-        try:
-            version, data = await self._shared.load_site(host)
-        except StoreError as error:
-            self._warn(error)
-            return
-        profile = SharedProfile()
-        profile.take(version, data)
+        profile = self._changed.get(host) or KeptProfile()
+        if self._notes is not None and not profile.pages:
+            try:
+                await fetch(self._notes, SITE, host, profile)
+            except StoreError as error:
+                self._warn(error)
+                return
         with self._lock:
-            self._put(host, profile)
-
-    async def _exchange(self, host: str) -> None:
-        profile = self._changed.pop(host)
-        assert isinstance(profile, SharedProfile)
-        try:
-            for _ in range(_LOSSES):
-                profile.take(*await self._shared.load_site(host, profile.version))
-                if profile.is_pinned:
-                    return
-                # What is learned while the store is asked is noted as changed, and written the next time.
-                pages = profile.pages
-                version = await self._shared.replace_site(host, profile.version, profile.to_bytes())
-                if version is not None:
-                    profile.version, profile.shared_pages = version, pages
-                    return
-            raise StoreUnavailable(f"other crawlers kept changing the profile of {host}")
-        except BaseException:
-            self._changed.setdefault(host, profile)
-            raise
+            # Another thread may have been faster.
+            self._profiles.setdefault(host, profile)
+            if len(self._profiles) > MOST_HOSTS:
+                self._profiles.popitem(last=False)
 
     def _warn(self, error: StoreError) -> None:
         """Say once what does not pass by itself. Of a store that is away the pages tell."""
         if not self._has_warned and not isinstance(error, StoreUnavailable):
             self._has_warned = True
-            logger.warning("What was learned about sites is not shared with other crawlers: %s", error)
-
-
-def profiles_with(store: object) -> SiteProfiles:
-    """Return profiles that are kept in *store*, if it can keep any."""
-    if isinstance(store, SharedKeeper):
-        return SharedSiteProfiles(store)
-    return SiteProfiles(store if isinstance(store, Keeper) else None)
+            logger.warning("What was learned about sites is not kept: %s", error)

@@ -1,6 +1,6 @@
 -- What every script of the store begins with: put before its own text, see line.py.
 -- docs/reference/redis-layout.rst has the keys and the bytes of the records.
-local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, SITES, HOSTS, ANSWERS = unpack(KEYS)
+local HEADER, PAGES, CONTENTS, EVENTS, SHORT, RUNS, NOTES, LATEST, ANSWERS = unpack(KEYS)
 
 -- A page: number, content, latest content of its own + 1, run, flags, stamp; then its ranks, its sketch and its own
 -- part, if it has any, and its URL.
@@ -23,7 +23,7 @@ local VALUE_END, TEXT_HASH_BEGIN = 8, 17
 local HAS_TEXT_HASH, HAS_SKETCH, IS_SHORT, IS_REMOVED, DIFFERS, HAS_RANKS = 1, 2, 4, 8, 16, 32
 local HAS_OWN_PART = 128
 local SKETCH, MINHASH = 128, 112
--- A profile of a site is kept after its version.
+-- A note is kept after its version.
 local VERSION_END = 8
 -- Own parts of the kind that has a value are longer than others: kind, tokens, value, minhash.
 local PART, PART_LENGTH, OTHER_LENGTH, PART_VALUE_BEGIN, PART_VALUE_END = 2, 131, 11, 12, 19

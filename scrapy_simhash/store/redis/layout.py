@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,11 +18,11 @@ from scrapy_simhash.store.base import Posting, Run, Visit
 from scrapy_simhash.store.candidates import BY_OWN_PART, BY_SUBJECT, BY_TEXT, values_by
 
 #: Of the layout. A store with another one is not touched.
-VERSION = 6
+VERSION = 7
 #: What to do about a store that this release cannot read.
 ANEW = "Nothing was changed. Set SIMHASH_RESET = True to begin anew, or give SIMHASH_STORE another prefix"
 #: In the order in which the scripts take them.
-KEYS = ("header", "pages", "contents", "events", "short", "runs", "sites", "hosts", "answers")
+KEYS = ("header", "pages", "contents", "events", "short", "runs", "notes", "latest", "answers")
 #: Of the random names of stores and runs.
 ID_BYTES = 8
 MARK_BYTES = 4
@@ -42,8 +43,8 @@ _FOUND_BY = Struct(">BQQQ")
 CAME = b"+"
 #: In place of the kind of an event that cannot be read.
 DAMAGED = b""
-#: Of an answer: length of what is kept about it, which comes next; then its requests.
-_ANSWER = Struct(">H")
+#: Of each version of a note: random, so that a server that lost one gives none twice.
+VERSION_BYTES = 8
 _TIME = Struct(">q")
 _RUN = Struct(f">{ID_BYTES}sqq")
 _LONGEST = 0xFFFF
@@ -98,16 +99,19 @@ def packed_time(seen: int) -> bytes:
     return _TIME.pack(seen)
 
 
-def answer_of(about: bytes, requests: bytes) -> bytes:
-    """Return what is kept of an answer as one record."""
-    return _ANSWER.pack(len(checked("about", about))) + about + requests
+def new_version() -> int:
+    """Return a version of a note that none had before."""
+    return int.from_bytes(os.urandom(VERSION_BYTES), "big") or 1
 
 
-@_said()
-def read_answer(record: bytes) -> tuple[bytes, bytes]:
-    """Return what answer_of() took. Raises ValueError for a damaged record."""
-    end = _ANSWER.size + _ANSWER.unpack_from(record)[0]
-    return record[_ANSWER.size : end], record[end:]
+def packed_version(version: int) -> bytes:
+    """Return the version of a note as it is kept before its bytes."""
+    return version.to_bytes(VERSION_BYTES, "big")
+
+
+def read_note(record: bytes) -> tuple[int, bytes]:
+    """Return version and bytes of a note."""
+    return int.from_bytes(record[:VERSION_BYTES], "big"), record[VERSION_BYTES:]
 
 
 def names_of(prefix: str) -> list[str]:

@@ -9,7 +9,7 @@ local function try()
   end
 end
 
-local kinds = {[EVENTS] = 'list', [HOSTS] = 'zset'}
+local kinds = {[EVENTS] = 'list', [LATEST] = 'zset'}
 local found
 for _, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key).ok

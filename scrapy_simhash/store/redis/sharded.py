@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any
 
 from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
+from scrapy_simhash.notes import RULES, SITE, TRUST, Name, Note
 from scrapy_simhash.page.fingerprint import digest
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
-from scrapy_simhash.store.base import Claim, Page, Posting, Run
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Store
 from scrapy_simhash.store.candidates import BLOCKS, FINGERPRINTS
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
@@ -51,15 +52,16 @@ def shard_of(scope: str, shards: int) -> int:
     return int.from_bytes(digest(scope), "big") % shards
 
 
-class ShardedStore:
-    """An :class:`~scrapy_simhash.store.base.AsyncStore` on the nodes of a Redis Cluster.
+class ShardedStore(Store):
+    """A :class:`~scrapy_simhash.store.base.Store` on the nodes of a Redis Cluster.
 
     Pages are compared within their scope, so a scope is in one shard, and a shard on one node. Of each shard the
     scopes that were asked for last are in memory. Where a server is away, its shards only are.
     """
 
-    #: See `Explains`.
-    explains = False
+    is_remote = True
+    #: Not those of pages: where a page is that was not met before, all shards would be asked.
+    note_kinds = (SITE, RULES, TRUST)
 
     def __init__(
         self,
@@ -92,7 +94,8 @@ class ShardedStore:
             )
         if "{" in prefix:
             raise SettingError(f"SIMHASH_STORE: the prefix must not contain {{ on a cluster, got {prefix!r}")
-        self._servers, self._prefix, self._header = servers, prefix, header
+        super().__init__(header)
+        self._servers, self._prefix = servers, prefix
         self._wanted_shards, self._shards, self._scopes = shards, shards or SHARDS, scopes
         self._is_reset, self._is_read_only, self._across = reset, read_only, across
         self._options: dict[str, Any] = {
@@ -103,8 +106,8 @@ class ShardedStore:
             "timeout": timeout,
         }
         self._nodes = Nodes(servers, self._tag, timeout)
-        #: What could not be read, in all shards.
-        self.damage = Damage(str(self))
+        # Of all shards.
+        self.damage: Damage = Damage(str(self))
         self._compared: Compared = Recent(FINGERPRINTS)
         self._token, self._started = os.urandom(layout.ID_BYTES), int(time.time())
         self._stores: dict[int, RedisStore] = {}
@@ -126,13 +129,6 @@ class ShardedStore:
         return f"the store {self._prefix!r} at {self._servers}"
 
     @property
-    def header(self) -> Header:
-        """See :attr:`RedisStore.header`."""
-        if self._header is None:
-            raise StoreError(f"{self} has no header before the first question to the server")
-        return self._header
-
-    @property
     def index_size(self) -> int:
         """How many fingerprints can be found in the shards that were met, in memory or not."""
         return sum(store.index_size for store in self._stores.values())
@@ -151,25 +147,7 @@ class ShardedStore:
 
         Raises StoreUnavailable also if one of them only is away.
         """
-
-        async def met() -> None:
-            nodes = Nodes(self._servers, self._tag, self._options["timeout"])
-            try:
-                await self._meet(nodes)
-            finally:
-                await nodes.hang_up()
-
-        try:
-            at_once(met())
-        except StoreUnavailable as error:
-            self._absence = error
-            raise
-
-    async def connect(self) -> None:
-        """Wait until the servers are there, and begin the run: whatever its pages, it is noted in the first shard."""
-        await self._ready()
-        if not self._is_read_only:
-            await self._store(0).connect()
+        at_once(self._check())
 
     async def claim(self, posting: Posting) -> Claim:
         """See :meth:`RedisStore.claim`."""
@@ -228,25 +206,28 @@ class ShardedStore:
             read += last
         return found
 
-    async def load_site(self, host: str, known: bytes = b"") -> tuple[bytes, bytes | None]:
-        """See :meth:`SharesSites.load_site <scrapy_simhash.store.base.SharesSites.load_site>`."""
-        await self._ready()
-        return await self._store(self._shard_of_host(host)).load_site(host, known)
+    async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
+        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`."""
+        return await (await self._store_of_note(name)).note(kind, name)
 
-    async def replace_site(self, host: str, former: bytes, profile: bytes) -> bytes | None:
-        """See :meth:`SharesSites.replace_site <scrapy_simhash.store.base.SharesSites.replace_site>`."""
-        await self._ready()
-        return await self._store(self._shard_of_host(host)).replace_site(host, former, profile)
-
-    async def sites(self) -> AsyncIterator[tuple[str, bytes]]:
-        """See :meth:`SharesSites.sites <scrapy_simhash.store.base.SharesSites.sites>`: one shard after the other."""
+    async def notes(self, kind: str) -> AsyncIterator[tuple[Name, bytes]]:
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`: one shard after the other."""
         for shard in await self._used():
-            async for site in self._store(shard).sites():
-                yield site
+            async for note in self._store(shard).notes(kind):
+                yield note
+
+    async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`: all at once."""
+        stores = [await self._store_of_note(note.name) for note in notes]
+        asked = [store.replace_notes(kind, [note]) for store, note in zip(stores, notes, strict=True)]
+        return [version for versions in await asyncio.gather(*asked) for version in versions]
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
-        await self.connect()
+        await self._ready()
+        if not self._is_read_only:
+            # This crawl is one, too, whatever its pages.
+            await self._store(0).runs()
         keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
         for records in await self._nodes.replies(keys):
@@ -349,6 +330,16 @@ class ShardedStore:
         replies = await self._nodes.replies(pages)
         return [shard for shard, reply in enumerate(replies) if _said(reply, str(self), "HEXISTS")]
 
+    async def _check(self) -> None:
+        try:
+            await self._meet()
+        except StoreUnavailable as error:
+            self._absence = error
+            raise
+        finally:
+            # They belong to an event loop that ends with this.
+            await self._nodes.hang_up()
+
     async def _ready(self) -> None:
         """Meet the servers if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
         if self._is_met:
@@ -360,7 +351,7 @@ class ShardedStore:
             if self._absence is not None and time.monotonic() - self._asked < _SILENT:
                 raise type(self._absence)(str(self._absence))
             try:
-                await self._meet(self._nodes)
+                await self._meet()
             except StoreError as error:
                 self._absence = error
                 self._asked = time.monotonic()
@@ -368,7 +359,7 @@ class ShardedStore:
                 raise
             self._absence = None
 
-    async def _meet(self, nodes: Nodes) -> None:
+    async def _meet(self) -> None:
         """Agree with all other crawlers on what the store is for and how many shards it has, and count its pages.
 
         Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
@@ -376,7 +367,7 @@ class ShardedStore:
         place, key = str(self), f"{self._tag(0)}:shards"
 
         async def ask(*command: Any) -> Any:
-            return _said(await nodes.reply(0, *command), place, command[0])
+            return _said(await self._nodes.reply(0, *command), place, command[0])
 
         kept = await ask("GET", key)
         if kept and self._is_reset:
@@ -384,7 +375,7 @@ class ShardedStore:
             with _readable(place):
                 shards = int(json.loads(kept)["shards"])
             unlink = [(n, ("UNLINK", *layout.names_of(self._tag(n)))) for n in range(shards)]
-            for reply in await nodes.replies(unlink):
+            for reply in await self._nodes.replies(unlink):
                 _said(reply, place, "UNLINK")
             await ask("DEL", key)
             kept = None
@@ -413,19 +404,18 @@ class ShardedStore:
             )
         self._header, self._shards, self._store_id = header, shards, store_id
         self._is_met, self._is_reset = True, False
-        counts = await nodes.replies([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
+        counts = await self._nodes.replies([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
         self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
         _said(next((count for count in counts if isinstance(count, Exception)), None), place, "HLEN")
 
     def _tag(self, shard: int) -> str:
         return f"{{{self._prefix}:{shard}}}"
 
-    def _shard_of_host(self, host: str) -> int:
-        """Return the shard of a host: that of its pages, if their scope says so by its name."""
+    async def _store_of_note(self, name: Name) -> RedisStore:
+        """Return the shard of what is known of a host: that of its pages, if their scope says so by its name."""
+        await self._ready()
         scope = self.header.scope if self.header.scope in ("crawl", "host") else "domain"
-        # What else is kept of a site has a word and a space before it.
-        site = host.rpartition(" ")[2]
-        return shard_of(scope_of(f"http://{site}/", scope), self._shards)
+        return self._store(shard_of(scope_of(f"http://{name!s}/", scope), self._shards))
 
     def _check_writable(self) -> None:
         if self._is_read_only:

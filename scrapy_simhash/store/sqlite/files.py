@@ -27,7 +27,7 @@ from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
 
 #: SQLite's, and those of a row that is not what it should be.
-KINDS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
+FAULTS = (sqlite3.Error, AttributeError, LookupError, OverflowError, StructError, TypeError, ValueError)
 
 
 def is_damage(error: Exception) -> bool:
@@ -52,7 +52,7 @@ def said_at_opening(path: Path, what: str) -> Iterator[None]:
     """Raise in our words what goes wrong inside, while a store is opened to *what*: ``read`` or ``write``."""
     try:
         yield
-    except (*KINDS, OSError) as error:
+    except (*FAULTS, OSError) as error:
         raise _at_opening(path, error, what) from error
 
 
@@ -61,7 +61,7 @@ def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
     """Raise StoreUnavailable for what goes wrong inside, RecordDamaged if it will again; that *damage* gets, too."""
     try:
         yield
-    except KINDS as error:
+    except FAULTS as error:
         if not is_damage(error):
             raise StoreUnavailable(f"{path}: {words_of(error)}") from error
         damage.note(words_of(error))

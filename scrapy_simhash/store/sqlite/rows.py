@@ -14,7 +14,7 @@ from scrapy_simhash.page.fingerprint import Fingerprint, is_own_part
 from scrapy_simhash.store.base import Page, Posting
 from scrapy_simhash.store.candidates import BY_TEXT, values_by
 from scrapy_simhash.store.damage import Damage, shown
-from scrapy_simhash.store.sqlite.files import KINDS, RowDamaged, is_damage, words_of
+from scrapy_simhash.store.sqlite.files import FAULTS, RowDamaged, is_damage, words_of
 from scrapy_simhash.store.sqlite.schema import (
     FOUND_BY_TEXT,
     MOST_NUMBER,
@@ -105,7 +105,7 @@ def noted(damage: Damage, what: str = "") -> Iterator[None]:
     """Let *damage* have what is damaged inside: a row that says so itself, or *what* SQLite was asked for."""
     try:
         yield
-    except KINDS as error:
+    except FAULTS as error:
         if not is_damage(error):
             raise
         damage.note(str(error) if isinstance(error, RowDamaged) else f"{what} ({words_of(error)})")
@@ -135,7 +135,7 @@ def pages_of(connection: sqlite3.Connection, damage: Damage) -> Iterator[tuple[P
             if query is _PAGES_FROM:
                 break
             query = _PAGES_FROM
-        except KINDS as error:
+        except FAULTS as error:
             if not is_damage(error):
                 raise
             if query is _PAGE_FROM:

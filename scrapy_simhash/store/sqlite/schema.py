@@ -17,7 +17,7 @@ from scrapy_simhash.store.header import Header
 #: "SIMH": by it ``file`` and other programs tell whose database this is.
 APPLICATION_ID = 0x53494D48
 #: Of the tables: raise it with every change of them. A file of another version is refused.
-VERSION = 6
+VERSION = 7
 
 TABLES = (
     """CREATE TABLE header (
@@ -63,10 +63,13 @@ TABLES = (
     sketch BLOB NOT NULL,
     own BLOB
 )""",
-    """CREATE TABLE sites (
-    host TEXT PRIMARY KEY,
-    profile BLOB NOT NULL
-)""",
+    """CREATE TABLE notes (
+    kind TEXT NOT NULL,
+    name NOT NULL,
+    version INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (kind, name)
+) WITHOUT ROWID""",
     """CREATE TABLE removed (
     page INTEGER PRIMARY KEY
 )""",
@@ -77,11 +80,11 @@ INDEXES = (
     "CREATE UNIQUE INDEX short_contents ON contents (scope, value) WHERE is_short AND found_by",
 )
 
-# SQLite has no exclusive or, and no function that counts bits. So they are counted the old way, side by side in two
-# halves: at 64 bits a sum could leave the range of its integers, which have a sign.
+# SQLite has no exclusive or, and no function that counts bits: those of each half of a byte are looked up.
 VIEWS = (
     """CREATE VIEW duplicates AS
-WITH
+WITH RECURSIVE
+places (place) AS (SELECT 0 UNION ALL SELECT place + 4 FROM places WHERE place < 60),
 differing AS (
     SELECT (pages.value | contents.value) - (pages.value & contents.value) AS bits,
         pages.url, originals.url AS original, pages.value, pages.seen
@@ -89,33 +92,14 @@ differing AS (
     JOIN contents ON contents.number = pages.content
     JOIN pages AS originals ON originals.number = contents.page
     WHERE contents.page <> pages.number
-),
-halves AS (
-    SELECT url, original, value, seen, bits & 0xFFFFFFFF AS low, (bits >> 32) & 0xFFFFFFFF AS high FROM differing
-),
-pairs AS (
-    SELECT url, original, value, seen,
-        low - ((low >> 1) & 0x55555555) AS low, high - ((high >> 1) & 0x55555555) AS high
-    FROM halves
-),
-fours AS (
-    SELECT url, original, value, seen,
-        (low & 0x33333333) + ((low >> 2) & 0x33333333) AS low,
-        (high & 0x33333333) + ((high >> 2) & 0x33333333) AS high
-    FROM pairs
-),
-eights AS (
-    SELECT url, original, value, seen,
-        (low + (low >> 4)) & 0x0F0F0F0F AS low, (high + (high >> 4)) & 0x0F0F0F0F AS high
-    FROM fours
 )
 SELECT
     url,
     original,
-    ((low * 0x01010101 >> 24) & 0xFF) + ((high * 0x01010101 >> 24) & 0xFF) AS distance,
+    (SELECT sum(0 + substr('0112122312232334', 1 + (bits >> place & 15), 1)) FROM places) AS distance,
     printf('%016x', value) AS fingerprint,
     datetime(seen, 'unixepoch') AS seen
-FROM eights""",
+FROM differing""",
 )
 
 #: Pages and contents have smaller numbers. Larger ones are damage, and are not counted on from.
@@ -149,24 +133,11 @@ WHERE number = ?"""
 UNSETTLED = "UPDATE pages SET run = 0 WHERE key = ? AND run = ?"
 JOINED_CLUSTER = "UPDATE pages SET joined = ? WHERE number = ?"
 
-#: Made when the first answer is kept: no other table refers to it, so a file without it has the same version. By
-#: number of the page: a key would take as much as all else.
-ANSWERS = """CREATE TABLE IF NOT EXISTS answers (
-    page INTEGER PRIMARY KEY,
-    about BLOB NOT NULL,
-    requests BLOB
-)"""
-HAS_ANSWERS = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'answers'"
-ANSWER = """SELECT pages.seen,
-    EXISTS (SELECT 1 FROM runs WHERE runs.number = pages.run AND ended IS NOT NULL),
-    pages.text_hash, pages.value, contents.is_short, contents.page, originals.url, about, requests
-FROM pages
-JOIN answers ON answers.page = pages.number
-JOIN contents ON contents.number = pages.content
-LEFT JOIN pages AS originals ON originals.number = contents.page AND originals.number <> pages.number
-WHERE pages.key = ?"""
-SEEN = "UPDATE pages SET seen = ? WHERE key = ?"
-KEEP_ANSWER = "INSERT OR REPLACE INTO answers SELECT number, ?, ? FROM pages WHERE key = ?"
+TOUCHED = "UPDATE pages SET seen = ? WHERE key = ?"
+NOTE = "SELECT version, data FROM notes WHERE kind = ? AND name = ?"
+NOTES = "SELECT name, data FROM notes WHERE kind = ? ORDER BY name"
+KEEP_NOTE = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)"
+FORGET_NOTE = "DELETE FROM notes WHERE kind = ? AND name = ?"
 
 
 def create(connection: sqlite3.Connection, header: Header) -> None:

@@ -5,28 +5,22 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from threading import Lock
 from types import NoneType
 
 from scrapy_simhash.exceptions import RecordDamaged, StoreError
+from scrapy_simhash.notes import KINDS, PAGE, Name, Note
 from scrapy_simhash.page.fingerprint import Fingerprint
-from scrapy_simhash.store.base import Answered, Claim, Page, Posting, Run, Visit
+from scrapy_simhash.store.base import Claim, Page, Posting, Run, Visit
 from scrapy_simhash.store.candidates import BLOCKS
 from scrapy_simhash.store.damage import ContentDamaged, Damage, shown
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.local import Entry, Kin, LocalStore
 from scrapy_simhash.store.sqlite import files, rows, schema
 from scrapy_simhash.store.sqlite.checkpoints import Checkpoints
-from scrapy_simhash.store.sqlite.files import (
-    KINDS,
-    RowDamaged,
-    is_damage,
-    said_at_opening,
-    said_at_work,
-    words_of,
-)
+from scrapy_simhash.store.sqlite.files import FAULTS, RowDamaged, is_damage, said_at_opening, said_at_work
 from scrapy_simhash.store.sqlite.rows import findable, findable_by_others, noted, pages_of, postings_of
 from scrapy_simhash.store.sqlite.schema import signed, signed_hash, stored, told, unsigned, unsigned_hash
 
@@ -37,6 +31,8 @@ class SqliteStore(LocalStore):
     A claim is one transaction, which no kill of the process takes back. It costs some 50 microseconds more than that
     of a store in memory, and waits for no disk. Opening takes about a second for every million contents.
     """
+
+    note_kinds = KINDS
 
     def __init__(
         self,
@@ -59,8 +55,7 @@ class SqliteStore(LocalStore):
         StoreUnavailable if the disk is full.
         """
         self._path = files.resolved(path)
-        #: What could not be read.
-        self.damage = Damage(str(self._path))
+        self.damage: Damage = Damage(str(self._path))
         # What else connects to the file reads only.
         self._mode = "ro"
         self._lock: sqlite3.Connection | None = None
@@ -99,7 +94,6 @@ class SqliteStore(LocalStore):
 
     def _read(self) -> None:
         """Read what is kept in memory."""
-        self._has_answers = bool(self._execute(schema.HAS_ANSWERS).fetchall())
         ((self._size, self._page_end, self._content_end),) = self._execute(schema.ENDS).fetchall()
         scopes = {number: told(scope) for number, scope in self._execute("SELECT number, scope FROM scopes")}
         if sorted(scopes) != list(range(len(scopes))) or (self._content_end and not scopes):
@@ -171,7 +165,7 @@ class SqliteStore(LocalStore):
             yield from postings_of(connection, self.damage)
 
     def pages(self) -> Iterator[Page]:
-        """See :meth:`ListsPages.pages <scrapy_simhash.store.base.ListsPages.pages>`. From a connection of its own."""
+        """See :meth:`Store.pages <scrapy_simhash.store.base.Store.pages>`. From a connection of its own."""
         with self._another() as connection:
             for page, _ in pages_of(connection, self.damage):
                 yield page
@@ -180,7 +174,8 @@ class SqliteStore(LocalStore):
         """Read everything, and return the damaged records; *tell* hears how many postings were read so far."""
         for number, _ in enumerate(self, 1):
             tell(number)
-        self.runs()
+        with suppress(RecordDamaged):
+            self.runs()
         with self._another() as connection:
             with noted(self.damage, "the table of contents"):
                 for content, found_by, seen in connection.execute(
@@ -207,54 +202,37 @@ class SqliteStore(LocalStore):
         ):
             yield connection
 
-    def load_site(self, host: str) -> bytes | None:
-        """See :meth:`KeepsSites.load_site <scrapy_simhash.store.base.KeepsSites.load_site>`. One query."""
+    def touch(self, visits: Collection[tuple[bytes, int]]) -> None:
+        """See :meth:`Store.touch <scrapy_simhash.store.base.Store.touch>`. One transaction."""
+        with self._transaction():
+            self._connection.executemany(schema.TOUCHED, [(seen, key) for key, seen in visits])
+            self._commit()
+
+    def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
+        """See :meth:`Notes.note <scrapy_simhash.notes.Notes.note>`. One query."""
         with said_at_work(self._path, self.damage):
             # A cursor of its own: threads that read large pages ask too, while a claim uses the other.
-            query = self._connection.execute("SELECT profile FROM sites WHERE host = ?", (host,))
-            found = query.fetchall()
-            return found[0][0] if found else None
+            found = self._connection.execute(schema.NOTE, (kind, _stored_name(name))).fetchall()
+            return found[0] if found else (0, None)
 
-    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
-        """See :meth:`KeepsSites.keep_sites <scrapy_simhash.store.base.KeepsSites.keep_sites>`. One transaction."""
-        with self._transaction():
-            self._connection.executemany("INSERT OR REPLACE INTO sites VALUES (?, ?)", profiles)
-            self._commit()
-
-    def sites(self) -> Iterator[tuple[str, bytes]]:
-        """See :meth:`KeepsSites.sites <scrapy_simhash.store.base.KeepsSites.sites>`."""
+    def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
+        """See :meth:`Notes.notes <scrapy_simhash.notes.Notes.notes>`."""
         with said_at_work(self._path, self.damage):
-            yield from self._execute("SELECT host, profile FROM sites ORDER BY host").fetchall()
+            for name, data in self._connection.execute(schema.NOTES, (kind,)):
+                yield name if kind == PAGE else told(name), data
 
-    def answer(self, key: bytes) -> Answered | None:
-        """See :meth:`KeepsAnswers.answer <scrapy_simhash.store.base.KeepsAnswers.answer>`. One query."""
-        if not self._has_answers:
-            return None
-        with said_at_work(self._path, self.damage):
-            found = self._execute(schema.ANSWER, (key,)).fetchall()
-        if not found:
-            return None
-        ((seen, is_settled, text_hash, value, is_short, cluster, original, about, requests),) = found
-        return Answered(
-            *(seen, bool(is_settled), unsigned_hash(text_hash), unsigned(value), bool(is_short), cluster),
-            None if original is None else told(original),
-            about,
-            requests or b"",
-        )
-
-    def keep_answers(self, answers: Collection[tuple[bytes, int, bytes, bytes]]) -> None:
-        """See :meth:`KeepsAnswers.keep_answers <scrapy_simhash.store.base.KeepsAnswers.keep_answers>`.
-
-        One transaction, with which the table is made if it is not there.
-        """
+    def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
+        """See :meth:`Notes.replace_notes <scrapy_simhash.notes.Notes.replace_notes>`. One transaction for all."""
+        versions: list[int | None] = []
         with self._transaction():
-            if not self._has_answers:
-                self._execute(schema.ANSWERS)
-            for key, seen, about, requests in answers:
-                self._execute(schema.SEEN, (seen, key))
-                self._execute(schema.KEEP_ANSWER, (about, requests or None, key))
+            for name, version, data in notes:
+                former, _ = self.note(kind, name)
+                is_expected = version is None or version == former
+                if is_expected:
+                    self._execute(schema.KEEP_NOTE, (kind, _stored_name(name), former + 1, data))
+                versions.append(former + 1 if is_expected else None)
             self._commit()
-        self._has_answers = True
+        return versions
 
     def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`."""
@@ -355,14 +333,14 @@ class SqliteStore(LocalStore):
                 raise TypeError
             fingerprint = Fingerprint(unsigned(value), sketch=sketch or b"", own=own or b"")
             return page, fingerprint, unsigned_hash(text_hash)
-        except KINDS as error:
+        except FAULTS as error:
             raise self._content_damaged(number, error, f"content {number}") from error
 
     def _content_damaged(self, content: int, error: Exception, what: str) -> Exception:
         """Return what is to be raised for an *error* that came with *what*: a content, or the page that it is of."""
         if not is_damage(error):
             return error
-        self.damage.note(f"{what} ({words_of(error)})" if isinstance(error, sqlite3.Error) else what)
+        self.damage.note(f"{what} ({files.words_of(error)})" if isinstance(error, sqlite3.Error) else what)
         return ContentDamaged(content)
 
     def _short(self, scope: str, value: int) -> int | None:
@@ -375,7 +353,7 @@ class SqliteStore(LocalStore):
             if type(key) is not bytes or type(joined) is not int:
                 raise TypeError
             return told(url), key, joined
-        except KINDS as error:
+        except FAULTS as error:
             what = f"page {kin.cluster} (of content {kin.content})"
             raise self._content_damaged(kin.content, error, what) from error
 
@@ -419,9 +397,12 @@ class SqliteStore(LocalStore):
                 contents.append(rows.own_of(row, page))
         self._execute("UPDATE contents SET found_by = 0 WHERE page = ?", (number,))
         self._execute("DELETE FROM pages WHERE number = ?", (number,))
-        if self._has_answers:
-            self._execute("DELETE FROM answers WHERE page = ?", (number,))
+        self._execute(schema.FORGET_NOTE, (PAGE, page.posting.key))
         self._execute("INSERT INTO removed VALUES (?)", (number,))
         self._commit()
         self._size -= 1
         return contents
+
+
+def _stored_name(name: Name) -> str | bytes:
+    return stored(name) if isinstance(name, str) else name

@@ -15,6 +15,7 @@ from scrapy_simhash.config import Config
 from scrapy_simhash.crawl.items import ItemChecker, Ruling, item_header
 from scrapy_simhash.store import Claim, MemoryStore, Posting, Store
 from scrapy_simhash.store.sqlite import SqliteStore
+from scrapy_simhash.waiting import finished
 from tests.crawl.items.test_fingerprint import config_of, item
 from tests.store.remote import RemoteStore
 
@@ -50,12 +51,8 @@ class Run:
         self.checker = ItemChecker(config, detector, drops=drops, remembers=remembers, clock=clock)
 
     def ask(self, item: dict[str, Any]) -> Ruling:
-        ruling: Ruling = (
-            asyncio.run(self.checker.check_async(item))
-            if self.checker.must_wait
-            else self.checker.check(item)
-        )
-        return ruling
+        checking = self.checker.check(item)
+        return asyncio.run(checking) if self.store.is_remote else finished(checking)
 
     def lose(self, item: dict[str, Any]) -> None:
         """Lose *item* on its way."""
@@ -285,7 +282,7 @@ def test_whatever_order_answers_come_in_an_item_of_each_kind_is_kept(
 
         async def all_at_once(run: Run = run, seed: int = seed) -> list[tuple[str, Ruling]]:
             items = shuffled(seed)
-            rulings = await asyncio.gather(*map(run.checker.check_async, items))
+            rulings = await asyncio.gather(*map(run.checker.check, items))
             return [(one["url"], ruling) for one, ruling in zip(items, rulings, strict=True)]
 
         kept = Counter(url for url, ruling in asyncio.run(all_at_once()) if not ruling.is_dispensable)
@@ -308,7 +305,7 @@ def test_copies_that_wait_at_the_same_time_are_kept_once() -> None:
 
     async def all_at_once() -> list[Ruling]:
         return await asyncio.gather(
-            *[run.checker.check_async(one) for one in (A, NEAR_A, A, SAME_AS_A, SHORT, SHORT)]
+            *[run.checker.check(one) for one in (A, NEAR_A, A, SAME_AS_A, SHORT, SHORT)]
         )
 
     rulings = asyncio.run(all_at_once())

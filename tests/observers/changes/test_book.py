@@ -451,5 +451,5 @@ def test_a_malformed_register_is_told_in_one_line(tmp_path: Path) -> None:
         )
     with pytest.raises(StoreDamaged) as told:
         open_register(path, False, [])
-    assert "(malformed database schema)" in str(told.value)
+    assert "(malformed database schema" in str(told.value)
     assert "\n" not in str(told.value)

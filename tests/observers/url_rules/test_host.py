@@ -329,7 +329,7 @@ def test_nothing_waits_once_rules_decide_about_requests() -> None:
 def test_a_rule_that_another_crawler_has_proved_skips_only_what_was_fetched_here() -> None:
     proved, host = HostRules(), HostRules()
     learn(proved, visits("/p/{page}?sid={visit}"))
-    KeptRules(host).join(KeptRules(proved).to_bytes(), 1)
+    KeptRules(host).take(KeptRules(proved).to_bytes())
     assert host.in_force == ["parameter sid"]
     assert not is_skipped(host, "/p/3?sid=new")
     learn(host, [("/p/3?sid=1", 4)])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from threading import Thread
 
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.notes import Name, Note
 from scrapy_simhash.page.fingerprint import sketch
 from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.scope import host_of
+from scrapy_simhash.waiting import finished
 from tests.page.site.test_table import packed
 
 #: Some pieces, the last one short.
@@ -30,19 +33,31 @@ def taught(sites: SiteProfiles, url: str, subjects: int = 20, pieces: bytes = PI
 class Keeper:
     """Keeps profiles in a dictionary, and can be out of order."""
 
+    is_remote = False
+
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
+        self.versions: Counter[str] = Counter()
         self.works = True
-        self.loaded: list[str] = []
 
-    def load_site(self, host: str) -> bytes | None:
+    def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
         self._check()
-        self.loaded.append(host)
-        return self.kept.get(host)
+        found = self.kept.get(str(name))
+        return self.versions[str(name)] + (found is not None), found
 
-    def keep_sites(self, profiles: Iterable[tuple[str, bytes]]) -> None:
+    def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
+        raise NotImplementedError
+
+    def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         self._check()
-        self.kept.update(profiles)
+        versions: list[int | None] = []
+        for name, version, data in notes:
+            is_expected = version == self.note(kind, name)[0]
+            self.versions[str(name)] += is_expected and str(name) in self.kept
+            if is_expected:
+                self.kept[str(name)] = data
+            versions.append(self.note(kind, name)[0] if is_expected else None)
+        return versions
 
     def _check(self) -> None:
         if not self.works:
@@ -123,7 +138,7 @@ def test_a_pinned_profile_is_used_and_learns_nothing(keeper: Keeper) -> None:
     assert sites.of(A).flags(PIECES) == bytes([1]) * 4
     keeper.works = False
     # There is nothing to be kept.
-    sites.keep()
+    finished(sites.share())
 
 
 # --- Many.
@@ -145,7 +160,7 @@ def test_what_is_dropped_from_memory_comes_back_from_the_store(keeper: Keeper) -
     sites = SiteProfiles(keeper)
     for url in (A, B, C, D):
         taught(sites, url)
-        sites.keep()
+        finished(sites.share())
     assert sorted(keeper.kept) == [host_of(url) for url in (A, B, C, D)]
     assert [(sites.of(url).pages, sites.of(url).is_known) for url in (A, B, C, D)] == [(20, True)] * 4
     assert len(sites._profiles) == 2
@@ -158,7 +173,7 @@ def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
         sites.of(C), sites.of(D)
         sites.learn(A, PIECES, about(0))
     assert (keeper.kept, sites.of(A).pages) == ({}, 3)
-    sites.keep()
+    finished(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 3
     assert list(keeper.kept) == ["a.example"], "hosts of which nothing was learned are not written"
 
@@ -166,13 +181,13 @@ def test_what_the_store_was_not_given_yet_is_not_lost(keeper: Keeper) -> None:
 def test_while_the_store_does_not_work_a_site_is_unknown_and_asked_for_again(keeper: Keeper) -> None:
     sites = SiteProfiles(keeper)
     taught(sites, A)
-    sites.keep()
+    finished(sites.share())
     again = SiteProfiles(keeper)
     keeper.works = False
     assert not again.of(A).is_known
     again.learn(A, PIECES, about(1))
     keeper.works = True
-    again.keep()
+    finished(again.share())
     # The few pages of the outage did not take the place of what was known.
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
     assert again.of(A).is_known
@@ -183,11 +198,10 @@ def test_what_could_not_be_written_is_written_later(keeper: Keeper) -> None:
     taught(sites, A)
     keeper.works = False
     for _ in range(2):
-        with pytest.raises(StoreUnavailable):
-            sites.keep()
+        finished(sites.share())
     assert sites.of(A).is_known
     keeper.works = True
-    sites.keep()
+    finished(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
 
 
@@ -200,8 +214,7 @@ def test_a_store_that_does_not_work_costs_no_more_memory_than_twice_as_many_host
         sites.of(f"https://{number}.example/")
         keeper.works = False
         taught(sites, f"https://{number}.example/", subjects=2)
-        with pytest.raises(StoreUnavailable):
-            sites.keep()
+        finished(sites.share())
         assert (len(sites._profiles), len(sites._changed)) <= (2, 2)
 
 
@@ -209,7 +222,7 @@ def test_a_damaged_profile_is_learned_anew(keeper: Keeper) -> None:
     keeper.kept["a.example"] = b"not a profile"
     sites = SiteProfiles(keeper)
     taught(sites, A)
-    sites.keep()
+    finished(sites.share())
     assert SiteProfile.from_bytes(keeper.kept["a.example"]).pages == 20
 
 
@@ -232,9 +245,9 @@ def test_threads_may_read_while_one_learns(keeper: Keeper, monkeypatch: pytest.M
     for number in range(900):
         sites.learn(urls[number % 9], PIECES, about(number))
         if number % 3 == 2:
-            sites.keep()
+            finished(sites.share())
     for thread in threads:
         thread.join()
-    sites.keep()
+    finished(sites.share())
     assert wrong == []
     assert [SiteProfile.from_bytes(keeper.kept[host_of(url)]).pages for url in urls] == [100] * 9

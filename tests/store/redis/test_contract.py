@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
-from scrapy_simhash.store import AsyncStore, Header, Store
+from scrapy_simhash import Config, NearDuplicateDetector, Status
+from scrapy_simhash.cli.stores import Waited
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.notes import SITE
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.store import Header, Store
 from scrapy_simhash.store.redis import RedisStore
 from tests.examples import examples
 from tests.store.cluster import RedisCluster
@@ -43,8 +49,19 @@ class TestRedisStore(PersistentContract):
         return self.opener.reopen(store, in_order, header)
 
 
-def test_it_is_a_store_that_waits(shared: RedisServer) -> None:
-    assert isinstance(RedisStore(shared.url, "x", Header()), AsyncStore)
+def test_a_detector_uses_it_without_an_event_loop(shared: RedisServer, prefix: str) -> None:
+    story = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    for status in (Status.NEW, Status.REVISIT):
+        detector = NearDuplicateDetector(store=RedisStore(shared.url, prefix, header_for(Config())))
+        verdict = detector.check(story, "https://example.com/")
+        assert (verdict.status, verdict.is_settled) == (status, status is Status.REVISIT)
+        detector.close()
+    loop = asyncio.new_event_loop()
+    store = Waited(RedisStore(shared.url, prefix, None, read_only=True), loop)
+    ((site, data),) = store.notes(SITE)
+    store.close()
+    loop.close()
+    assert (site, SiteProfile.from_bytes(data).pages) == ("example.com", 2)
 
 
 class RedisStoreMachine(PersistentMachine):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_simhash.notes import PAGE, SITE, Note
 from scrapy_simhash.page.fingerprint import subject_number
 from scrapy_simhash.store.redis import layout
 from scrapy_simhash.store.redis import store as sites
@@ -17,12 +18,12 @@ from tests.store.cases import FAR, content, own_part, posting
 from tests.store.redis.stores import HEADER, admin, opened, waits
 from tests.store.server import RedisServer
 
-PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "redis-layout.rst").read_text("utf-8")
+LAYOUT = (Path(__file__).parents[3] / "docs" / "reference" / "redis-layout.rst").read_text("utf-8")
 
 
 def rows(name: str) -> list[list[str]]:
     """Return the rows of a table of the page without its head."""
-    table = PAGE.partition(f":name: {name}\n")[2].split("\n\n")[1]
+    table = LAYOUT.partition(f":name: {name}\n")[2].split("\n\n")[1]
     cells = re.findall(r"^    (\* -| {2}-) (.*(?:\n {8}.*)*)", table, re.M)
     found: list[list[str]] = []
     for bullet, cell in cells:
@@ -71,8 +72,9 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
         await store.claim(posting("d", 3, is_short=True))
         await store.remove(b"b")
         await store.remove(b"a")
-        version = await store.replace_site("a.example", b"", b"profile")
-        await store.keep_answers([(b"d", 77, b"about", b"requests"), (b"a", 78, b"removed", b"")])
+        (version,) = await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])
+        (answer,) = await store.replace_notes(PAGE, [Note(b"d", 0, b"about")])
+        await store.touch([(b"d", 77), (b"a", 78)])
         await store.close("shutdown")
     key = {name: f"{prefix}:{name}" for name in layout.KEYS}
     kinds = {name.strip("`"): kind for name, kind, _ in rows("redis-keys")}
@@ -82,13 +84,12 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     assert {name.decode() for name in fields} == {row[0].strip("`") for row in rows("redis-header")}
     counters = {name: int(fields[name.encode()]) for name in ("version", "pages", "contents", "runs")}
     assert counters == {"version": layout.VERSION, "pages": 4, "contents": 4, "runs": 1}
-    assert f"Of this layout: {layout.VERSION}." in PAGE
+    assert f"Of this layout: {layout.VERSION}." in LAYOUT
 
     assert client.hgetall(key["short"]) == {(3).to_bytes(8, "big"): b"3"}
     page = read("redis-page", client.hget(key["pages"], b"d"))
     assert page == [3, 3, 4, 1, 0, stamp(3, 77, 0), b"https://example.com/d"]
-    assert client.hgetall(key["answers"]) == {b"d": b"\0\5aboutrequests"}
-    assert layout.read_answer(b"\0\5aboutrequests") == (b"about", b"requests")
+    assert client.hgetall(key["answers"]) == {b"d": layout.packed_version(answer or 0) + b"about"}
 
     record = client.hget(key["contents"], "0")
     sketch = first.fingerprint.sketch
@@ -111,8 +112,11 @@ async def test_the_records_are_as_the_page_says(shared: RedisServer, prefix: str
     assert whole[-4:] == hashlib.sha1(fields[b"id"] + whole[:-4] + b"a" + sketch + own).digest()[:4]
     assert whole[34:-4] == b"x.example"
 
-    assert read("redis-site", client.hget(key["sites"], b"a.example")) == [version, b"profile"]
-    assert [host for host, _ in client.zscan_iter(key["hosts"])] == [b"a.example"]
+    assert read("redis-note", client.hget(key["notes"], b"site a.example")) == [
+        layout.packed_version(version or 0),
+        b"profile",
+    ]
+    assert [name for name, _ in client.zscan_iter(key["latest"])] == [b"site a.example"]
 
     token, began, ended, reason = read("redis-run", client.hget(key["runs"], "1"))
     assert (len(token), ended >= began, reason) == (8, True, b"shutdown")
@@ -144,10 +148,12 @@ async def test_a_sketch_and_an_own_part_that_differ_are_where_the_page_says(
 @waits
 async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     client = admin(server.url)
-    words = PAGE.partition("Permissions\n-----------\n")[2].split("``")[1::2]
+    # The second paragraph is about clusters.
+    permissions = LAYOUT.partition("Permissions\n-----------\n\n")[2].partition("\n\n")[0]
+    words = permissions.split("``")[1::2]
     commands = [f"+{word.lower()}" for word in words]
     assert "+info" in commands
-    monkeypatch.setattr(sites, "MOST_HOSTS", 0)
+    monkeypatch.setattr(sites, "MOST_NOTES", 1)
     client.acl_setuser("crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=commands)
     url = server.url.replace("//", "//crawler:x@")
     async with opened(url, "p", HEADER, expire=100, reset=True) as store:
@@ -158,9 +164,12 @@ async def test_what_the_page_permits_is_enough(server: RedisServer, monkeypatch:
         assert await store.get(b"c")
         await store.unsettle([b"c"])
         assert await store.remove(b"c")
-        assert await store.load_site("a.example") == (b"", None)
-        assert await store.replace_site("a.example", b"", b"profile")
-        assert [host async for host in store.sites()] == []
+        assert await store.note(SITE, "a.example") == (0, None)
+        for name in ("a.example", "b.example"):
+            assert await store.replace_notes(SITE, [Note(name, 0, b"profile")])
+        assert [note async for note in store.notes(SITE)] == [("b.example", b"profile")]
+        assert await store.replace_notes(PAGE, [Note(b"a", None, b"about")])
+        await store.touch([(b"a", 1)])
         assert len([page async for page in store]) == 2
         await store.close()
     async with opened(url, "p", HEADER) as store:

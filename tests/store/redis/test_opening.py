@@ -12,6 +12,7 @@ import pytest
 
 from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreUnavailable
 from scrapy_simhash.judge.rule import ClassicRule
+from scrapy_simhash.notes import PAGE, SITE, Note
 from scrapy_simhash.store import Header
 from scrapy_simhash.store.redis import RedisStore, Server, servers_of
 from scrapy_simhash.store.redis.layout import KEYS, VERSION
@@ -143,13 +144,13 @@ def dump(server: RedisServer, prefix: str) -> dict[bytes, bytes]:
         (["HSET {}:events a b"], "that does not belong to a store .hash."),
         (["HSET {}:pages a b"], "a key without a header"),
         (
-            ["HSET {}:header id 12345678 version 7 header {{}}"],
-            "another release .*: its layout has version 7, this .* Set SIMHASH_RESET = True to begin anew",
+            ["HSET {}:header id 12345678 version 8 header {{}}"],
+            "another release .*: its layout has version 8, this .* Set SIMHASH_RESET = True to begin anew",
         ),
-        (["HSET {}:header id 12345678 version 6 header {{}}"], "header that cannot be read"),
-        (["HSET {}:header id 12345678 version 6 header what"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 7 header {{}}"], "header that cannot be read"),
+        (["HSET {}:header id 12345678 version 7 header what"], "header that cannot be read"),
         (
-            ['HSET {}:header id 12345678 version 6 header {{"rule":"classic","later":1}}'],
+            ['HSET {}:header id 12345678 version 7 header {{"rule":"classic","later":1}}'],
             "does not know: later. A newer release wrote it",
         ),
         (["HSET {}:header id 12345678"], "header that cannot be read"),
@@ -203,14 +204,14 @@ async def test_a_reset_leaves_the_keys_of_others(server: RedisServer) -> None:
     async with opened(server.url, "p") as store:
         await store.claim(posting("a", content(0)))
         await store.claim(posting("b", 5, is_short=True))
-        await store.replace_site("a.example", b"", b"profile")
-        await store.keep_answers([(b"a", 1, b"about", b"")])
+        await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])
+        await store.replace_notes(PAGE, [Note(b"a", 0, b"about")])
         assert set(KEYS) <= {key.decode().removeprefix("p:") for key in client.keys("*")}
     RedisStore(server.url, "p", HEADER, reset=True).check()
     left = {key.decode() for key in client.keys("*")}
     assert left == {
         *foreign,
-        *(f"p:pages:{key}" for key in KEYS if key not in ("short", "sites", "hosts", "answers")),
+        *(f"p:pages:{key}" for key in KEYS if key not in ("short", "notes", "latest", "answers")),
     }
 
 
@@ -232,7 +233,7 @@ async def test_who_only_reads_leaves_no_trace(shared: RedisServer, prefix: str) 
             refusals = (
                 reader.claim(posting("b", content(0))),
                 reader.remove(b"a"),
-                reader.replace_site("a.example", b"", b"profile"),
+                reader.replace_notes(SITE, [Note("a.example", 0, b"profile")]),
             )
             for refused in refusals:
                 with pytest.raises(StoreError, match="opened read-only"):
@@ -275,8 +276,8 @@ async def test_all_is_forgotten_some_time_after_the_last_claim(shared: RedisServ
         await store.claim(posting("a", content(0)))
         assert set(times_left(shared, prefix)) == {"header", "pages", "contents", "events", "runs"}
         await store.claim(posting("b", 5, is_short=True))
-        await store.replace_site("a.example", b"", b"profile")
-        await store.keep_answers([(b"a", 1, b"about", b"")])
+        await store.replace_notes(SITE, [Note("a.example", 0, b"profile")])
+        await store.replace_notes(PAGE, [Note(b"a", 0, b"about")])
         left = times_left(shared, prefix)
         assert set(left) == set(KEYS)
         assert all(990 < seconds <= 1000 for seconds in left.values())

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from scrapy_simhash.exceptions import SettingError, StoreDamaged, StoreError, StoreMismatch, StoreUnavailable
-from scrapy_simhash.store import AsyncStore, Header, Posting
+from scrapy_simhash.notes import RULES, SITE, Note
+from scrapy_simhash.store import Header, Posting
 from scrapy_simhash.store.redis import Servers, ShardedStore, servers_of
 from scrapy_simhash.store.redis.sharded import shard_of
 from tests.docs.reader import DOCS
@@ -56,7 +57,6 @@ async def test_pages_are_compared_within_their_scope_whatever_its_shard(
     lone: RedisCluster, prefix: str
 ) -> None:
     async with sharded(lone, prefix) as one, sharded(lone, prefix) as other:
-        assert isinstance(one, AsyncStore)
         claims = await asyncio.gather(*[store.claim(page) for page in pages() for store in (one, other)])
         copies = await asyncio.gather(*[other.claim(page) for page in pages("/copy")])
     assert Counter(claim.original for claim in claims)[None] == 2 * len(SCOPES)
@@ -147,15 +147,15 @@ async def test_a_reader_has_pages_sites_and_runs_of_all_shards(lone: RedisCluste
         store.check()
         await asyncio.gather(*[store.claim(page) for page in pages()])
         for scope in SCOPES[:5]:
-            assert await store.load_site(scope) == (b"", None)
-            assert await store.replace_site(scope, b"", profile_of(scope))
+            assert await store.note(SITE, scope) == (0, None)
+            assert await store.replace_notes(SITE, [Note(scope, 0, profile_of(scope))])
         await store.close("shutdown")
     async with sharded(lone, prefix, None, shards=None, read_only=True) as reader:
         reader.check()
         assert (len(reader), reader.header) == (len(SCOPES), HEADER)
         assert {page.url async for page in reader} == {page.url for page in pages()}
         assert reader.index_size == len(SCOPES)
-        assert {host: profile async for host, profile in reader.sites()} == {
+        assert {host: profile async for host, profile in reader.notes(SITE)} == {
             scope: profile_of(scope) for scope in SCOPES[:5]
         }
         (run,) = await reader.runs()
@@ -172,8 +172,9 @@ async def test_a_reader_has_pages_sites_and_runs_of_all_shards(lone: RedisCluste
 async def test_what_is_known_of_a_site_is_in_the_shard_of_its_pages(lone: RedisCluster, prefix: str) -> None:
     site = "example.com"
     async with sharded(lone, prefix) as store:
-        for name in (site, f"www.{site}", f"url-rules {site}"):
-            await store.replace_site(name, b"", profile_of(name))
+        for name in (site, f"www.{site}"):
+            await store.replace_notes(SITE, [Note(name, 0, profile_of(name))])
+            await store.replace_notes(RULES, [Note(name, 0, b"rules")])
         assert list(store._stores) == [shard_of(site, SHARDS)]
 
 
@@ -287,8 +288,7 @@ def test_a_server_that_is_no_cluster_or_denies_access_is_told(tmp_path: Path, sh
 @waits
 async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
     page = (DOCS / "reference" / "redis-layout.rst").read_text("utf-8")
-    words = page.partition("beside the :ref:`commands of a store")[2].partition(".\n")[0].split("``")[1::2]
-    words += page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
+    words = page.partition("Permissions\n-----------\n")[2].split("``")[1::2]
     assert {"CLUSTER", "HGETALL"} <= set(words)
     commands = [f"+{word.lower()}" for word in words]
     with cluster_without_replicas(tmp_path) as cluster:
@@ -300,12 +300,12 @@ async def test_what_the_page_permits_is_enough(tmp_path: Path) -> None:
             async with sharded(cluster, "p", reset=True, across=True, expire=100) as store:
                 store.check()
                 await asyncio.gather(*[store.claim(page) for page in pages(text_hash=1)])
-                assert await store.replace_site("a.example", b"", profile_of("a")) is not None
+                assert await store.replace_notes(SITE, [Note("a.example", 0, profile_of("a"))]) is not None
                 await store.close()
         async with sharded(cluster, "p", None, shards=None, read_only=True) as reader:
             assert await reader.get(pages()[0].key)
             assert len([page async for page in reader]) == len(SCOPES)
-            assert len([site async for site in reader.sites()]) == len(await reader.runs()) == 1
+            assert len([site async for site in reader.notes(SITE)]) == len(await reader.runs()) == 1
 
 
 def cluster_at(server: RedisServer, user: str = "") -> Servers:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from scrapy_simhash.notes import SITE, Note
 from scrapy_simhash.page.fingerprint import sketch, subject_number
-from scrapy_simhash.page.site import SharedSiteProfiles, SiteProfile, profiles
-from scrapy_simhash.store import KeepsSites, SharesSites
+from scrapy_simhash.page.site import SiteProfile, SiteProfiles, profiles
 from scrapy_simhash.store.redis import RedisStore
 from scrapy_simhash.store.redis import store as sites
 from tests.page.site.test_table import packed
@@ -33,48 +33,22 @@ SUBJECTS = list(
 )
 
 
-async def taught(
-    shared: SharedSiteProfiles, abouts: list[bytes], url: str = URL, keys: bytes = PIECES
-) -> None:
+async def taught(shared: SiteProfiles, abouts: list[bytes], url: str = URL, keys: bytes = PIECES) -> None:
     await shared.load(url)
     for about in abouts:
         shared.learn(url, keys, about)
 
 
 async def profile_of(store: RedisStore, host: str = HOST) -> SiteProfile:
-    _, data = await store.load_site(host)
+    _, data = await store.note(SITE, host)
     assert data is not None
     return SiteProfile.from_bytes(data)
 
 
 @waits
-async def test_a_profile_is_replaced_only_by_who_knows_its_version(shared: RedisServer, prefix: str) -> None:
-    async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        assert isinstance(one, SharesSites)
-        assert not isinstance(one, KeepsSites)
-        assert await one.load_site(HOST) == (b"", None)
-        first = await one.replace_site(HOST, b"", b"profile 1")
-        assert first
-        assert await other.replace_site(HOST, b"", b"profile 2") is None
-        assert await other.load_site(HOST) == (first, b"profile 1")
-        assert await other.load_site(HOST, first) == (first, None)
-        second = await other.replace_site(HOST, first, b"profile 2")
-        assert second not in (None, first)
-        assert await one.replace_site(HOST, first, b"profile 3") is None
-        assert await one.load_site(HOST, first) == (second, b"profile 2")
-        await one.replace_site("", b"", b"no host")
-        await one.replace_site("b\udce9.example", b"", b"bytes")
-        assert [item async for item in other.sites()] == [
-            ("", b"no host"),
-            (HOST, b"profile 2"),
-            ("b\udce9.example", b"bytes"),
-        ]
-
-
-@waits
 async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
+        mine, its = SiteProfiles(one), SiteProfiles(other)
         await taught(mine, SUBJECTS[:3])
         await taught(its, SUBJECTS[3:6])
         assert [s.of(URL).is_known for s in (mine, its)] == [False, False]
@@ -86,7 +60,7 @@ async def test_what_one_crawler_learned_is_known_to_the_others(shared: RedisServ
         await taught(mine, SUBJECTS[:1])
         await mine.share()
         assert mine.of(URL).is_known
-        late = SharedSiteProfiles(other)
+        late = SiteProfiles(other)
         assert not late.of(URL).is_known, "nobody has loaded it"
         await late.load(URL)
         assert (late.of(URL).is_known, late.of(URL).pages, late.known) == (True, 7, 1)
@@ -97,10 +71,10 @@ async def test_of_concurrent_writes_nothing_is_lost(shared: RedisServer, prefix:
     randoms = random.Random(5)
     async with AsyncExitStack() as stack:
         stores = [await stack.enter_async_context(opened(shared.url, prefix)) for _ in range(4)]
-        crawlers = [SharedSiteProfiles(store) for store in stores]
+        crawlers = [SiteProfiles(store) for store in stores]
         expected: dict[str, Counter[int]] = {}
 
-        async def crawl(number: int, crawler: SharedSiteProfiles) -> None:
+        async def crawl(number: int, crawler: SiteProfiles) -> None:
             for turn in range(16):
                 for host in ("a.example", "b.example"):
                     # A piece for each subject of each crawler, and one that all pages have.
@@ -124,26 +98,26 @@ async def test_a_profile_that_is_pinned_meanwhile_takes_the_place_of_what_was_le
     shared: RedisServer, prefix: str
 ) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine = SharedSiteProfiles(one)
+        mine = SiteProfiles(one)
         await taught(mine, SUBJECTS[:20])
         await mine.share()
         pinned = SiteProfile()
         for about in SUBJECTS[:8]:
             pinned.learn(packed([12, 14]), about, seen=1_790_000_000)
         pinned.is_pinned = True
-        version, _ = await other.load_site(HOST)
-        version = await other.replace_site(HOST, version, pinned.to_bytes()) or b""
-        assert version
+        version, _ = await other.note(SITE, HOST)
+        (second,) = await other.replace_notes(SITE, [Note(HOST, version, pinned.to_bytes())])
+        assert second
         for turn in range(2):
             await taught(mine, SUBJECTS[20:30])
             await mine.share()
             assert mine.of(URL).to_bytes() == pinned.to_bytes(), turn
             # Nobody has written it since.
-            assert await other.load_site(HOST, version) == (version, None)
+            assert await other.note(SITE, HOST) == (second, pinned.to_bytes())
         assert mine.of(URL).flags(packed([12, 14])) == b"\1\1"
         pinned.is_pinned = False
-        version = await other.replace_site(HOST, version, pinned.to_bytes()) or b""
-        late = SharedSiteProfiles(one)
+        await other.replace_notes(SITE, [Note(HOST, second, pinned.to_bytes())])
+        late = SiteProfiles(one)
         await taught(late, SUBJECTS[8:9])
         await late.share()
         assert (await profile_of(other)).pages == pinned.pages + 1
@@ -154,13 +128,13 @@ async def test_who_is_overtaken_between_reading_and_writing_joins_again(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        mine, its = SharedSiteProfiles(one), SharedSiteProfiles(other)
+        mine, its = SiteProfiles(one), SiteProfiles(other)
         await taught(mine, SUBJECTS[:20])
         ask = one._link.ask
         overtaken = iter([[about] for about in SUBJECTS[20:25]])
 
         async def asked_in_between(name: str, *arguments: Any) -> Any:
-            if name == "replace_site" and (abouts := next(overtaken, None)):
+            if name == "replace_note" and (abouts := next(overtaken, None)):
                 await taught(its, abouts)
                 await its.share()
             return await ask(name, *arguments)
@@ -177,7 +151,7 @@ async def test_pages_of_a_host_that_come_at_once_ask_once(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(shared.url, prefix) as store:
-        await taught(teacher := SharedSiteProfiles(store), SUBJECTS)
+        await taught(teacher := SiteProfiles(store), SUBJECTS)
         await teacher.share()
         asked = Counter[str]()
         ask = store._link.ask
@@ -187,19 +161,19 @@ async def test_pages_of_a_host_that_come_at_once_ask_once(
             return await ask(name, *arguments)
 
         monkeypatch.setattr(store._link, "ask", counted)
-        learner = SharedSiteProfiles(store)
+        learner = SiteProfiles(store)
         loads = [asyncio.ensure_future(learner.load(f"https://{HOST}/{number}")) for number in range(20)]
         await asyncio.sleep(0)
         loads[0].cancel()
         await asyncio.gather(*loads, return_exceptions=True)
         await learner.load(URL)
         assert learner.of(URL).is_known
-        assert asked == {"load_site": 1}
+        assert asked == {"HGET": 1}
         # One that changed nothing writes nothing; one that did writes once.
         await learner.share()
         await taught(learner, SUBJECTS[:1])
         await learner.share()
-        assert asked == {"load_site": 2, "replace_site": 1}
+        assert asked == {"HGET": 1, "replace_note": 1}
 
 
 @waits
@@ -207,7 +181,7 @@ async def test_an_outage_costs_nothing_that_was_learned(
     server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(server.url, "p") as store:
-        learner = SharedSiteProfiles(store)
+        learner = SiteProfiles(store)
         await taught(learner, SUBJECTS[:3])
         await learner.share()
         server.kill()
@@ -221,7 +195,7 @@ async def test_an_outage_costs_nothing_that_was_learned(
         await learner.load("https://unknown.example/")
         await learner.share()
         assert (await profile_of(store)).pages == 10
-        assert [host async for host, _ in store.sites()] == [HOST]
+        assert [host async for host, _ in store.notes(SITE)] == [HOST]
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
@@ -230,19 +204,19 @@ async def test_the_store_that_was_emptied_while_a_profile_was_written_is_no_brok
     shared: RedisServer, prefix: str
 ) -> None:
     async with opened(shared.url, prefix) as store:
-        await store.connect()
+        await store.runs()
         keys = [f"{prefix}:{key}" for key in ("header", "runs")]
         admin(shared.url).delete(*keys)
-        assert await store.replace_site(HOST, b"", b"profile")
+        assert await store.replace_notes(SITE, [Note(HOST, 0, b"profile")]) != [None]
     async with opened(shared.url, prefix) as store:
-        assert (await store.load_site(HOST))[1] == b"profile"
+        assert (await store.note(SITE, HOST))[1] == b"profile"
 
 
 @waits
 async def test_a_profile_that_cannot_be_read_is_learned_anew(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as store:
-        await store.replace_site(HOST, b"", b"no profile")
-        learner = SharedSiteProfiles(store)
+        await store.replace_notes(SITE, [Note(HOST, 0, b"no profile")])
+        learner = SiteProfiles(store)
         await taught(learner, SUBJECTS[:7])
         await learner.share()
         assert (await profile_of(store)).pages == 7
@@ -252,16 +226,16 @@ async def test_a_profile_that_cannot_be_read_is_learned_anew(shared: RedisServer
 async def test_of_too_many_hosts_the_one_that_was_written_least_recently_goes(
     shared: RedisServer, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sites, "MOST_HOSTS", 3)
+    monkeypatch.setattr(sites, "MOST_NOTES", 3)
     async with opened(shared.url, prefix) as store:
-        version = await store.replace_site("h0", b"", b"0")
+        (version,) = await store.replace_notes(SITE, [Note("h0", 0, b"0")])
         assert version
         for number in (1, 2):
-            await store.replace_site(f"h{number}", b"", b"x")
-        await store.replace_site("h0", version, b"00")
-        await store.replace_site("h3", b"", b"x")
-        assert [host async for host, _ in store.sites()] == ["h0", "h2", "h3"]
-        assert admin(shared.url).zcard(f"{prefix}:hosts") == 3
+            await store.replace_notes(SITE, [Note(f"h{number}", 0, b"x")])
+        await store.replace_notes(SITE, [Note("h0", version, b"00")])
+        await store.replace_notes(SITE, [Note("h3", 0, b"x")])
+        assert [host async for host, _ in store.notes(SITE)] == ["h0", "h2", "h3"]
+        assert admin(shared.url).zcard(f"{prefix}:latest") == 3
 
 
 @waits
@@ -272,13 +246,13 @@ async def test_a_user_without_the_right_to_write_profiles_is_told_once(
         "crawler", enabled=True, passwords=["+x"], keys=["p:*"], commands=["+@all", "-zadd"]
     )
     async with opened(server.url.replace("//", "//crawler:x@"), "p") as store:
-        learner = SharedSiteProfiles(store)
+        learner = SiteProfiles(store)
         for about in SUBJECTS[:3]:
             await taught(learner, [about])
             await learner.share()
         assert learner.of(URL).pages == 3
     (said,) = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert said.startswith("What was learned about sites is not shared with other crawlers: the store 'p' at")
+    assert said.startswith("What was learned about sites is not kept: the store 'p' at")
 
 
 @waits
@@ -288,7 +262,7 @@ async def test_a_host_that_left_memory_is_written_and_loaded_again(
     monkeypatch.setattr(profiles, "MOST_HOSTS", 2)
     urls = [f"https://{name}.example/" for name in "abcd"]
     async with opened(shared.url, prefix) as store:
-        learner = SharedSiteProfiles(store)
+        learner = SiteProfiles(store)
         for url in urls[:2]:
             await taught(learner, SUBJECTS[:8], url)
         for url in urls[2:]:

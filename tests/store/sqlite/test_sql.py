@@ -23,6 +23,7 @@ from tests.store.cases import FAR, content, posting
 from tests.store.sqlite.stores import assert_sound, connected
 
 PAGE = DOCS / "reference" / "sqlite-file.rst"
+KEEP = DOCS / "how-to" / "keep.rst"
 
 QUERIES = {block.name: block.text for block in blocks(DOCS / "how-to" / "sql.rst", "sql")}
 NUMBERS = st.integers(0, 2**64 - 1)
@@ -204,7 +205,7 @@ def lived(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("block", list(blocks(PAGE, "sql")), ids=str)
+@pytest.mark.parametrize("block", [*blocks(PAGE, "sql"), *blocks(KEEP, "sql")], ids=str)
 def test_a_question_has_an_answer(block: Block, lived: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(lived.parent)
     with connected(lived) as connection:
@@ -236,7 +237,7 @@ def test_the_view_of_duplicates_counts_bits(bits: int, value: int, path: Path) -
         claim = store.claim(posting("b", other))
     with connected(path) as connection:
         ((distance,),) = connection.execute("SELECT distance FROM duplicates").fetchall()
-    assert distance == claim.distance
+    assert (distance, type(distance)) == (claim.distance, int)
 
 
 def test_every_table_and_column_is_described_and_no_other(path: Path) -> None:

@@ -1,11 +1,11 @@
-"""What components of a crawl have in common: whether it crawls, what they share, log once, count and sum up."""
+"""Counts: what the stats say of pages and items, and the last lines of the log that sum them up."""
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
+from scrapy_simhash.crawling import counted
 from scrapy_simhash.judge.policy import Exemption
 from scrapy_simhash.page.fingerprint import is_part
 from scrapy_simhash.verdict import Reason, Status, Verdict
@@ -13,84 +13,9 @@ from scrapy_simhash.verdict import Reason, Status, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
     from scrapy_simhash.judge.policy import Decision
-
-T = TypeVar("T")
-
-
-def is_crawl(crawler: Crawler) -> bool:
-    """Return whether *crawler* crawls: False under ``scrapy shell``, ``fetch``, ``parse`` and ``check``.
-
-    To be asked while components are built: a crawl that is being stopped no longer counts as one.
-    """
-    # The shell drives the engine itself, it never calls crawl().
-    if not crawler.crawling:
-        return False
-    # The other commands put a start() of their own into the spider class.
-    start = getattr(type(crawler.spider), "start", None)
-    return not getattr(start, "__module__", "").startswith("scrapy.commands.")
-
-
-#: The attribute of a crawler that has what its components share, by class: it ends when the crawler does.
-_SHARED = "_simhash_shared"
-
-
-def share(crawler: Crawler, part: T) -> T:
-    """Have `shared` find *part* for all components of *crawler*, and return it."""
-    vars(crawler).setdefault(_SHARED, {})[type(part)] = part
-    return part
-
-
-def shared(crawler: Crawler, kind: type[T]) -> T | None:
-    """Return what a component of *crawler* shares that is a *kind*; None if none does."""
-    found: T | None = vars(crawler).get(_SHARED, {}).get(kind)
-    return found
-
-
-#: What the record of a thing says that is shown once.
-NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
-
-
-class Once:
-    """Logs what may come with every page: of each kind the first record aloud, further ones quietly or not at all."""
-
-    def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
-        """*stat* is where whoever handles exceptions counts them."""
-        self._crawler = crawler
-        self._logger = logger
-        self._stat = stat
-        self._told: set[str] = set()
-
-    def is_first(self, kind: str) -> bool:
-        """Tell whether this is the first of its *kind*; the next one is not."""
-        is_first = kind not in self._told
-        self._told.add(kind)
-        return is_first
-
-    def warn(
-        self, kind: str, message: str, values: dict[str, object], error: bool | Exception | None = None
-    ) -> None:
-        """Log *message* with *values*: at level WARNING if it is the first of its *kind*, else at DEBUG."""
-        self._logger.log(
-            logging.WARNING if self.is_first(kind) else logging.DEBUG,
-            message,
-            values,
-            exc_info=error,
-            extra={"spider": self._crawler.spider},
-        )
-
-    def tell(self, message: str, about: object) -> None:
-        """Warn of an exception: *message* names what it is *about* as ``%(about)s``; call it in its handler."""
-        self.warn(
-            "exception",
-            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
-            {"about": about, "stat": self._stat},
-            error=True,
-        )
-
 
 _STAT_OF = {
     Status.NEW: names.STAT_NEW,
@@ -101,14 +26,6 @@ _STAT_BY_LEARNING = {
     Status.NEW: names.STAT_SITE_NEW,
     Status.NEAR_DUPLICATE: names.STAT_SITE_NEAR_DUPLICATES,
 }
-
-
-def stats_of(crawler: Crawler) -> StatsCollector:
-    """Return the stats collector of *crawler*, which it has once its components are built."""
-    stats = crawler.stats
-    if stats is None:
-        raise RuntimeError("the crawler has no stats collector yet")
-    return stats
 
 
 def count_verdict(increase: Callable[[str], None], verdict: Verdict) -> None:
@@ -149,15 +66,6 @@ _DROPPED = (
     ("item", names.STAT_ITEMS_DROPPED, names.STAT_ITEMS_DROPPED_UNCHANGED),
     ("request", names.STAT_REQUESTS_DROPPED, names.STAT_REQUESTS_DROPPED_UNCHANGED),
 )
-
-
-def counted(number: int, noun: str) -> str:
-    """Return *number* and *noun*, in the plural unless there is one.
-
-    >>> counted(1, "revisit"), counted(0, "near-duplicate")
-    ('1 revisit', '0 near-duplicates')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def summary_of_pages(stats: StatsCollector, may_drop: bool) -> str:

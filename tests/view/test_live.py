@@ -13,9 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from scrapy_simhash import SettingError, Status, Verdict
-from scrapy_simhash.crawl import live_view
-from scrapy_simhash.crawl.live_view import LiveView
-from scrapy_simhash.view import overview_page
+from scrapy_simhash.view import live, overview_page
+from scrapy_simhash.view.live import LiveView
 from tests.browser import Reader
 
 SITE = "https://example.com"
@@ -23,20 +22,20 @@ SITE = "https://example.com"
 
 @pytest.fixture
 def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveView]:
-    monkeypatch.setattr(live_view, "REST", 0)
-    monkeypatch.setattr(live_view._Handler, "timeout", 0.2)
+    monkeypatch.setattr(live, "REST", 0)
+    monkeypatch.setattr(live._Handler, "timeout", 0.2)
     crawler: Any = SimpleNamespace(spidercls=SimpleNamespace(name="news"), spider=None, stats=None)
     view = LiveView("127.0.0.1", 0, crawler)
-    view.begin(crawler.spider)
+    view.spider_opened(crawler.spider)
     yield view
-    view.close()
+    view.spider_closed()
 
 
 def note(view: LiveView, number: int) -> None:
     first = f"{SITE}/{number // 2}"
     copy = Verdict(Status.NEAR_DUPLICATE, duplicate_of=first, cluster=number, distance=1, similarity=0.9)
     verdict = copy if number % 2 else Verdict(Status.NEW, cluster=number)
-    view.note(verdict, url=f"{first}?copy" if number % 2 else first)
+    view.write(verdict, url=f"{first}?copy" if number % 2 else first)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def test_a_browser_follows_the_crawl_and_keeps_what_was_typed_and_opened(
     opened = "#clusters-table details[open] summary"
     assert reader.page.eval_on_selector_all(opened, "all => all.map(one => one.textContent)") == [f"{SITE}/3"]
     assert reader.faults(360, "dark") + reader.faults(1280, "light") + reader.wrong() == []
-    view.close()
+    view.spider_closed()
     reader.page.wait_for_selector("text=The crawl does not answer any more")
     assert reader.page.input_value("#search") == "/3"
 
@@ -117,7 +116,7 @@ def test_a_host_is_named_once_and_is_this_machine(view: LiveView) -> None:
 
 
 def test_a_page_is_not_written_again_before_its_time(view: LiveView, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_view, "REST", 10_000_000)
+    monkeypatch.setattr(live, "REST", 10_000_000)
     note(view, 0)
     first = asked(view)
     note(view, 1)
@@ -129,9 +128,9 @@ def test_an_error_while_counting_is_told_once_and_costs_nothing(
 ) -> None:
     counts: dict[str, int] = {}
     stats = SimpleNamespace(inc_value=lambda name: counts.update({name: counts.get(name, 0) + 1}))
-    monkeypatch.setattr(live_view, "stats_of", lambda _: stats)
-    view.note(None, url=SITE)  # type: ignore[arg-type]
-    view.note(None, url=SITE)  # type: ignore[arg-type]
+    monkeypatch.setattr(live, "stats_of", lambda _: stats)
+    view.write(None, url=SITE)  # type: ignore[arg-type]
+    view.write(None, url=SITE)  # type: ignore[arg-type]
     note(view, 0)
     status, body = asked(view, "/data.json")
     assert (status, json.loads(body)["pages"]) == (200, 1)

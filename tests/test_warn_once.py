@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from scrapy_simhash.crawl.crawling import Once
+from scrapy_simhash.crawling import Once
 from tests.stand_in import stand_in
 
 

@@ -22,7 +22,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import IgnoreRequest
@@ -32,20 +32,19 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once, counted, share, stats_of
-from scrapy_simhash.crawl.http import last_value
-from scrapy_simhash.crawl.kept_links import KeptLinks, Purpose, SitemapDates
-from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
-from scrapy_simhash.crawl.url_rule_guard import may_be_skipped
-from scrapy_simhash.detector import is_async
+from scrapy_simhash.crawling import Once, counted, key_of, last_value, may_be_skipped, share, stats_of
 from scrapy_simhash.exceptions import StoreError
+from scrapy_simhash.notes import PAGE, Note
 from scrapy_simhash.observers.recrawl import LASTMOD, Answer, Schedule, Trust, packed, use_of
+from scrapy_simhash.observers.recrawl.kept_links import KeptLinks, Purpose, SitemapDates
+from scrapy_simhash.observers.recrawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.scope import host_of
 from scrapy_simhash.signals import request_not_due
-from scrapy_simhash.store import KeepsAnswers
+from scrapy_simhash.store import Page
 from scrapy_simhash.times import duration
 from scrapy_simhash.verdict import Reason, Status, Verdict
+from scrapy_simhash.waiting import awaited, finished
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -54,9 +53,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawl.page_checker import Checked
-    from scrapy_simhash.crawl.store_session import StoreSession
-    from scrapy_simhash.store import Answered, AsyncStore, Store
+    from scrapy_simhash.crawling import Checked
+    from scrapy_simhash.store import Store
 
 
 logger = logging.getLogger(__name__)
@@ -98,33 +96,29 @@ class Recrawling:
     """Answers, asks and schedules for one crawl."""
 
     def __init__(
-        self, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+        self, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
     ) -> None:
-        """*session* has a store that keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
+        """*store* keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
         self._is_gone = is_gone
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
         self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
         self._schedules = bool(config.recrawl or config.recrawl_budget)
-        self._book = AnswerBook(session.detector.store)
-        self._hosts = TrustedHosts(session.detector.store, crawler)
+        self._book = AnswerBook(store)
+        self._hosts = TrustedHosts(store, crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._links: KeptLinks | None = None
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
-        session.last_steps.append(self.finish)
 
     @classmethod
     def opened(
-        cls, crawler: Crawler, config: Config, session: StoreSession, is_gone: Callable[[Request], bool]
+        cls, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
     ) -> Recrawling | None:
-        """Return the one of *crawler*, None if the settings do not ask for it or the store cannot keep answers."""
-        is_asked = config.conditional or config.recrawl or config.recrawl_budget
-        if not is_asked or session.forgets or not session.is_crawl:
+        """Return the one of *crawler*, None if *store* cannot keep answers."""
+        if PAGE not in store.note_kinds:
             return None
-        if not isinstance(session.detector.store, KeepsAnswers):
-            return None
-        return share(crawler, cls(crawler, config, session, is_gone))
+        return share(crawler, cls(crawler, config, store, is_gone))
 
     def spider_opened(self, spider: Spider) -> None:
         """Learn the methods of *spider*."""
@@ -148,7 +142,7 @@ class Recrawling:
                 await self._hosts.tell()
             answered = way.answered = await self._book.find(way.key)
             if answered is not None and not self._is_gone(request):
-                way.answer = Answer.from_bytes(answered.about)
+                way.answer = answered.answer
                 return self._skip(request, way, answered, way.answer)
         except RequestNotDue:
             raise
@@ -220,7 +214,7 @@ class Recrawling:
                 self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
                 return None, again
             requests = self._made_again(way.answered)
-            verdict = verdict_of(way.answered)
+            verdict = verdict_of(way.answered.page)
             self._book.put(way.key, way.answer.after_visit(False), way.answered.requests)
             self._hosts.believed[way.key] = again
         except Exception as error:
@@ -238,12 +232,12 @@ class Recrawling:
             return
         try:
             now, text_hash = int(time.time()), reading.text_hash
-            has_changed = way.answered is not None and way.answered.text_hash != text_hash
+            has_changed = way.answered is not None and way.answered.page.posting.text_hash != text_hash
             etag, modified = last_value(response, b"Etag"), last_value(response, b"Last-Modified")
             if way.is_check and has_changed:
                 self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
                 self._hosts.lower(request.url, Trust.LIED)
-            former = way.answer or Answer(0, now), way.answered and way.answered.text_hash
+            former = way.answer or Answer(0, now), way.answered and way.answered.page.posting.text_hash
             was_asked = way.asked_with is not None and not way.is_check
             self._hosts.came_in_full(request.url, (etag, modified), text_hash, former, was_asked)
             use = self._use(way, text_hash)
@@ -342,7 +336,7 @@ class Recrawling:
             return None
         lastmod, now = request.meta.get(names.META_LASTMOD), int(time.time())
         reason = self._schedule.not_due(
-            request.url, host_of(request.url), answered.seen, answer, lastmod, now
+            request.url, host_of(request.url), answered.page.posting.seen, answer, lastmod, now
         )
         if reason is None:
             return None
@@ -364,7 +358,8 @@ class Recrawling:
 
     def _is_as_before(self, way: _Way, answered: Answered, answer: Answer) -> bool:
         """Tell whether the page is settled, and the request is for what the page was read for when that was kept."""
-        return answered.is_settled and answer.use == self._use(way, answered.text_hash)
+        posting = answered.page.posting
+        return posting.is_delivered and answer.use == self._use(way, posting.text_hash)
 
     def _use(self, way: _Way, text_hash: int | None) -> int | None:
         if way.purpose is None:
@@ -381,9 +376,7 @@ class Recrawling:
         request.meta["handle_httpstatus_list"] = [304]
 
     def _key_of(self, request: Request) -> bytes:
-        fingerprinter = self._crawler.request_fingerprinter
-        assert fingerprinter is not None
-        return fingerprinter.fingerprint(request)
+        return key_of(self._crawler, request)
 
     def _failed(self, error: Exception, about: object) -> None:
         """Log what went wrong; call it where the exception is handled. Of a store that is away others tell."""
@@ -396,31 +389,50 @@ class Recrawling:
 TOGETHER = 50
 
 
-class AnswerBook:
-    """Answers in *store*, which keeps some."""
+class Answered(NamedTuple):
+    """What is known of a page before it is asked for again."""
 
-    def __init__(self, store: Store | AsyncStore) -> None:
-        self._store: Any = store
-        self._is_elsewhere = is_async(store)
-        self._waiting: list[tuple[bytes, int, bytes, bytes]] = []
+    page: Page
+    answer: Answer
+    requests: bytes
+    """What was kept of the requests in it, empty for none."""
+
+
+class AnswerBook:
+    """Answers of pages in *store*, which keeps their notes."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[bytes, tuple[int, bytes]] = {}
         self._telling: asyncio.Task[None] | None = None
 
     async def find(self, key: bytes) -> Answered | None:
         """Return what is known of a page, None if nothing is. Raises StoreUnavailable."""
-        found: Answered | None = await _now(self._store.answer(key))
-        return found
+        if self._store.is_remote:
+            # Asked together, they take one trip.
+            (_, note), page = await asyncio.gather(
+                awaited(self._store.note(PAGE, key)), awaited(self._store.get(key))
+            )
+        else:
+            _, note = await awaited(self._store.note(PAGE, key))
+            page = None if note is None else await awaited(self._store.get(key))
+        if note is None or page is None:
+            return None
+        # A damaged one: the page is fetched in full, and kept anew.
+        with suppress(ValueError):
+            return Answered(page, *Answer.from_note(note))
+        return None
 
     def put(self, key: bytes, answer: Answer, requests: bytes) -> None:
         """Put the answer of a visit of this moment into the store, with others.
 
         What gets lost is fetched in full next time.
         """
-        self._waiting.append((key, int(time.time()), answer.to_bytes(), requests))
+        self._waiting[key] = int(time.time()), answer.to_note(requests)
         if len(self._waiting) < TOGETHER:
             return
-        if not self._is_elsewhere:
-            with suppress(StoreError):
-                self._store.keep_answers(self._taken())
+        if not self._store.is_remote:
+            finished(self._tell())
         elif self._telling is None or self._telling.done():
             self._telling = asyncio.create_task(self._tell())
 
@@ -433,34 +445,29 @@ class AnswerBook:
     async def _tell(self) -> None:
         with suppress(StoreError):
             while self._waiting:
-                await _now(self._store.keep_answers(self._taken()))
+                waiting, self._waiting = self._waiting, {}
+                notes = [Note(key, None, note) for key, (_, note) in waiting.items()]
+                await awaited(self._store.replace_notes(PAGE, notes))
+                await awaited(self._store.touch([(key, seen) for key, (seen, _) in waiting.items()]))
 
-    def _taken(self) -> list[tuple[bytes, int, bytes, bytes]]:
-        taken, self._waiting = self._waiting, []
-        return taken
 
-
-def verdict_of(answered: Answered) -> Verdict:
+def verdict_of(page: Page) -> Verdict:
     """Return the verdict on a page that has the text of its last visit.
 
     Nothing is compared: what the page repeats is what it repeated then.
     """
-    is_short = answered.is_short
+    posting = page.posting
+    is_short = posting.is_short
     return Verdict(
         Status.REVISIT,
-        None if is_short else Fingerprint(answered.value),
-        answered.original,
+        None if is_short else Fingerprint(posting.fingerprint.value),
+        page.original,
         None if is_short else 0,
-        cluster=None if is_short and answered.original is None else answered.cluster,
+        cluster=None if is_short and page.original is None else page.cluster,
         reason=Reason.UNCHANGED,
-        last_seen=answered.seen,
+        last_seen=posting.seen,
         is_settled=True,
     )
-
-
-async def _now(answer: Any) -> Any:
-    """Return the answer of a store, waiting for one that is elsewhere."""
-    return await answer if isawaitable(answer) else answer
 
 
 class RequestNotDue(IgnoreRequest):

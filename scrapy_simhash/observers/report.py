@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import is_crawl, stats_of
-from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.crawling import stats_of
+from scrapy_simhash.observers.own_file import make_ready, own_path
 from scrapy_simhash.times import written
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
     from scrapy_simhash.action import Action
-    from scrapy_simhash.config import Config
     from scrapy_simhash.judge.policy import Exemption
     from scrapy_simhash.verdict import NearMiss, Verdict
 
@@ -56,7 +53,6 @@ KEYS = (
     "referer",
     "time",
 )
-_PLACEHOLDER = re.compile(r"%(?:(?P<percent>%)|\((?P<name>\w+)\)s|)")
 
 
 class Report:
@@ -84,32 +80,21 @@ class Report:
         self._file: BinaryIO | None = None
         self._is_torn = False
         self._has_failed = False
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            # A pipe or a terminal is not tried: its reader would take that for the end.
-            if self.path.is_dir() or not self.path.exists() or self.path.is_file():
-                self.path.open("ab").close()
-        except (OSError, ValueError) as error:
-            raise SettingError(
-                f"SIMHASH_REPORT must be a file that can be written, got {str(path)!r}:"
-                f" {getattr(error, 'strerror', None) or error}"
-            ) from error
+        make_ready(self.path, "SIMHASH_REPORT", may_be_pipe=True)
 
     @classmethod
-    def open(cls, crawler: Crawler, config: Config) -> Self | None:
-        """Return the report of *crawler*; None if there is none to be written, or if this is a look at single pages.
+    def of(cls, crawler: Crawler, template: str) -> Self:
+        """Return the report of *crawler*, at the path that SIMHASH_REPORT means by *template*.
 
         To be called while components are built, when a SettingError still stops the crawl.
         """
-        if config.report is None or not is_crawl(crawler):
-            return None
         return cls(
-            own_path(config.report, crawler, "SIMHASH_REPORT"),
+            own_path(template, crawler, "SIMHASH_REPORT"),
             appends=bool(crawler.settings.get("JOBDIR")),
             on_error=lambda: stats_of(crawler).inc_value(names.STAT_REPORT_ERRORS),
         )
 
-    def begin(self) -> None:
+    def spider_opened(self, spider: Spider | None = None) -> None:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
         self._attempt(self._begin)
 
@@ -117,7 +102,7 @@ class Report:
         """Write the line of a page, so that whoever reads the file has it at once; see `line_of`."""
         self._attempt(lambda: self._write(line_of(verdict, seconds=int(self._clock()), **about)))
 
-    def close(self) -> None:
+    def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Close the file. What is written afterwards goes to its end."""
         file, self._file = self._file, None
         self._appends = True
@@ -192,62 +177,6 @@ def line_of(
 
 def _rounded(miss: NearMiss) -> dict[str, object]:
     return {**miss._asdict(), "similarity": round(miss.similarity, 3), "required": round(miss.required, 3)}
-
-
-def own_path(template: str, crawler: Crawler, setting: str) -> Path:
-    """Return the path that *setting* means by *template*. Raises SettingError if the crawl writes there already.
-
-    Looked at are the feeds, the log, and the files of the settings here.
-    """
-    settings, spider = crawler.settings, crawler.spider or crawler.spidercls
-    path = path_of(template, spider, setting)
-    others = [("FEEDS", str(uri).removeprefix("file://")) for uri in settings.getdict("FEEDS")]
-    others += [
-        (name, settings[name])
-        for name in ("LOG_FILE", "SIMHASH_REPORT", "SIMHASH_CHANGES")
-        if settings[name] and name != setting
-    ]
-    for name, other in others:
-        # The number of a batch, or what is wrong and will be told when it is opened.
-        with suppress(OSError, RuntimeError, ValueError):
-            # Several may write to a pipe or a terminal.
-            is_file = path.is_file() or not path.exists()
-            if is_file and path_of(str(other), spider, name).resolve() == path.resolve():
-                break
-    else:
-        return path
-    raise SettingError(f"{setting} must be a file of its own, got {str(path)!r}, where {name} writes")
-
-
-def path_of(template: str, spider: object, setting: str, now: datetime | None = None) -> Path:
-    """Return the path that *setting* means by *template*: with the attributes of *spider* in it, as feeds have them.
-
-    ``%(time)s`` is *now*, when the crawl begins. ``~`` is the user's own folder. Raises SettingError for anything
-    else behind a %.
-
-    >>> from types import SimpleNamespace
-    >>> path_of("out/%(name)s-100%%.jsonl", SimpleNamespace(name="news"), "SIMHASH_REPORT").as_posix()
-    'out/news-100%.jsonl'
-    """
-
-    def value(match: re.Match[str]) -> str:
-        if match["percent"]:
-            return "%"
-        if match["name"] == "time":
-            moment = (now or datetime.now(timezone.utc)).replace(microsecond=0)
-            # As Scrapy writes it for feeds: a colon cannot be part of a name on Windows.
-            return moment.isoformat().replace(":", "-")
-        if match["name"] is None or not hasattr(spider, match["name"]):
-            raise SettingError(
-                f"{setting} must not contain % except in %(name)s, %(time)s and the like, and %%,"
-                f" got {template!r}"
-            )
-        return str(getattr(spider, match["name"]))
-
-    path = Path(_PLACEHOLDER.sub(value, template))
-    with suppress(RuntimeError):  # nobody knows where that is
-        path = path.expanduser()
-    return path
 
 
 def _ends_within_a_line(path: Path) -> bool:

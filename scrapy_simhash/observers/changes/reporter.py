@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -16,11 +16,7 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.crawling import Once, counted, is_crawl, share, shared, stats_of
-from scrapy_simhash.crawl.http import language_of, tree_of
-from scrapy_simhash.crawl.report import own_path
-from scrapy_simhash.crawl.store_factory import CHANGES, file_of, place_of
-from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.crawling import Once, counted, key_of, language_of, share, shared, stats_of, tree_of
 from scrapy_simhash.observers.changes import (
     ANSWERED,
     FAILED,
@@ -33,9 +29,8 @@ from scrapy_simhash.observers.changes import (
     Sighting,
     Source,
 )
-from scrapy_simhash.place import FOLDER
+from scrapy_simhash.observers.own_file import own_path
 from scrapy_simhash.signals import page_changed
-from scrapy_simhash.store import ListsPages
 from scrapy_simhash.verdict import Reason, Status
 
 if TYPE_CHECKING:
@@ -45,10 +40,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawl.page_checker import Checked
+    from scrapy_simhash.crawling import Checked
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
     from scrapy_simhash.page.text import Document
+    from scrapy_simhash.store import Page, Store
 
 
 T = TypeVar("T")
@@ -63,8 +59,10 @@ _GONE = (404, 410)
 class ChangeReporter:
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
-    def __init__(self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter) -> None:
-        """Raises SettingError for a store that no later crawl can read, or that several crawlers share."""
+    def __init__(
+        self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter, register: Path | None
+    ) -> None:
+        """*register* is the file that later crawls compare with; None if no changes are to be told."""
         self._crawler = crawler
         self._config = config
         self._fingerprinter = fingerprinter
@@ -73,31 +71,18 @@ class ChangeReporter:
         self._starts: set[bytes] = set()
         self._open: Callable[[object], ChangeBook] | None = None
         self._folder = job_dir(crawler.settings)
-        if config.changes is None or not is_crawl(crawler):
+        if config.changes is None or register is None:
             return
-        place = place_of(config, crawler.settings)
-        if place.kind != FOLDER:
-            raise SettingError(
-                f"SIMHASH_CHANGES needs a store in a folder, got one of kind {place.kind!r}: set SIMHASH_STORE to a"
-                " folder such as './seen'"
-            )
-        spider = crawler.spider or crawler.spidercls
-        register = file_of(place, crawler.settings, spider.name, CHANGES)
         self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
-    @property
-    def is_on(self) -> bool:
-        """Whether changes are told."""
-        return self._open is not None
-
-    def keep_in(self, store: object) -> None:
+    def keep_in(self, store: Store) -> None:
         """Open the register; a new one begins with the pages of *store*. Raises SettingError and StoreError."""
         if self._open is not None:
             self._book = self._open(store)
 
-    def spider_opened(self) -> None:
+    def spider_opened(self, spider: Spider) -> None:
         """Begin a run, and tell what an earlier crawl has left open."""
         if self._book is None:
             return
@@ -160,7 +145,7 @@ class ChangeReporter:
                 ),
             )
 
-    def spider_closed(self, reason: str) -> None:
+    def spider_closed(self, spider: Spider, reason: str) -> None:
         """Tell what is known now, and let go of the register."""
         book = self._book
         if book is None:
@@ -190,7 +175,7 @@ class ChangeReporter:
             extra={"spider": self._crawler.spider},
         )
 
-    def _opened(self, path: Path, feed: Path, store: object) -> ChangeBook:
+    def _opened(self, path: Path, feed: Path, store: Store) -> ChangeBook:
         register = Register(path, reset=self._config.reset, former=_former_pages(store))
         try:
             return ChangeBook(
@@ -238,10 +223,7 @@ class ChangeReporter:
         return [Source(self._key_of(request.replace(url=url)), url) for url in urls if url != request.url]
 
     def _key_of(self, request: Request) -> bytes:
-        fingerprinter = self._crawler.request_fingerprinter
-        if fingerprinter is None:
-            raise RuntimeError("the crawler has no request fingerprinter yet")
-        return fingerprinter.fingerprint(request)
+        return key_of(self._crawler, request)
 
     def _read(self, checked: Checked, response: Response) -> Document:
         if checked.document is not None:
@@ -282,9 +264,9 @@ def _former_run(file: Path | None) -> tuple[int | None, int | None]:
     return number, since
 
 
-def _former_pages(store: object) -> Iterator[FormerPage]:
-    if isinstance(store, ListsPages):
-        for page in store.pages():
+def _former_pages(store: Store) -> Iterator[FormerPage]:
+    if not store.is_remote:
+        for page in cast("Iterator[Page]", store.pages()):
             posting = page.posting
             yield posting.key, posting.url, posting.text_hash, posting.seen
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Request, Spider
-from scrapy.signals import spider_idle
 from scrapy.utils.test import get_crawler
 
 from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawl.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
-from scrapy_simhash.crawl.url_rule_guard import UrlRuleGuard
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.observers.url_rules import FETCHED, Look, Origin
+from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
+from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,13 +43,12 @@ def guard_of(mode: str, **settings: Any) -> tuple[UrlRuleGuard, Crawler]:
     crawler.spider = Reader.from_crawler(crawler)
     crawler.crawling = True
     config = Config.from_settings(crawler.settings)
-    return UrlRuleGuard(crawler, config, PageFingerprinter(config)), crawler
+    return UrlRuleGuard(crawler, PageFingerprinter(config)), crawler
 
 
 def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
     """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
     guard, crawler = guard_of("skip", **settings)
-    assert guard.rules is not None
     use = guard._use(Request(SITE))
     for visit in range(8 * 40):
         guard.rules.learn(f"{SITE}/p/{visit % 40}?sid={visit}", 1 + visit % 40, lambda _: Look(), 1, use)
@@ -76,21 +74,6 @@ def until_skipped(guard: UrlRuleGuard, request: Request) -> None:
     with suppress(RequestSkipped):
         while True:
             guard.screen(request)
-
-
-def test_off_does_nothing_at_all() -> None:
-    guard, crawler = guard_of("off")
-    assert guard.rules is None
-    assert not guard.may_skip
-    nothing: Any = object()
-    # None of these is looked at.
-    guard.note_verdict(nothing, nothing, nothing, nothing, nothing)
-    guard.forget(nothing)
-    guard.keep_in(nothing)
-    guard.spider_opened(nothing)
-    guard.spider_closed(nothing, "finished")
-    assert guard.screen(nothing) is None
-    assert crawler.signals.send_catch_log(spider_idle) == []
 
 
 def test_what_is_skipped_and_what_never_is() -> None:
@@ -135,7 +118,6 @@ def test_the_page_of_a_failed_callback_is_requested_under_a_url_that_was_skipped
 
 def test_more_is_checked_at_the_end_while_a_rule_is_doubted() -> None:
     guard, sent = trained()
-    assert guard.rules is not None
     for visit in range(10):
         skips(guard, meta={"visit": visit})
     guard.spider_idle()
@@ -252,7 +234,6 @@ def test_what_is_not_sent_after_all_is_told(caplog: pytest.LogCaptureFixture) ->
 
 def test_what_waits_comes_after_all_that_is_in_the_queue() -> None:
     guard, _ = guard_of("skip")
-    assert guard.rules is not None
     for visit in range(40):
         url = f"{SITE}/list/{visit}"
         guard.rules.learn(url, 7, lambda _: Look(), 1, 1, Origin(url, SITE))
@@ -272,7 +253,6 @@ def test_what_waits_comes_after_all_that_is_in_the_queue() -> None:
 def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     guard, _ = guard_of("skip", SIMHASH_URL_RULES_PIN=["parameter sid", "group /day/{number}"])
-    assert guard.rules is not None
     use = guard._use(Request(SITE))
     guard.rules.learn(f"{SITE}/p?sid=1", 7, lambda _: Look(), 1, use)
     for url in (f"{SITE}/p?sid=2", f"{SITE}/day/1"):
@@ -285,7 +265,6 @@ def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_short_page_is_requested_several_times_where_nothing_was_compared() -> None:
     guard, _ = trained()
-    assert guard.rules is not None
     use, skipped = guard._use(Request(SITE)), 0
     for visit in range(30):
         url = f"{SITE}/short?sid={visit}"

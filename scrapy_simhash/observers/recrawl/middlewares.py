@@ -1,4 +1,4 @@
-"""Spider middleware next to the spider: takes down what callbacks yield, before anybody has changed it."""
+"""Two middlewares for pages that an earlier crawl has read: one next to the network, one next to the spider."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
-from scrapy_simhash.crawl.crawling import shared
-from scrapy_simhash.crawl.http import asks_again
-from scrapy_simhash.crawl.recrawling import Recrawling
+from scrapy_simhash.crawling import asks_again, shared
+from scrapy_simhash.observers.recrawl.recrawling import Recrawling
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,6 +17,40 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
+
+class SimhashValidatorsMiddleware:
+    """Puts ETag and date of a page on what is really sent, and takes them off before anybody sends it elsewhere.
+
+    It stands behind Scrapy's HTTP cache, which may have the page, and before redirects and retries on the way back.
+    """
+
+    def __init__(self, recrawling: Recrawling) -> None:
+        self._recrawling = recrawling
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware of *crawler*; raise NotConfigured if it sends no conditional requests."""
+        recrawling = shared(crawler, Recrawling)
+        if recrawling is None:
+            raise NotConfigured
+        return cls(recrawling)
+
+    # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        """Put the validators on."""
+        self._recrawling.add_headers(request)
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Response:
+        """Take them off, and mark a 304."""
+        self._recrawling.hear(request, response)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
+        """Take them off."""
+        self._recrawling.hear(request, None)
 
 
 class SimhashLinksMiddleware:

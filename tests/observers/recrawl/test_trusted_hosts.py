@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from scrapy.utils.test import get_crawler
 
-from scrapy_simhash.crawl.trusted_hosts import TrustedHosts
 from scrapy_simhash.exceptions import StoreUnavailable
 from scrapy_simhash.observers.recrawl import Trust
-from scrapy_simhash.store import AsyncStore, Store
+from scrapy_simhash.observers.recrawl.trusted_hosts import TrustedHosts
+from scrapy_simhash.store import Store
 from scrapy_simhash.store.sqlite import SqliteStore
 from tests.store.redis.stores import HEADER, eventually, opened, waits
 from tests.store.server import RedisServer
@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
         yield server
 
 
-async def lost(store: Store | AsyncStore, site: str) -> Trust | None:
+async def lost(store: Store, site: str) -> Trust | None:
     """Return what a crawler that comes new is told of a host."""
     hosts = TrustedHosts(store, get_crawler())
     await hosts.meet(site)
@@ -36,7 +36,7 @@ async def lost(store: Store | AsyncStore, site: str) -> Trust | None:
     return None if host is None else host.trust
 
 
-async def crawler(store: Store | AsyncStore, trust: Trust, sites: list[str] = SITES) -> TrustedHosts:
+async def crawler(store: Store, trust: Trust, sites: list[str] = SITES) -> TrustedHosts:
     """Return what a crawler has found out about hosts that it met before the store knew anything."""
     hosts = TrustedHosts(store, get_crawler())
     for site in sites:

@@ -6,8 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import stats_of
-from scrapy_simhash.crawl.http import tree_of
+from scrapy_simhash.crawling import stats_of, tree_of
 from scrapy_simhash.observers.floods import WALLS, Flood
 from scrapy_simhash.observers.floods.kinds import kind_by_urls, kind_of
 from scrapy_simhash.signals import flood_found

@@ -13,17 +13,15 @@ from zlib import crc32
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import setting_name
-from scrapy_simhash.crawl.crawling import Once, is_crawl, stats_of
-from scrapy_simhash.crawl.flood_notices import FloodNotices
-from scrapy_simhash.crawl.http import tree_of
-from scrapy_simhash.crawl.kept_requests import MOST_KEPT, KeptRequests
+from scrapy_simhash.crawling import Once, is_start, may_be_skipped, stats_of, tree_of
 from scrapy_simhash.exceptions import SettingError
 from scrapy_simhash.judge.hints import is_listing, is_product, makes_offer
+from scrapy_simhash.notes import RULES
+from scrapy_simhash.observers.floods.notices import FloodNotices
 from scrapy_simhash.observers.url_rules import (
     EXPLORED,
     FETCHED,
@@ -37,10 +35,12 @@ from scrapy_simhash.observers.url_rules import (
     rule_of,
     site_of,
 )
+from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, KeptRequests
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import scope_of
 from scrapy_simhash.signals import request_skipped
 from scrapy_simhash.verdict import Reason, Status
+from scrapy_simhash.waiting import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from scrapy_simhash.config import Config
     from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
     from scrapy_simhash.observers.url_rules import Choice, HostRules, Looks
+    from scrapy_simhash.store import Store
     from scrapy_simhash.verdict import Verdict
 
 
@@ -78,14 +79,13 @@ class UrlRuleGuard:
     An error in here is counted and logged, and never costs a page.
     """
 
-    def __init__(self, crawler: Crawler, config: Config, fingerprinter: PageFingerprinter) -> None:
+    def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter) -> None:
+        config = fingerprinter.config
         self._crawler = crawler
         self._skips = config.url_rules == "skip"
-        self.rules: UrlRules | None = None
-        if config.url_rules != "off" and is_crawl(crawler):
-            self.rules = UrlRules(
-                pinned=_choices("url_rules_pin", config), forbidden=_choices("url_rules_forbid", config)
-            )
+        self.rules = UrlRules(
+            pinned=_choices("url_rules_pin", config), forbidden=_choices("url_rules_forbid", config)
+        )
         self._keeper: RuleKeeper | None = None
         self._exchanging: asyncio.Task[None] | None = None
         self._learned = 0
@@ -99,26 +99,21 @@ class UrlRuleGuard:
         #: How often skipped requests of a host were sent at the end.
         self._checked: Counter[str] = Counter()
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
-        folder = job_dir(crawler.settings) if self.may_skip else None
+        folder = job_dir(crawler.settings) if self._skips else None
         self._file = Path(folder, KEPT_FILE) if folder else None
-        if self.may_skip:
+        if self._skips:
             crawler.signals.connect(self.spider_idle, signal=signals.spider_idle)
             crawler.signals.connect(self.note_priority, signal=signals.request_scheduled)
 
-    @property
-    def may_skip(self) -> bool:
-        """Whether requests are to be asked about."""
-        return self._skips and self.rules is not None
-
-    def keep_in(self, store: object) -> None:
+    def keep_in(self, store: Store) -> None:
         """Load rules from *store* and keep them there, if it can; to be called before the first page."""
-        if self.rules is not None:
+        if RULES in store.note_kinds:
             self._keeper = self.rules.keeper = RuleKeeper(store)
 
     async def keep(self) -> None:
         """Give the store what is not there yet."""
         if self._keeper is not None:
-            await self._keeper.exchange(int(time.time()))
+            await self._keeper.share()
 
     def note_verdict(
         self,
@@ -132,8 +127,6 @@ class UrlRuleGuard:
 
         *is_protected* tells whether it is a page of its own, whatever it repeats.
         """
-        if self.rules is None:
-            return
         try:
             is_plain = request.method == "GET" and not request.body
             content = evidence_of(verdict, response.status, response.body) if is_plain else None
@@ -172,8 +165,6 @@ class UrlRuleGuard:
 
     def note_unread(self, request: Request) -> None:
         """Note that a page came that is not compared with others: it may be new, and so the way to it goes on."""
-        if self.rules is None:
-            return
         try:
             parent = self._origins.of(request, is_silent=False).parent
             for rule, site in self.rules.led_on(parent, site_of(request.url)):
@@ -191,7 +182,7 @@ class UrlRuleGuard:
 
         Raises RequestSkipped for one that need not be sent.
         """
-        if self.rules is None:
+        if not self._skips:
             return None
         mark = request.meta.pop(names.META_WAITED, None)
         if mark is not None:
@@ -235,7 +226,6 @@ class UrlRuleGuard:
 
         And more of them while a rule of the host is doubted.
         """
-        assert self.rules is not None
         try:
             for site in self._kept.sites:
                 host = self.rules.of(f"http://{site}/")
@@ -253,8 +243,6 @@ class UrlRuleGuard:
 
         Its page is not skipped under other URLs, and requested under the latest one that was skipped.
         """
-        if self.rules is None:
-            return
         try:
             host, use = self.rules.of(request.url), self._use(request)
             self.rules.forget(request.url)
@@ -279,8 +267,6 @@ class UrlRuleGuard:
 
     def _tell(self) -> None:
         """Log which rules there are on which hosts, and what they save."""
-        if self.rules is None:
-            return
         self.rules.settle(int(time.time()))
         hosts = [(name, host) for name, host in self.rules.hosts.items() if host.saved]
         hosts.sort(key=lambda item: -item[1].saved)
@@ -296,21 +282,19 @@ class UrlRuleGuard:
             )
 
     def _share(self, keeper: RuleKeeper) -> None:
-        if not keeper.is_shared:
-            keeper.keep()
+        if not keeper.is_remote:
+            finished(keeper.share())
         elif self._exchanging is None or self._exchanging.done():
             self._exchanging = asyncio.create_task(self._exchange(keeper))
 
     async def _exchange(self, keeper: RuleKeeper) -> None:
         """Join what other crawlers have learned: a rule that they have given up is given up here."""
-        assert self.rules is not None
-        await keeper.exchange(int(time.time()))
+        await keeper.share()
         for site in self._kept.sites:
             self._give_up_lost(site)
 
     def _give_up_lost(self, site: str) -> None:
         """Give up the rules that have skipped requests of *site* and are not believed any more."""
-        assert self.rules is not None
         host = self.rules.of(f"http://{site}/")
         for rule in self._kept.rules_of(site):
             if not host.is_believed(rule):
@@ -335,7 +319,6 @@ class UrlRuleGuard:
         return 0 if number is None else 1 << number
 
     def _waiting(self, request: Request) -> Request | None:
-        assert self.rules is not None
         host = self.rules.of(request.url)
         if not host.should_wait(request.url):
             return None
@@ -513,19 +496,3 @@ class Origins:
             return request.url
         self._redirects[key] = None
         return asked
-
-
-def is_start(request: Request) -> bool:
-    """Tell whether the spider began with *request*."""
-    # A spider that passes its meta on passes this on too, and the depth tells.
-    return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
-
-
-def may_be_skipped(request: Request) -> bool:
-    """Tell whether *request* may be skipped at all: not if the spider began with it, or has opted out."""
-    return (
-        request.method == "GET"
-        and request.callback is not NO_CALLBACK
-        and not is_start(request)
-        and request.meta.get(names.META_ENABLED, True) is not False
-    )

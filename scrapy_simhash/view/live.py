@@ -21,9 +21,9 @@ from time import monotonic, thread_time, time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.crawl.crawling import Once, stats_of
-from scrapy_simhash.crawl.report import line_of
+from scrapy_simhash.crawling import Once, stats_of
 from scrapy_simhash.exceptions import SettingError
+from scrapy_simhash.observers.report import line_of
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
@@ -76,7 +76,7 @@ class LiveView:
         host, port = self._server.server_address[:2]
         return f"http://[{host!s}]:{port}/" if ":" in str(host) else f"http://{host!s}:{port}/"
 
-    def begin(self, spider: Spider) -> None:
+    def spider_opened(self, spider: Spider) -> None:
         """Answer browsers from now on, and log where."""
         self._thread = Thread(
             target=self._server.serve_forever, args=(_POLL,), name="simhash-live", daemon=True
@@ -84,11 +84,11 @@ class LiveView:
         self._thread.start()
         logger.info("Live view of this crawl: %(url)s", {"url": self.url}, extra={"spider": spider})
 
-    def note(self, verdict: Verdict, **about: Any) -> None:
+    def write(self, verdict: Verdict, **about: Any) -> None:
         """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""
         self._view.take(verdict, int(time()), about)
 
-    def close(self) -> None:
+    def spider_closed(self, spider: Spider | None = None, reason: str = "") -> None:
         """Answer nobody any more."""
         if self._thread is not None:
             self._server.shutdown()

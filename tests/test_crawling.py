@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 from scrapy import Spider
 
-from scrapy_simhash.crawl.crawling import is_crawl
+from scrapy_simhash.crawling import is_crawl
 from tests.stand_in import stand_in
 
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from scrapy_simhash import Config, Reason, SettingError, Status, Verdict
+from scrapy_simhash import Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
-from scrapy_simhash.crawl.report import KEYS, Report, path_of
 from scrapy_simhash.judge.policy import Exemption
+from scrapy_simhash.observers.own_file import path_of
+from scrapy_simhash.observers.report import KEYS, Report
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
 from tests.docs.reader import DOCS, entries
-from tests.stand_in import stand_in
 
 URL = "https://example.com/a?print=1"
 NEW = Verdict(Status.NEW, Fingerprint(1), cluster=4, rank=0)
@@ -44,10 +44,10 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def written_by(path: Path, *verdicts: Verdict, **arguments: Any) -> list[dict[str, Any]]:
     report = Report(path, clock=lambda: 1_790_000_000.9)
-    report.begin()
+    report.spider_opened()
     for verdict in verdicts:
         report.write(verdict, url=URL, **arguments)
-    report.close()
+    report.spider_closed()
     return lines(path)
 
 
@@ -145,7 +145,7 @@ def test_every_key_is_documented_and_no_other() -> None:
 def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
     report = Report(tmp_path / "report.jsonl")
     report.write(NEW, url="https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}", referer=b"http://\xff/")
-    report.close()
+    report.spider_closed()
     (line,) = lines(report.path)
     assert line["url"] == "https://example.com/\udcff\n\N{GREEK SMALL LETTER ALPHA}"
     assert line["referer"] == "http://\xff/"
@@ -157,11 +157,11 @@ def test_a_url_that_no_encoding_holds_is_written(tmp_path: Path) -> None:
 
 def test_a_line_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
     report = Report(tmp_path / "report.jsonl")
-    report.begin()
+    report.spider_opened()
     for count in (1, 2):
         report.write(NEW, url=URL)
         assert len(lines(report.path)) == count
-    report.close()
+    report.spider_closed()
 
 
 def test_a_report_begins_anew(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def test_a_report_begins_anew(tmp_path: Path) -> None:
     report = Report(path)
     # Not before it begins: the crawl may fail to start.
     assert len(lines(path)) == 2
-    report.begin()
+    report.spider_opened()
     assert lines(path) == []
-    report.close()
+    report.spider_closed()
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_li
     path = tmp_path / "report.jsonl"
     path.write_bytes(left)
     report = Report(path, appends=True)
-    report.begin()
+    report.spider_opened()
     report.write(NEW, url=URL)
-    report.close()
+    report.spider_closed()
     kept = path.read_bytes().splitlines()
     assert kept[:-1] == left.splitlines()
     assert json.loads(kept[-1])["url"] == URL
@@ -195,10 +195,10 @@ def test_a_report_that_is_taken_up_again_keeps_what_is_there_and_mends_half_a_li
 def test_a_line_after_the_end_is_still_written(tmp_path: Path) -> None:
     report = Report(tmp_path / "report.jsonl")
     report.write(NEW, url=URL)
-    report.close()
-    report.close()
+    report.spider_closed()
+    report.spider_closed()
     report.write(COPY, url=URL)
-    report.close()
+    report.spider_closed()
     assert [line["status"] for line in lines(report.path)] == ["new", "near_duplicate"]
 
 
@@ -236,7 +236,7 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
 ) -> None:
     errors: list[None] = []
     report = Report(tmp_path / "report.jsonl", on_error=lambda: errors.append(None))
-    report.begin()
+    report.spider_opened()
     disk = Disk(room=100)
     assert report._file is not None
     report._file.close()
@@ -261,10 +261,10 @@ def test_a_full_disk_is_warned_of_once_and_counted_and_half_a_line_harms_no_othe
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_the_device_that_is_always_full_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     report = Report("/dev/full")
-    report.begin()
+    report.spider_opened()
     report.write(NEW, url=URL)
     report.write(NEW, url=URL)
-    report.close()
+    report.spider_closed()
     assert len(caplog.records) == 1
 
 
@@ -273,10 +273,10 @@ def test_a_pipe_gets_the_lines(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     report = Report(tmp_path / "pipe")
-    report.begin()
+    report.spider_opened()
     report.write(NEW, url=URL)
     report.write(COPY, url=URL)
-    report.close()
+    report.spider_closed()
     try:
         assert len(os.read(reading, 100_000).splitlines()) == 2
     finally:
@@ -318,7 +318,3 @@ def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_pa
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
     assert path_of("~/report.jsonl", SPIDER, "SIMHASH_REPORT") == tmp_path / "report.jsonl"
-
-
-def test_what_is_not_asked_for_is_not_written() -> None:
-    assert Report.open(stand_in(), Config()) is None

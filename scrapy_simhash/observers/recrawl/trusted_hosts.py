@@ -8,20 +8,18 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from scrapy_simhash.detector import is_async
+from scrapy_simhash.notes import TRUST, change
 from scrapy_simhash.observers.recrawl import Trust, Trusts
 from scrapy_simhash.recent import Recent
 from scrapy_simhash.scope import host_of
-from scrapy_simhash.store import KeepsSites, SharesSites, change_site
+from scrapy_simhash.waiting import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.observers.recrawl import Answer, Host
-    from scrapy_simhash.store import AsyncStore, Store
+    from scrapy_simhash.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +27,6 @@ logger = logging.getLogger(__name__)
 MOST_TOLD = 5
 #: Pages that came by 304, the latest, which are fetched in full if their host turns out to be wrong.
 MOST_BELIEVED = 5_000
-#: Before the name of a host, where a store keeps this beside the profiles of hosts: no host has a space.
-_BEFORE = "conditional "
 _WHY = {
     Trust.LIED: "it answered 304 for a page that had changed, %(url)s: its pages are fetched in full",
     Trust.BLIND: "it answers 304 to an ETag that no page has, such as for %(url)s: its pages are fetched in full",
@@ -43,9 +39,8 @@ _WHY = {
 class TrustedHosts:
     """The hosts of one crawl, by what the store knows of them and what is found out."""
 
-    def __init__(self, store: Store | AsyncStore, crawler: Crawler) -> None:
-        self._shared = store if is_async(store) and isinstance(store, SharesSites) else None
-        self._local = store if not is_async(store) and isinstance(store, KeepsSites) else None
+    def __init__(self, store: Store, crawler: Crawler) -> None:
+        self._notes = store
         self._trusts = Trusts()
         self._crawler = crawler
         #: By the keys of pages that came by 304 in this crawl, requests that fetch them in full.
@@ -57,11 +52,7 @@ class TrustedHosts:
         """Load what the store knows of a host, if it was not met before. Raises StoreUnavailable."""
         if self._trusts.find(site) is not None:
             return
-        data = None
-        if self._shared is not None:
-            _, data = await self._shared.load_site(_BEFORE + site)
-        elif self._local is not None:
-            data = self._local.load_site(_BEFORE + site)
+        _, data = await awaited(self._notes.note(TRUST, site))
         # Another request may have been faster.
         host = self._trusts.find(site) or self._trusts.add(site)
         _joined(host, data)
@@ -112,7 +103,7 @@ class TrustedHosts:
         while news:
             site, host = news.popitem()
             try:
-                await self._tell(_BEFORE + site, partial(_joined, host))
+                await change(self._notes, TRUST, site, partial(_joined, host))
             except BaseException:
                 news.setdefault(site, host)
                 raise
@@ -126,12 +117,6 @@ class TrustedHosts:
             if host_of(request.url) == site and self._crawler.engine is not None:
                 del self.believed[key]
                 self._crawler.engine.crawl(request)
-
-    async def _tell(self, place: str, change: Callable[[bytes | None], bytes]) -> None:
-        if self._shared is not None:
-            await change_site(self._shared, place, change)
-        elif self._local is not None:
-            self._local.keep_sites([(place, change(self._local.load_site(place)))])
 
     def spider_closed(self, spider: Spider) -> None:
         """Log which hosts are not trusted."""

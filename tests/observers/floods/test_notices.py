@@ -8,9 +8,9 @@ import pytest
 from scrapy.http import HtmlResponse, Response
 
 from scrapy_simhash import Config, PageFingerprinter, Verdict
-from scrapy_simhash.crawl import flood_notices as module
-from scrapy_simhash.crawl.flood_notices import FloodNotices
 from scrapy_simhash.observers.floods import Flood
+from scrapy_simhash.observers.floods import notices as module
+from scrapy_simhash.observers.floods.notices import FloodNotices
 from scrapy_simhash.observers.url_rules import Row
 from scrapy_simhash.signals import flood_found
 from scrapy_simhash.verdict import Reason, Status

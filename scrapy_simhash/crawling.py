@@ -1,0 +1,194 @@
+"""What all that takes part in a crawl has in common: is it one, what is shared, logged once, and read of a page."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_simhash import names
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
+
+    from scrapy_simhash.fingerprinter import Reading
+    from scrapy_simhash.page.text import Document
+    from scrapy_simhash.verdict import Verdict
+
+T = TypeVar("T")
+
+
+def is_crawl(crawler: Crawler) -> bool:
+    """Return whether *crawler* crawls: False under ``scrapy shell``, ``fetch``, ``parse`` and ``check``.
+
+    To be asked while components are built: a crawl that is being stopped no longer counts as one.
+    """
+    # The shell drives the engine itself, it never calls crawl().
+    if not crawler.crawling:
+        return False
+    # The other commands put a start() of their own into the spider class.
+    start = getattr(type(crawler.spider), "start", None)
+    return not getattr(start, "__module__", "").startswith("scrapy.commands.")
+
+
+#: The attribute of a crawler that has what its components share, by class: it ends when the crawler does.
+_SHARED = "_simhash_shared"
+
+
+def share(crawler: Crawler, part: T) -> T:
+    """Have `shared` find *part* for all components of *crawler*, and return it."""
+    vars(crawler).setdefault(_SHARED, {})[type(part)] = part
+    return part
+
+
+def shared(crawler: Crawler, kind: type[T]) -> T | None:
+    """Return what a component of *crawler* shares that is a *kind*; None if none does."""
+    found: T | None = vars(crawler).get(_SHARED, {}).get(kind)
+    return found
+
+
+#: What the record of a thing says that is shown once.
+NO_MORE = " - no more will be shown (see SIMHASH_DEBUG to show all)"
+
+
+class Once:
+    """Logs what may come with every page: of each kind the first record aloud, further ones quietly or not at all."""
+
+    def __init__(self, crawler: Crawler, logger: logging.Logger, stat: str = "") -> None:
+        """*stat* is where whoever handles exceptions counts them."""
+        self._crawler = crawler
+        self._logger = logger
+        self._stat = stat
+        self._told: set[str] = set()
+
+    def is_first(self, kind: str) -> bool:
+        """Tell whether this is the first of its *kind*; the next one is not."""
+        is_first = kind not in self._told
+        self._told.add(kind)
+        return is_first
+
+    def warn(
+        self, kind: str, message: str, values: dict[str, object], error: bool | Exception | None = None
+    ) -> None:
+        """Log *message* with *values*: at level WARNING if it is the first of its *kind*, else at DEBUG."""
+        self._logger.log(
+            logging.WARNING if self.is_first(kind) else logging.DEBUG,
+            message,
+            values,
+            exc_info=error,
+            extra={"spider": self._crawler.spider},
+        )
+
+    def tell(self, message: str, about: object) -> None:
+        """Warn of an exception: *message* names what it is *about* as ``%(about)s``; call it in its handler."""
+        self.warn(
+            "exception",
+            f"{message}. Further failures are logged at level DEBUG and counted in the stat %(stat)s",
+            {"about": about, "stat": self._stat},
+            error=True,
+        )
+
+
+def stats_of(crawler: Crawler) -> StatsCollector:
+    """Return the stats collector of *crawler*, which it has once its components are built."""
+    stats = crawler.stats
+    if stats is None:
+        raise RuntimeError("the crawler has no stats collector yet")
+    return stats
+
+
+def counted(number: int, noun: str) -> str:
+    """Return *number* and *noun*, in the plural unless there is one.
+
+    >>> counted(1, "revisit"), counted(0, "near-duplicate")
+    ('1 revisit', '0 near-duplicates')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# --- What is read of a request and its response.
+
+
+class Checked(NamedTuple):
+    """A verdict and what it rests on."""
+
+    verdict: Verdict
+    reading: Reading | None = None
+    """None for a page that was not read."""
+    key: bytes | None = None
+    """Which page the store was asked about; None if it was not asked."""
+    document: Document | None = None
+    """What a large page says, if it is read again: that takes long, and was done in a thread."""
+    since: float | None = None
+    """When work on the event loop began, by ``perf_counter()``, as if none of it had been waited for; None for a page
+    that was not read."""
+
+
+def key_of(crawler: Crawler, request: Request) -> bytes:
+    """Return which page *request* asks for: its fingerprint, as Scrapy makes it."""
+    fingerprinter = crawler.request_fingerprinter
+    if fingerprinter is None:
+        raise RuntimeError("the crawler has no request fingerprinter yet")
+    return fingerprinter.fingerprint(request)
+
+
+def is_start(request: Request) -> bool:
+    """Tell whether the spider began with *request*."""
+    # A spider that passes its meta on passes this on too, and the depth tells.
+    return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
+
+
+def may_be_skipped(request: Request) -> bool:
+    """Tell whether *request* may be skipped at all: not if the spider began with it, or has opted out."""
+    return (
+        request.method == "GET"
+        and request.callback is not NO_CALLBACK
+        and not is_start(request)
+        and request.meta.get(names.META_ENABLED, True) is not False
+    )
+
+
+def asks_again(request: Request, response: Response) -> bool:
+    """Tell whether *request* asks for the page of *response* once more: a retry is no link."""
+    if response.request is None:
+        return False
+    asked = response.request
+    if (request.method, request.url, request.body) == (asked.method, asked.url, asked.body):
+        return True
+    # To a wall, perhaps: the callback asks again at the URL that it wanted.
+    redirects = asked.meta.get("redirect_urls")
+    return isinstance(redirects, list | tuple) and request.url in redirects
+
+
+def tree_of(response: Response) -> Any:
+    """Return the root of the tree, the very one that the spider gets; None for JSON that calls itself HTML."""
+    root = response.selector.root  # type: ignore[attr-defined]  # who asks knows that it is HTML
+    return root if hasattr(root, "iter") else None
+
+
+#: Values of one header that are read; a server may send any number.
+MAX_VALUES = 1_000
+
+
+def header_values(response: Response, name: bytes) -> list[str]:
+    """Return the first `MAX_VALUES` values of an HTTP header; *name* is written as ``Content-Language`` is.
+
+    Read as the dictionary that it is: all names in there are written so, and to ask Scrapy takes ten calls.
+    """
+    values: list[bytes] = dict.get(response.headers, name, [])
+    return [value.decode("latin-1") for value in values[:MAX_VALUES]] if values else []
+
+
+def last_value(response: Response, name: bytes) -> bytes:
+    """Return the last value of an HTTP header as it came, empty if there is none; *name* as for `header_values`."""
+    values: list[bytes] = dict.get(response.headers, name, [])
+    return values[-1] if values else b""
+
+
+def language_of(response: Response) -> str:
+    """Return the value of ``Content-Language``, empty if there is none."""
+    return last_value(response, b"Content-Language").decode("latin-1")

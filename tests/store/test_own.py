@@ -1,0 +1,65 @@
+"""The store that the docs write passes the contract of the built-in ones; what it leaves out says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scrapy_simhash import Config, NearDuplicateDetector, Status
+from scrapy_simhash.detector import header_for
+from scrapy_simhash.exceptions import StoreError, StoreUnavailable
+from scrapy_simhash.notes import SITE, Note
+from scrapy_simhash.store import Header
+from tests.docs.reader import DOCS, blocks
+from tests.store.cases import posting
+from tests.store.contract import StoreContract
+
+NAMES: dict[str, Any] = {}
+(MODULE,) = (block for block in blocks(DOCS / "how-to" / "keep.rst", "python") if block.caption)
+exec(compile(MODULE.text, "keep.rst", "exec"), NAMES)
+PickleStore: Any = NAMES["PickleStore"]
+
+
+class TestOwnStore(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder, self.made = tmp_path, 0
+
+    def make(self, header: Header) -> Any:
+        class Whole(PickleStore):  # type: ignore[misc]
+            """With what the contract asks of a store that leaves nothing out."""
+
+            look = property(lambda self: self._pages.look)
+            remove = property(lambda self: self._pages.remove)
+            index_size = property(lambda self: self._pages.index_size)
+            runs = property(lambda self: self._pages.runs)
+
+        self.made += 1
+        return Whole(header, self.folder / f"{self.made}.pickle")
+
+
+def test_what_it_leaves_out_does_what_the_page_says(tmp_path: Path) -> None:
+    store = PickleStore(Header(), tmp_path / "pages.pickle")
+    store.claim(posting("a", 5))
+    with pytest.raises(StoreUnavailable, match="cannot compare a page without storing it"):
+        store.look(posting("b", 5))
+    with pytest.raises(StoreError, match="cannot remove pages"):
+        store.remove(b"a")
+    with pytest.raises(StoreError, match="cannot be checked"):
+        store.audit(lambda number: None)
+    assert store.replace_notes(SITE, [Note("a.example", None, b"x")]) == [1]
+    assert (store.note(SITE, "a.example"), list(store.notes(SITE)), store.runs()) == ((0, None), [], [])
+    assert (store.unsettle([b"a"]), store.touch([(b"a", 1)]), store.index_size) == (None, None, 1)
+    assert [page.posting.key for page in store.pages()] == [b"a"]
+    store.abandon()
+    assert len(PickleStore(Header(), tmp_path / "pages.pickle")) == 1
+
+
+def test_a_detector_works_with_it_and_its_pages_are_there_again(tmp_path: Path) -> None:
+    text = "<p>" + " ".join(f"the ship and {word} went out to the sea" for word in "abcdefgh")
+    for status in (Status.NEW, Status.REVISIT):
+        store = PickleStore(header_for(Config()), tmp_path / "pages.pickle")
+        assert NearDuplicateDetector(store=store).check(text, "https://example.com/").status is status
+        store.close()

@@ -1,0 +1,169 @@
+"""Crawlers that write notes at once lose nothing, whoever is faster, and whenever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Generator, Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_simhash import notes
+from scrapy_simhash.exceptions import StoreUnavailable
+from scrapy_simhash.notes import RULES, SITE, Name, Note, change, share
+from scrapy_simhash.observers.url_rules import Evidence, HostRules, KeptRules, parsed
+from scrapy_simhash.page.fingerprint import sketch
+from scrapy_simhash.page.site import SiteProfile
+from scrapy_simhash.page.site.profiles import KeptProfile
+from scrapy_simhash.waiting import awaited, finished
+
+HOST, RULE = "a.example", "parameter sid"
+
+
+class Turn:
+    """Lets others run, when it is awaited."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield
+
+
+class Table:
+    """Notes somewhere else: an answer comes a turn after it was made, and others may have written before it was."""
+
+    is_remote = True
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, Name], tuple[int, bytes]] = {}
+
+    async def note(self, kind: str, name: Name) -> tuple[int, bytes | None]:
+        await Turn()
+        found = self.rows.get((kind, name), (0, None))
+        await Turn()
+        return found
+
+    def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
+        raise NotImplementedError
+
+    async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
+        versions: list[int | None] = []
+        for name, version, data in notes:
+            await Turn()
+            former, _ = self.rows.get((kind, name), (0, b""))
+            if version not in (None, former):
+                versions.append(None)
+                continue
+            self.rows[kind, name] = former + 1, data
+            versions.append(former + 1)
+        await Turn()
+        return versions
+
+
+def interleaved(coroutines: list[Coroutine[Any, Any, None]], order: Iterator[int]) -> None:
+    """Run coroutines to their ends, each time the one that *order* says next."""
+    while coroutines:
+        coroutine = coroutines[next(order) % len(coroutines)]
+        try:
+            coroutine.send(None)
+        except StopIteration:
+            coroutines.remove(coroutine)
+
+
+def endless(order: list[int]) -> Iterator[int]:
+    yield from order
+    while True:
+        yield from range(7)
+
+
+schedules = st.lists(st.integers(0, 5), max_size=120).map(endless)
+learned = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=2, max_size=4)
+
+
+@given(learned, schedules)
+def test_rules_of_crawlers_that_write_at_once_are_all_there(
+    pairs: list[list[int]], order: Iterator[int]
+) -> None:
+    table = Table()
+
+    async def crawl(mine: list[int]) -> None:
+        kept = KeptRules(HostRules())
+        for number in mine:
+            evidence = kept.host.evidence.setdefault(RULE, Evidence())
+            for cluster in range(number):
+                evidence.add(cluster, True)
+            await share(table, RULES, {HOST: kept})
+
+    interleaved([crawl(mine) for mine in pairs], order)
+    found = Evidence.from_list(parsed(table.rows[RULES, HOST][1])["rules"][RULE])
+    assert found.same == sum(map(sum, pairs))
+
+
+@given(learned, schedules)
+def test_profiles_of_crawlers_that_write_at_once_are_all_there(
+    pages: list[list[int]], order: Iterator[int]
+) -> None:
+    table = Table()
+
+    async def crawl(crawler: int, mine: list[int]) -> None:
+        profile = KeptProfile()
+        for number in mine:
+            for page in range(number):
+                about = sketch([1, 2, 3], [f"subject {crawler} {number} {page}"])
+                profile.learn((2 * crawler + 2).to_bytes(8, "little"), about)
+            await share(table, SITE, {HOST: profile, "b.example": KeptProfile()})
+
+    interleaved([crawl(*one) for one in enumerate(pages)], order)
+    profile = SiteProfile.from_bytes(table.rows[SITE, HOST][1])
+    assert profile.pages == sum(map(sum, pages))
+    assert {key for key, _ in profile.pieces()} == {2 * crawler + 2 for crawler in range(len(pages))}
+
+
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=5), schedules)
+def test_a_change_is_made_to_what_is_there_by_then(numbers: list[int], order: Iterator[int]) -> None:
+    table = Table()
+
+    def more(number: int) -> Coroutine[Any, Any, None]:
+        return change(table, SITE, HOST, lambda kept: str(int(kept or b"0") + number).encode())
+
+    interleaved([more(number) for number in numbers], order)
+    assert int(table.rows[SITE, HOST][1]) == sum(numbers)
+
+
+def test_who_is_never_fast_enough_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: Counter[str] = Counter()
+
+    class Busy(Table):
+        is_remote = False
+
+        def note(self, kind: str, name: Name) -> Any:
+            asked["note"] += 1
+            return asked["note"], b"0"
+
+        def replace_notes(self, kind: str, notes: Sequence[Note]) -> Any:
+            return [None] * len(notes)
+
+    monkeypatch.setattr(notes, "_LOSSES", 3)
+    with pytest.raises(StoreUnavailable, match=r"other crawlers kept changing what is known of 'a\.example'"):
+        finished(change(Busy(), SITE, HOST, lambda kept: b"1"))
+    assert asked["note"] == 3
+
+
+def test_an_answer_comes_at_once_or_is_waited_for() -> None:
+    async def later() -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    async def both() -> tuple[int, int]:
+        return await awaited(5), await awaited(later())
+
+    assert asyncio.run(both()) == (5, 7)
+    assert finished(awaited(5)) == 5
+
+    async def wait() -> int:
+        return await awaited(later())
+
+    waiting = wait()
+    with pytest.raises(TypeError, match="is_remote = True"):
+        finished(waiting)
