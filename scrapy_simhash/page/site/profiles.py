@@ -69,7 +69,7 @@ class SiteProfiles:
         # What the store was not given yet, also of hosts that are not among the above any more.
         self._changed: dict[str, KeptProfile] = {}
         self._lock = Lock()
-        self._loading: dict[str, asyncio.Task[None]] = {}
+        self._loading: dict[str, asyncio.Task[KeptProfile | None]] = {}
         self._sharing = asyncio.Lock()
         self._has_warned = False
 
@@ -100,7 +100,8 @@ class SiteProfiles:
     def learn(self, url: str, keys: bytes, sketch: bytes, seen: int = 0) -> None:
         """Learn from the page at *url*; see `SiteProfile.learn`."""
         host = host_of(url)
-        profile = self._find(host)
+        # What waits to be written goes on, though a thread that reads may have loaded the host once more.
+        profile = self._changed.get(host) or self._find(host)
         if profile is None or profile.is_pinned:
             return
         profile.learn(keys, sketch, seen)
@@ -128,8 +129,7 @@ class SiteProfiles:
         """Return a profile; None if it is to be waited for, or the store does not work."""
         profile = self._in_memory(host)
         if profile is None and (self._notes is None or not self._notes.is_remote):
-            finished(self._load(host))
-            profile = self._in_memory(host)
+            profile = finished(self._load(host))
         return profile
 
     def _in_memory(self, host: str) -> KeptProfile | None:
@@ -139,19 +139,21 @@ class SiteProfiles:
                 self._profiles.move_to_end(host)
             return profile
 
-    async def _load(self, host: str) -> None:
+    async def _load(self, host: str) -> KeptProfile | None:
+        """Put a profile into memory and return it, None if the store does not work."""
         profile = self._changed.get(host) or KeptProfile()
         if self._notes is not None and not profile.pages:
             try:
                 await fetch(self._notes, SITE, host, profile)
             except StoreError as error:
                 self._warn(error)
-                return
+                return None
         with self._lock:
-            # Another thread may have been faster.
-            self._profiles.setdefault(host, profile)
+            # Another thread may have been faster; another one may push it out again at once.
+            profile = self._profiles.setdefault(host, profile)
             if len(self._profiles) > MOST_HOSTS:
                 self._profiles.popitem(last=False)
+            return profile
 
     def _warn(self, error: StoreError) -> None:
         """Say once what does not pass by itself. Of a store that is away the pages tell."""
