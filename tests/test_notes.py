@@ -45,7 +45,7 @@ class Table:
         return found
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
-        raise NotImplementedError
+        yield from ((name, data) for (its, name), (_, data) in self.rows.items() if its == kind)
 
     async def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         versions: list[int | None] = []

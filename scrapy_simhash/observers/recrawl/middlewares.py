@@ -19,22 +19,26 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SimhashValidatorsMiddleware:
-    """Puts ETag and date of a page on what is really sent, and takes them off before anybody sends it elsewhere.
-
-    It stands behind Scrapy's HTTP cache, which may have the page, and before redirects and retries on the way back.
-    """
+class _Middleware:
+    """A part of the one `Recrawling` of a crawl."""
 
     def __init__(self, recrawling: Recrawling) -> None:
         self._recrawling = recrawling
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of *crawler*; raise NotConfigured if it sends no conditional requests."""
+        """Return the middleware of *crawler*; raise NotConfigured if it keeps and asks nothing."""
         recrawling = shared(crawler, Recrawling)
         if recrawling is None:
             raise NotConfigured
         return cls(recrawling)
+
+
+class SimhashValidatorsMiddleware(_Middleware):
+    """Puts ETag and date of a page on what is really sent, and takes them off before anybody sends it elsewhere.
+
+    It stands behind Scrapy's HTTP cache, which may have the page, and before redirects and retries on the way back.
+    """
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
@@ -53,19 +57,8 @@ class SimhashValidatorsMiddleware:
         self._recrawling.hear(request, None)
 
 
-class SimhashLinksMiddleware:
+class SimhashLinksMiddleware(_Middleware):
     """Keeps the requests of a page for the time when its server says that it has not changed."""
-
-    def __init__(self, recrawling: Recrawling) -> None:
-        self._recrawling = recrawling
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of *crawler*; raise NotConfigured if nothing is kept."""
-        recrawling = shared(crawler, Recrawling)
-        if recrawling is None:
-            raise NotConfigured
-        return cls(recrawling)
 
     # Scrapy 2.13 passes the spider, later versions warn of methods that require it.
     async def process_spider_output(

@@ -46,7 +46,8 @@ class Keeper:
         return self.versions[str(name)] + (found is not None), found
 
     def notes(self, kind: str) -> Iterator[tuple[Name, bytes]]:
-        raise NotImplementedError
+        self._check()
+        yield from sorted(self.kept.items())
 
     def replace_notes(self, kind: str, notes: Sequence[Note]) -> list[int | None]:
         self._check()
