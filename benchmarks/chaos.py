@@ -170,6 +170,8 @@ def killed(crawl_of: tuple[Any, ...], is_time: Callable[[], bool], delay: float 
 def witnessed(site: str, pages: int, folder: Path, seed: int, life: float | None) -> Lines:
     """Return what a crawl was told that is killed within *life* seconds, at its end if None."""
     file = folder / f"{seed}.jsonl"
+    # A killed crawl leaves start requests in Scrapy's queue on disk, which gives them out in place of new ones.
+    rmtree(folder / "job" / "requests.queue", ignore_errors=True)
     settings = {"JOBDIR": str(folder / "job"), "LOG_FILE": str(file.with_suffix(".log"))}
     arguments = {"site": site, "pages": pages, "seed": seed, "file": str(file)}
     killed((Witness, settings, arguments), file.exists, life and Random(seed).uniform(0, life))
