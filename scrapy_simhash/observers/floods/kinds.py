@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scrapy_simhash.observers.floods.phrases import says
-from scrapy_simhash.observers.url_rules import grows
+from scrapy_simhash.observers.url_rules.cut_url import grows
 from scrapy_simhash.page.text import Document
 from scrapy_simhash.page.text.outline import Walk
 from scrapy_simhash.page.text.tags import Region, attributes_of, region

@@ -14,8 +14,8 @@ from scrapy.utils.test import get_crawler
 from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
 from scrapy_simhash.fingerprinter import PageFingerprinter
-from scrapy_simhash.observers.url_rules import FETCHED, Look, Origin
 from scrapy_simhash.observers.url_rules.guard import UrlRuleGuard
+from scrapy_simhash.observers.url_rules.host import FETCHED, Page
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
 
 if TYPE_CHECKING:
@@ -46,12 +46,16 @@ def guard_of(mode: str, **settings: Any) -> tuple[UrlRuleGuard, Crawler]:
     return UrlRuleGuard(crawler, PageFingerprinter(config)), crawler
 
 
+def learn(guard: UrlRuleGuard, url: str, content: int, use: int, **more: Any) -> None:
+    guard.rules.learn([Page(url, content, lambda any_variant: 0, use, **more)], 1)
+
+
 def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
     """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
     guard, crawler = guard_of("skip", **settings)
     use = guard._use(Request(SITE))
     for visit in range(8 * 40):
-        guard.rules.learn(f"{SITE}/p/{visit % 40}?sid={visit}", 1 + visit % 40, lambda _: Look(), 1, use)
+        learn(guard, f"{SITE}/p/{visit % 40}?sid={visit}", 1 + visit % 40, use)
     assert guard.rules.of(SITE).in_force == ["parameter sid"]
     sent: list[Request] = []
     crawler.engine = SimpleNamespace(crawl=sent.append)  # type: ignore[assignment]
@@ -125,7 +129,7 @@ def test_more_is_checked_at_the_end_while_a_rule_is_doubted() -> None:
     guard.spider_idle()
     assert len(sent) == first > 0
     use = guard._use(Request(SITE))
-    guard.rules.learn(sent[0].url, 99_999, lambda _: Look(), 1, use)
+    learn(guard, sent[0].url, 99_999, use)
     guard.spider_idle()
     assert len(sent) > first
     assert len({id(request) for request in sent}) == len(sent)
@@ -236,7 +240,7 @@ def test_what_waits_comes_after_all_that_is_in_the_queue() -> None:
     guard, _ = guard_of("skip")
     for visit in range(40):
         url = f"{SITE}/list/{visit}"
-        guard.rules.learn(url, 7, lambda _: Look(), 1, 1, Origin(url, SITE))
+        learn(guard, url, 7, 1, asked=url, parent=SITE)
     guard.note_priority(Request(f"{SITE}/story/1", priority=-3))
     waiting = guard.screen(Request(f"{SITE}/list/100"))
     assert waiting is not None
@@ -254,7 +258,7 @@ def test_a_pinned_rule_states_no_loss(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     guard, _ = guard_of("skip", SIMHASH_URL_RULES_PIN=["parameter sid", "group /day/{number}"])
     use = guard._use(Request(SITE))
-    guard.rules.learn(f"{SITE}/p?sid=1", 7, lambda _: Look(), 1, use)
+    learn(guard, f"{SITE}/p?sid=1", 7, use)
     for url in (f"{SITE}/p?sid=2", f"{SITE}/day/1"):
         with pytest.raises(RequestSkipped):
             guard.screen(Request(url))
@@ -273,5 +277,5 @@ def test_a_short_page_is_requested_several_times_where_nothing_was_compared() ->
         except RequestSkipped:
             skipped += 1
         else:
-            guard.rules.learn(url, FETCHED, lambda _: Look(), 1, use)
+            learn(guard, url, FETCHED, use)
     assert 15 <= skipped <= 24
