@@ -201,7 +201,7 @@ class HostRules:
             if content == MISSING:
                 self._missed.increase(reduced.key)
             if content == FETCHED or self._missed[reduced.key] >= MOST_MISSED:
-                self._remember(page, reduced, FETCHED)
+                self._know(reduced, FETCHED, page.use, page.url)
             return given_up
         packed = self._known.get(reduced.key)
         believed = [rule for rule in self._in_force if self._stage_in(url, rule)] if self._in_force else ()
@@ -223,9 +223,10 @@ class HostRules:
             self._speak_against(page.url, trials.differing)
         if trials.has_counted:
             self._keep_urls()
-        self._remember(page, reduced, content)
+        self._know(reduced, content, page.use, page.url)
         # On the host, or in this group of URLs: what was skipped by such a rule is in doubt.
-        given_up += [rule.text for rule in believed if not self._stage_in(url, rule)]
+        if believed:
+            given_up += [rule.text for rule in believed if not self._stage_in(url, rule)]
         if (is_answer or trials.has_counted) and self._believed != trials.believed:
             given_up += self.novelty.in_force
             self.find_rules(now)
@@ -278,7 +279,7 @@ class HostRules:
 
     def led_on(self, url: str) -> Barren | None:
         """Return the page at *url*, empty if nobody knows that, if it brought nothing new; see `Novelty.led_on`."""
-        return self.novelty.led_on(self.key_of(url)) if self.novelty.barren else None
+        return self.novelty.led_on(self.key_of(url))
 
     @property
     def saved(self) -> int:
@@ -468,19 +469,17 @@ class HostRules:
 
     def _content_of(self, url: CutUrl) -> int:
         """Return the content of the page at *url*, 0 if none is known that is evidence."""
-        return content_in(self._known.get(hash(url), 0))
+        return self._known.get(hash(url), 0) >> 8 & _WORD
 
     def _keep_urls(self) -> None:
         """Keep the URLs of pages from now on, once two pages were equal: before that no rule can come soon."""
         if self._urls is None and any(evidence.same for evidence in self.evidence.values()):
             self._urls = deque(maxlen=MOST_URLS)
 
-    def _remember(self, page: Page, reduced: Reduced, content: int) -> None:
-        if self._urls is not None:
-            self._urls.append((page.url, content, page.use))
-        self._know(reduced, content, page.use)
-
-    def _know(self, reduced: Reduced, content: int, use: int) -> None:
+    def _know(self, reduced: Reduced, content: int, use: int, url: str | None = None) -> None:
+        """Know the page with *content* by its reduced URL, and keep its *url* if it is the latest page."""
+        if url is not None and self._urls is not None:
+            self._urls.append((url, content, use))
         packed = self._known.get(reduced.key)
         if packed is None:
             if len(self._known) >= MOST_KNOWN:

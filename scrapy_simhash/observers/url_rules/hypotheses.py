@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Set
-from functools import lru_cache
 from typing import NamedTuple
 
 from scrapy_simhash.judge.hints.urls import counts_pages, is_tracking
@@ -47,12 +46,6 @@ _BESIDE_ID = {
     "after": re.compile(r"(.*/\d{2,12})(?:/|[-_])([^/]*[A-Za-z][^/]*)()/?", re.ASCII),
     "before": re.compile(r"(.*/)([^/]*[A-Za-z][^/]*?)([-_]\d{4,12}(?:\.\w{2,5})?)/?", re.ASCII),
 }
-#: What a path has of which one of the hypotheses about paths may be true. Most paths have nothing of it.
-_MAY_DIFFER = re.compile(
-    r"[A-Z\x80-\U0010ffff;(]|[-_]\d{4,12}(?:\.|/?\Z)|(?<=.)/\Z"
-    rf"|/(?:\d{{2,12}}[/_-]|(?:{'|'.join(_VIEWS)})(?:/|\Z)|(?:index|default)\.|[0-9a-z]{{20,}}/)",
-    re.ASCII,
-)
 #: Parameters that say on most sites who asks, from where, or when; on others they choose what is shown.
 _OFTEN_IDLE = frozenset(
     "_t cachebuster campaign cb nocache ref referer referrer scm sess sessid session session_id sessionid sid source"
@@ -76,8 +69,8 @@ class Hypothesis(NamedTuple):
 
     name: str
     """Words for it: how its rules begin."""
-    part: str
-    """The attribute of a URL that it is about."""
+    sign: str
+    """What scheme, host and path have somewhere if it may be true of a URL; empty if it is about parameters."""
     without: Callable[[CutUrl, str], CutUrl]
     """Returns a URL without what a rule is about; an equal URL if it has none of it."""
     found_in: Callable[[CutUrl], Iterable[tuple[str, str]]] | None = None
@@ -207,38 +200,38 @@ def _without_www(url: CutUrl, about: str) -> CutUrl:
     return CutUrl(url.scheme, url.host.removeprefix("www."), url.path, url.query)
 
 
-PARAMETER = Hypothesis("parameter", "query", _without_parameters, _parameters, has_many_values=True)
-PARAMETER_VALUE = Hypothesis("value", "query", _without_value, _values)
+PARAMETER = Hypothesis("parameter", "", _without_parameters, _parameters, has_many_values=True)
+PARAMETER_VALUE = Hypothesis("value", "", _without_value, _values)
+_SESSION = Hypothesis(
+    "session in path", r";|/\(S\(|/[0-9A-Za-z]{20,}/", _without_session, _sessions, has_many_values=True
+)
+_BESIDE = Hypothesis(
+    "words beside id", r"/\d{2,12}[/_-]|[-_]\d{4,12}(?:\.|/?\Z)", _without_words, _words, has_many_values=True
+)
 #: In the order in which they are tried.
 HYPOTHESES = (
     PARAMETER,
-    Hypothesis("session in path", "path", _without_session, _sessions, has_many_values=True),
-    Hypothesis("words beside id", "path", _without_words, _words, has_many_values=True),
-    Hypothesis("order of parameters", "query", _in_order),
-    Hypothesis("view", "path", _without_view, _views),
-    Hypothesis("index page", "path", _without_index_page, _index_pages),
-    Hypothesis("slash at end", "path", _without_slash),
-    Hypothesis("case of path", "path", _in_lower_case),
-    Hypothesis("scheme", "scheme", _with_https),
-    Hypothesis("www", "host", _without_www),
+    _SESSION,
+    _BESIDE,
+    Hypothesis("order of parameters", "", _in_order),
+    Hypothesis("view", rf"(?i:/(?:{'|'.join(_VIEWS)})(?:/|\Z))", _without_view, _views),
+    Hypothesis("index page", r"(?i:/(?:index|default)\.\w{2,5}\Z)", _without_index_page, _index_pages),
+    Hypothesis("slash at end", r"/\Z", _without_slash),
+    Hypothesis("case of path", r"[A-Z\x80-\U0010ffff]", _in_lower_case),
+    Hypothesis("scheme", r"\Ahttp:", _with_https),
+    Hypothesis("www", r"\Ahttps?://www\.", _without_www),
     PARAMETER_VALUE,
 )
+_SIGNS = [(hypothesis, re.compile(hypothesis.sign, re.ASCII)) for hypothesis in HYPOTHESES]
+_ANY_SIGN = re.compile("|".join([hypothesis.sign for hypothesis in HYPOTHESES if hypothesis.sign]), re.ASCII)
 
 
-def hypotheses_about(url: CutUrl) -> tuple[Hypothesis, ...]:
+def hypotheses_about(url: CutUrl) -> list[Hypothesis]:
     """Return the hypotheses that may be true of *url*: none of most URLs without parameters."""
-    parts = (
-        "query" if url.query else "",
-        "path" if _MAY_DIFFER.search(url.path) else "",
-        "scheme" if url.scheme == "http" else "",
-        "host" if url.host.startswith("www.") else "",
-    )
-    return _about(parts)
-
-
-@lru_cache
-def _about(parts: tuple[str, ...]) -> tuple[Hypothesis, ...]:
-    return tuple([hypothesis for hypothesis in HYPOTHESES if hypothesis.part in parts])
+    text = f"{url.scheme}://{url.host}{url.path}"
+    if not url.query and not _ANY_SIGN.search(text):
+        return []
+    return [each for each, sign in _SIGNS if (sign.search(text) if each.sign else url.query)]
 
 
 def hypothesis_of(rule: str) -> tuple[Hypothesis, str]:

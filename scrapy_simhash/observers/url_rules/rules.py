@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from scrapy_simhash.observers.url_rules.host import FETCHED, MISSING, HostRules, Page
@@ -62,6 +63,8 @@ def choice(text: str) -> Choice:
     return found
 
 
+# A page is asked for it when it comes, when it is learned from, and for each page that it leads to.
+@lru_cache(maxsize=256)
 def site_of(url: str) -> str:
     """Return what the URLs of one site share: the host without its port, and without ``www.``.
 
@@ -146,8 +149,8 @@ class UrlRules:
         while parent is not None:
             site = site_of(parent) if parent else site
             host = self._hosts.get(site)
-            page = None if host is None else host.led_on(parent)
-            if host is None or page is None:
+            # Where every page brought something new, none is waiting for it.
+            if host is None or not host.novelty.barren or (page := host.led_on(parent)) is None:
                 break
             undone += [Choice(rule, site) for rule in host.novelty.add_new(page.groups)]
             self._weigh(host)

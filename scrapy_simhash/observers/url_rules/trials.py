@@ -177,19 +177,22 @@ class Trials:
         """
         self.differing, self.has_counted = [], False
         self._compared += 1
-        hypotheses = hypotheses_about(url)
-        if not hypotheses:
-            return
-        page = Comparison(whole.group, same, look, content_of)
+        page: Comparison | None = None
         open_names: dict[str, Trial] = {}
-        for hypothesis in hypotheses:
+        for hypothesis in hypotheses_about(url):
             for rule, value, shorter in hypothesis.of(url):
-                if hypothesis.has_many_values:
-                    trial = self._compare(page, rule, value, shorter)
-                    if hypothesis is PARAMETER and trial is not None and not trial.is_wrong:
-                        open_names[rule.partition(" ")[2]] = trial
-                elif other := content_of(shorter):
+                other = 0 if hypothesis.has_many_values else content_of(shorter)
+                if not hypothesis.has_many_values and not other:
+                    continue
+                page = page or Comparison(whole.group, same, look, content_of)
+                if other:
                     self._compare_one(page, hypothesis, rule, shorter, other)
+                    continue
+                trial = self._compare(page, rule, value, shorter)
+                if hypothesis is PARAMETER and trial is not None and not trial.is_wrong:
+                    open_names[rule.partition(" ")[2]] = trial
+        if page is None or len(open_names) < 2:
+            return
         # Where several change at once, none can be told alone: all together, or at least those that always change.
         for names in (set(open_names), {name for name, trial in open_names.items() if trial.is_fresh}):
             if len(names) > 1:
