@@ -188,7 +188,11 @@ def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_serve
             await steps.run(work, lambda n: data.draw(st.integers(0, n - 1), label="next"))
         assert sorted(steps.order) == list(range(len(asked)))
         naive = NaiveStore(rule)
+        # A page that is removed on the way of another one is still among those that this was compared with.
+        unlike = {"is_by_learning": False} if any(what == "remove" for what, _ in asked) else {}
         for number in steps.order:
-            assert work[number].result() == await ask(naive, number, *asked[number])
+            answers = work[number].result(), await ask(naive, number, *asked[number])
+            one, other = (a._replace(**unlike) if isinstance(a, Claim) else a for a in answers)
+            assert one == other
 
     asyncio.run(crawl())
