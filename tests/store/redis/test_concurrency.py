@@ -66,7 +66,7 @@ async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) ->
     numbers = random.Random(1)
     pages = [posting(str(i), numbers.getrandbits(64)) for i in range(2500)]
     async with opened(shared.url, prefix) as one, opened(shared.url, prefix) as other:
-        await other.connect()
+        await other.runs()
         await asyncio.gather(*[one.claim(page) for page in pages])
         assert (len(other), other.index_size) == (0, 0)
         last = await asyncio.gather(
@@ -84,7 +84,7 @@ async def test_who_is_far_behind_catches_up(shared: RedisServer, prefix: str) ->
 @waits
 async def test_who_stops_waiting_harms_nobody(shared: RedisServer, prefix: str) -> None:
     async with opened(shared.url, prefix) as store:
-        await store.connect()
+        await store.runs()
         tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(20)]
         await asyncio.sleep(0)
         for task in tasks[::2]:
@@ -179,7 +179,7 @@ def test_any_crawlers_are_answered_as_if_one_had_asked_in_the_order_of_the_serve
                 for _ in range(crawlers)
             ]
             for store in stores:
-                await store.connect()
+                await store.runs()
                 steps.between(store)
             work = [
                 asyncio.ensure_future(ask(stores[number % crawlers], number, *question))
