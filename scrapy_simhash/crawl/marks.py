@@ -69,8 +69,8 @@ _MORE = (
 
 def erase_marks(request: Request) -> None:
     """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
-    for name in names.META_OUT:
-        request.meta.pop(name, None)
+    for name in names.META_OUT.intersection(request.meta):
+        del request.meta[name]
 
 
 def note_parent(request: Request, response: Response) -> None:
