@@ -131,8 +131,6 @@ class SimhashDownloaderMiddleware:
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
         self._consequences.spider_opened(spider)
-        if self._recrawling is not None:
-            self._recrawling.spider_opened(spider)
         config = self.config
         action = config.action if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
