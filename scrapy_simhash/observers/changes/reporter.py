@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -17,7 +18,7 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import Once, counted, key_of, language_of, share, shared, stats_of, tree_of
+from scrapy_simhash.crawling import Observer, Once, counted, key_of, share, shared, stats_of
 from scrapy_simhash.observers.changes import Change, PageChange, PageText
 from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
 from scrapy_simhash.observers.changes.feed import Feed
@@ -33,10 +34,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawling import Checked
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
-    from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Page, Store
 
 
@@ -49,7 +49,7 @@ CRAWL_FILE = "simhash-crawl"
 _GONE = (404, 410)
 
 
-class ChangeReporter:
+class ChangeReporter(Observer):
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
     def __init__(
@@ -70,18 +70,18 @@ class ChangeReporter:
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
-    def keep_in(self, store: Store) -> None:
+    def keep_in(self, store: Store) -> bool:
         """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
-        if self._files is None:
-            return
-        path, feed = self._files
-        self._book = ChangeBook(
-            Register(path, reset=self._config.reset, former=_former_pages(store)),
-            feed,
-            self._tell,
-            size=self._config.changes_size,
-            on_error=self._cannot_write,
-        )
+        if self._files is not None:
+            path, feed = self._files
+            self._book = ChangeBook(
+                Register(path, reset=self._config.reset, former=_former_pages(store)),
+                feed,
+                self._tell,
+                size=self._config.changes_size,
+                on_error=self._cannot_write,
+            )
+        return True
 
     def spider_opened(self, spider: Spider) -> None:
         """Begin a run, and tell what an earlier crawl has left open."""
@@ -104,16 +104,21 @@ class ChangeReporter:
         """Tell whether the page was told as gone: who has removed it then needs its items when it is back."""
         return self._attempt(request, lambda book: book.is_gone(self._key_of(request))) or False
 
-    def note(self, checked: Checked, request: Request, response: Response) -> None:
-        """Take note of an answer, and write into the meta of *request* what has become of the page."""
+    def found(self, page: JudgedPage) -> None:
+        """Have a page that was told as gone delivered in full when it is back."""
+        if page.verdict.is_settled and self.is_gone(page.request):
+            page.verdict = replace(page.verdict, is_settled=False)
+
+    def judged(self, page: JudgedPage) -> None:
+        """Take note of an answer, and write into the meta of its request what has become of the page."""
         text = None
         if self._config.text or self._book is not None:
-            text = PageText(partial(self._read, checked, response))
-        change = self._attempt(response, lambda book: self._noted(book, checked, text, request, response))
+            text = PageText(partial(page.text, self._fingerprinter))
+        change = self._attempt(page.response, lambda book: self._noted(book, page, text))
         if change is not None:
-            request.meta[names.META_CHANGE] = change.value
-        if self._config.text and checked.reading is not None:
-            request.meta[names.META_TEXT] = text
+            page.request.meta[names.META_CHANGE] = change.value
+        if self._config.text and page.reading is not None:
+            page.request.meta[names.META_TEXT] = text
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Take note of a request that has no answer: nobody knows what became of its page."""
@@ -176,10 +181,8 @@ class ChangeReporter:
             extra={"spider": self._crawler.spider},
         )
 
-    def _noted(
-        self, book: ChangeBook, checked: Checked, text: PageText | None, request: Request, response: Response
-    ) -> Change | None:
-        verdict, reading = checked.verdict, checked.reading
+    def _noted(self, book: ChangeBook, page: JudgedPage, text: PageText | None) -> Change | None:
+        verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         self._starts.discard(self._key_of(request))
         if response.status in _GONE:
             self._answer(book, request, MISSING)
@@ -215,11 +218,6 @@ class ChangeReporter:
 
     def _key_of(self, request: Request) -> bytes:
         return key_of(self._crawler, request)
-
-    def _read(self, checked: Checked, response: Response) -> Document:
-        if checked.document is not None:
-            return checked.document
-        return self._fingerprinter.extract(tree_of(response), content_language=language_of(response))
 
     def _tell(self, change: PageChange) -> None:
         stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.change.value}")

@@ -5,8 +5,8 @@ The one place where requests are answered without their page. One passes through
     screen()        downloader middleware 40     looks up what is kept of the page; skips it if it is not due
     add_headers()   downloader middleware 950    validators, on what is really sent
     hear()          downloader middleware 950    takes them off again, and marks the 304 that they have brought
-    not_modified()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
-    note()          downloader middleware 40     a page that came in full: what is to be kept of its answer
+    without_page()  downloader middleware 40     the verdict of a 304; a share of them is fetched in full
+    judged()        downloader middleware 40     a page that came in full: what is to be kept of its answer
     take_down()     spider middleware            a request that its callback yields
     keep()          spider middleware            its callback has yielded all: the answer is kept
 
@@ -31,7 +31,16 @@ from scrapy.utils.misc import arg_to_iter
 from twisted.python.failure import Failure
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, counted, key_of, last_value, may_be_skipped, share, stats_of
+from scrapy_simhash.crawling import (
+    Observer,
+    Once,
+    counted,
+    key_of,
+    last_value,
+    may_be_skipped,
+    share,
+    stats_of,
+)
 from scrapy_simhash.exceptions import StoreError
 from scrapy_simhash.notes import PAGE
 from scrapy_simhash.observers.recrawl.answers import Answer, AnswerBook, Known
@@ -50,7 +59,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_simhash.config import Config
-    from scrapy_simhash.crawling import Checked
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.store import Store
 
 
@@ -85,33 +94,34 @@ class _Way:
         self.taken: list[dict[str, Any]] | None = []
 
 
-class Recrawling:
+class Recrawling(Observer):
     """Answers, asks and schedules for one crawl."""
 
+    _book: AnswerBook
+    _hosts: TrustedHosts
+
     def __init__(
-        self, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
+        self, crawler: Crawler, config: Config, is_gone: Callable[[Request], bool] | None = None
     ) -> None:
-        """*store* keeps answers: see `opened`. A page that *is_gone* is fetched in full."""
+        """A page that *is_gone* is fetched in full."""
         self._is_gone = is_gone
         self._crawler = crawler
         self._config = config
         self._stats = stats_of(crawler)
         self._schedule = Schedule(config.recrawl, duration(config.recrawl_max_age), config.recrawl_budget)
         self._schedules = bool(config.recrawl or config.recrawl_budget)
-        self._book = AnswerBook(store)
-        self._hosts = TrustedHosts(store, crawler)
         self._links = KeptLinks(crawler)
         self._ways: WeakKeyDictionary[Request, _Way] = WeakKeyDictionary()
         self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
 
-    @classmethod
-    def opened(
-        cls, crawler: Crawler, config: Config, store: Store, is_gone: Callable[[Request], bool]
-    ) -> Recrawling | None:
-        """Return the one of *crawler*, None if *store* cannot keep answers."""
+    def keep_in(self, store: Store) -> bool:
+        """Keep answers in *store*; there is nothing to do if it cannot keep any."""
         if PAGE not in store.note_kinds:
-            return None
-        return share(crawler, cls(crawler, config, store, is_gone))
+            return False
+        self._book = AnswerBook(store)
+        self._hosts = TrustedHosts(store, self._crawler)
+        share(self._crawler, self)
+        return True
 
     async def screen(self, request: Request) -> Response | None:
         """Return None for a request that is to be sent, and a response with kept requests for one that is not due.
@@ -130,7 +140,7 @@ class Recrawling:
             with suppress(StoreError):
                 await self._hosts.tell()
             known = await self._book.find(key)
-            if known is not None and not self._is_gone(request):
+            if known is not None and not (self._is_gone is not None and self._is_gone(request)):
                 way.known = known
                 return self._skip(request, way, known)
         except RequestNotDue:
@@ -174,13 +184,15 @@ class Recrawling:
             way.is_uncached = not request.meta.get("dont_cache")
             request.meta["dont_cache"] = True
 
-    def not_modified(self, request: Request, response: Response) -> tuple[Verdict | None, Request | None]:
+    def without_page(self, request: Request, response: Response) -> Request | Response | Verdict | None:
         """Return the verdict that a 304 is, or the request to be sent in its place, which fetches the page in full.
 
-        Both None for a response to a request that was not due: it has no verdict.
+        A response to a request that was not due is passed on without a verdict.
         """
         if names.FLAG_NOT_DUE in response.flags:
-            return None, None
+            return response
+        if names.FLAG_NOT_MODIFIED not in response.flags:
+            return None
         way = self._ways[request]
         if way.is_uncached:
             request.meta.pop("dont_cache", None)
@@ -191,30 +203,31 @@ class Recrawling:
             if way.is_check:
                 self._stats.inc_value(names.STAT_CONDITIONAL_LIES)
                 self._hosts.lower(request.url, Trust.BLIND)
-                return None, again
+                return again
             self._stats.inc_value(names.STAT_CONDITIONAL_NOT_MODIFIED)
             # Others may have come meanwhile that have shown it.
             if self._hosts.is_lost(site):
-                return None, again
+                return again
             portion = self._config.conditional_checks
             if portion and random.random() < max(portion, self._hosts.chance_of_check(site, known.answer)):
                 self._stats.inc_value(names.STAT_CONDITIONAL_CHECKS)
-                return None, again
+                return again
             requests, verdict = self._links.made_again(known.requests), known.verdict
             self._book.put(way.key, known.answer.after_visit(False), known.requests)
             self._hosts.believed[way.key] = again
         except Exception as error:
             self._failed(error, request)
-            return None, again
+            return again
         self._replace_callback(request, partial(handed_on, requests))
-        return verdict, None
+        return verdict
 
-    def note(self, checked: Checked, request: Request, response: Response, loses_links: bool) -> None:
-        """Note a page that came in full; with *loses_links* its requests are dropped, and nothing is kept."""
-        way, reading = self._ways.get(request), checked.reading
-        if way is None or reading is None or reading.text_hash is None or checked.key is None:
+    def judged(self, page: JudgedPage) -> None:
+        """Note a page that came in full; of one whose requests are dropped nothing is kept."""
+        request, response, reading = page.request, page.response, page.reading
+        way = self._ways.get(request)
+        if way is None or reading is None or reading.text_hash is None or page.key is None:
             return
-        if checked.verdict.status is Status.UNKNOWN or loses_links or response.status != 200:
+        if page.verdict.status is Status.UNKNOWN or page.decision.loses_links or response.status != 200:
             return
         try:
             now, text_hash, known = int(time.time()), reading.text_hash, way.known
@@ -284,7 +297,7 @@ class Recrawling:
         with suppress(StoreError):
             await self._hosts.tell()
 
-    def spider_closed(self, spider: Spider) -> None:
+    def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log what was saved, and which hosts are not trusted."""
         sent, unchanged, checks, skipped = (
             self._stats.get_value(name, 0)
