@@ -162,6 +162,7 @@ cdef extern from "hashing.h" nogil:
 
 cdef extern from "characters.h" nogil:
     size_t sizeof_char_block "sizeof(char_block)"
+    void unchanged(char_block *block, uint32_t number)
     void STORE_POINTER(char_block **place, char_block *value)
 
 

@@ -154,13 +154,15 @@ cdef int load_block(void *of, uint32_t number) noexcept with gil:
         if place[0] != NULL:  # another thread was faster
             return 0
         normal, classes, order, more = self._load(number)
-        if len(normal) != 1024 or len(classes) != 256 or len(order) != 256 or len(more) % 4:
+        if len(normal) not in (0, 1024) or len(classes) != 256 or len(order) != 256 or len(more) % 4:
             raise ValueError("a block of characters has the wrong size")
         made = <char_block *>malloc(sizeof_char_block + len(more))
         if made == NULL:
             raise MemoryError
-        memcpy(made.normal, <const char *>(<bytes>normal), 1024)
+        memcpy(made.normal, <const char *>(<bytes>normal), len(normal))
         memcpy(made.classes, <const char *>(<bytes>classes), 256)
+        if not normal:
+            unchanged(made, number)
         memcpy(made.order, <const char *>(<bytes>order), 256)
         made.n_more = len(more) // 4
         memcpy(made.more, <const char *>(<bytes>more), len(more))

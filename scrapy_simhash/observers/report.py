@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import stats_of
+from scrapy_simhash.crawling import Observer, stats_of
 from scrapy_simhash.observers.own_file import make_ready, own_path
 from scrapy_simhash.times import written
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_simhash.action import Action
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.judge.policy import Exemption
     from scrapy_simhash.verdict import NearMiss, Verdict
 
@@ -55,7 +56,7 @@ KEYS = (
 )
 
 
-class Report:
+class Report(Observer):
     """A file of lines that grows while the crawl runs. Once that runs, nothing that goes wrong here is raised."""
 
     def __init__(
@@ -97,6 +98,10 @@ class Report:
     def spider_opened(self, spider: Spider | None = None) -> None:
         """Empty the file, or go to its end; what a kill has left there of a line stays, and becomes a line."""
         self._attempt(self._begin)
+
+    def judged(self, page: JudgedPage) -> None:
+        """Write the line of a page."""
+        self.write(page.verdict, **facts_of(page))
 
     def write(self, verdict: Verdict, **about: Any) -> None:
         """Write the line of a page, so that whoever reads the file has it at once; see `line_of`."""
@@ -144,6 +149,19 @@ class Report:
                     " counted in the stat %(stat)s",
                     {"path": self.path, "error": error, "stat": names.STAT_REPORT_ERRORS},
                 )
+
+
+def facts_of(page: JudgedPage) -> dict[str, Any]:
+    """Return what `line_of` takes of a page beside its verdict."""
+    return {
+        "url": page.response.url,
+        "preferred": page.preferred,
+        "action": page.decision.action,
+        "exemption": page.decision.exemption,
+        "http_status": page.response.status,
+        "depth": page.depth,
+        "referer": page.request.headers.get(b"Referer"),
+    }
 
 
 def line_of(

@@ -21,9 +21,9 @@ from time import monotonic, thread_time, time
 from typing import TYPE_CHECKING, Any
 
 from scrapy_simhash import names
-from scrapy_simhash.crawling import Once, stats_of
+from scrapy_simhash.crawling import Observer, Once, stats_of
 from scrapy_simhash.exceptions import SettingError
-from scrapy_simhash.observers.report import line_of
+from scrapy_simhash.observers.report import facts_of, line_of
 from scrapy_simhash.view.frame import ascii_lines
 from scrapy_simhash.view.overview import LIVE, Overview
 from scrapy_simhash.view.overview_page import overview_lines, policy
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.verdict import Verdict
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([0-9a-z.-]+))(?::[0-9]*)?")
 _POLL = 0.1
 
 
-class LiveView:
+class LiveView(Observer):
     """Counts the pages of a crawl, and shows them. Nothing that goes wrong here is raised once the crawl runs."""
 
     def __init__(self, host: str, port: int, crawler: Crawler) -> None:
@@ -83,6 +84,10 @@ class LiveView:
         )
         self._thread.start()
         logger.info("Live view of this crawl: %(url)s", {"url": self.url}, extra={"spider": spider})
+
+    def judged(self, page: JudgedPage) -> None:
+        """Take a page."""
+        self.write(page.verdict, **facts_of(page))
 
     def write(self, verdict: Verdict, **about: Any) -> None:
         """Take a page; see `line_of` for what is said *about* it. It is counted with the next ones, or when asked."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,19 +18,11 @@ from scrapy.utils.job import job_dir
 
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
-from scrapy_simhash.crawling import Once, counted, key_of, language_of, share, shared, stats_of, tree_of
-from scrapy_simhash.observers.changes import (
-    ANSWERED,
-    FAILED,
-    MISSING,
-    Change,
-    ChangeBook,
-    PageChange,
-    PageText,
-    Register,
-    Sighting,
-    Source,
-)
+from scrapy_simhash.crawling import Observer, Once, counted, key_of, share, shared, stats_of
+from scrapy_simhash.observers.changes import Change, PageChange, PageText
+from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
+from scrapy_simhash.observers.changes.feed import Feed
+from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
 from scrapy_simhash.observers.own_file import own_path
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.verdict import Reason, Status
@@ -40,10 +34,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_simhash.crawling import Checked
+    from scrapy_simhash.crawling import JudgedPage
     from scrapy_simhash.fingerprinter import PageFingerprinter
     from scrapy_simhash.observers.changes.register import FormerPage
-    from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Page, Store
 
 
@@ -56,7 +49,7 @@ CRAWL_FILE = "simhash-crawl"
 _GONE = (404, 410)
 
 
-class ChangeReporter:
+class ChangeReporter(Observer):
     """Keeps the book of changes of one crawl. What goes wrong in here costs a stat and a warning, never the page."""
 
     def __init__(
@@ -69,18 +62,26 @@ class ChangeReporter:
         self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
-        self._open: Callable[[object], ChangeBook] | None = None
+        self._files: tuple[Path, Feed] | None = None
         self._folder = job_dir(crawler.settings)
         if config.changes is None or register is None:
             return
-        self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
+        self._files = register, Feed(own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
-    def keep_in(self, store: Store) -> None:
-        """Open the register; a new one begins with the pages of *store*. Raises SettingError and StoreError."""
-        if self._open is not None:
-            self._book = self._open(store)
+    def keep_in(self, store: Store) -> bool:
+        """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
+        if self._files is not None:
+            path, feed = self._files
+            self._book = ChangeBook(
+                Register(path, reset=self._config.reset, former=_former_pages(store)),
+                feed,
+                self._tell,
+                size=self._config.changes_size,
+                on_error=self._cannot_write,
+            )
+        return True
 
     def spider_opened(self, spider: Spider) -> None:
         """Begin a run, and tell what an earlier crawl has left open."""
@@ -103,16 +104,21 @@ class ChangeReporter:
         """Tell whether the page was told as gone: who has removed it then needs its items when it is back."""
         return self._attempt(request, lambda book: book.is_gone(self._key_of(request))) or False
 
-    def note(self, checked: Checked, request: Request, response: Response) -> None:
-        """Take note of an answer, and write into the meta of *request* what has become of the page."""
+    def found(self, page: JudgedPage) -> None:
+        """Have a page that was told as gone delivered in full when it is back."""
+        if page.verdict.is_settled and self.is_gone(page.request):
+            page.verdict = replace(page.verdict, is_settled=False)
+
+    def judged(self, page: JudgedPage) -> None:
+        """Take note of an answer, and write into the meta of its request what has become of the page."""
         text = None
         if self._config.text or self._book is not None:
-            text = PageText(partial(self._read, checked, response))
-        change = self._attempt(response, lambda book: self._noted(book, checked, text, request, response))
+            text = PageText(partial(page.text, self._fingerprinter))
+        change = self._attempt(page.response, lambda book: self._noted(book, page, text))
         if change is not None:
-            request.meta[names.META_CHANGE] = change.value
-        if self._config.text and checked.reading is not None:
-            request.meta[names.META_TEXT] = text
+            page.request.meta[names.META_CHANGE] = change.value
+        if self._config.text and page.reading is not None:
+            page.request.meta[names.META_TEXT] = text
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Take note of a request that has no answer: nobody knows what became of its page."""
@@ -175,20 +181,8 @@ class ChangeReporter:
             extra={"spider": self._crawler.spider},
         )
 
-    def _opened(self, path: Path, feed: Path, store: Store) -> ChangeBook:
-        register = Register(path, reset=self._config.reset, former=_former_pages(store))
-        try:
-            return ChangeBook(
-                register, feed, self._tell, size=self._config.changes_size, on_error=self._cannot_write
-            )
-        except BaseException:
-            register.close()
-            raise
-
-    def _noted(
-        self, book: ChangeBook, checked: Checked, text: PageText | None, request: Request, response: Response
-    ) -> Change | None:
-        verdict, reading = checked.verdict, checked.reading
+    def _noted(self, book: ChangeBook, page: JudgedPage, text: PageText | None) -> Change | None:
+        verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         self._starts.discard(self._key_of(request))
         if response.status in _GONE:
             self._answer(book, request, MISSING)
@@ -224,11 +218,6 @@ class ChangeReporter:
 
     def _key_of(self, request: Request) -> bytes:
         return key_of(self._crawler, request)
-
-    def _read(self, checked: Checked, response: Response) -> Document:
-        if checked.document is not None:
-            return checked.document
-        return self._fingerprinter.extract(tree_of(response), content_language=language_of(response))
 
     def _tell(self, change: PageChange) -> None:
         stats_of(self._crawler).inc_value(f"{names.STAT_CHANGES}/{change.change.value}")
@@ -291,34 +280,35 @@ class SimhashYieldsMiddleware(BaseSpiderMiddleware):
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
     ) -> Iterable[Any]:
         """Yield *result*, and note the requests in it when it has ended."""
-        requests: list[Request] = []
-        is_complete = False
-        try:
+        with self._reading(response) as note:
             for one in result:
-                if isinstance(one, Request):
-                    requests.append(one)
+                note(one)
                 yield one
-            is_complete = True
-        finally:
-            self._note(response, requests, is_complete)
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Do what ``process_spider_output`` does."""
+        with self._reading(response) as note:
+            async for one in result:
+                note(one)
+                yield one
+
+    @contextmanager
+    def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
+        """Yield what is called with all that a callback yields, and tell the reporter of the requests at the end."""
         requests: list[Request] = []
         is_complete = False
+
+        def note(one: Any) -> None:
+            if isinstance(one, Request):
+                requests.append(one)
+
         try:
-            async for one in result:
-                if isinstance(one, Request):
-                    requests.append(one)
-                yield one
+            yield note
             is_complete = True
         finally:
-            self._note(response, requests, is_complete)
-
-    def _note(self, response: Response | None, requests: list[Request], is_complete: bool) -> None:
-        reporter = shared(self.crawler, ChangeReporter)
-        if reporter is not None and response is not None:
-            # What did not change leads to what it led to before, whether or not that is yielded again.
-            reporter.read(response, requests, is_complete=is_complete and response.status != 304)
+            reporter = shared(self.crawler, ChangeReporter)
+            if reporter is not None and response is not None:
+                # What did not change leads to what it led to before, whether or not that is yielded again.
+                reporter.read(response, requests, is_complete=is_complete and response.status != 304)
