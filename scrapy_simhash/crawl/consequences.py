@@ -203,7 +203,7 @@ def observers_of(crawler: Crawler, fingerprinter: PageFingerprinter) -> list[Obs
     if config.report is not None and crawls:
         from scrapy_simhash.observers.report import Report
 
-        report = Report.of(crawler, config.report)
+        report = Report(crawler, config.report)
         advice_of(crawler).report = report.path
         observers.append(report)
     place = loopback(config.live) if config.live is not None else None
