@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
-from datetime import datetime, timezone
 from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +14,6 @@ import pytest
 from scrapy_simhash import Reason, SettingError, Status, Verdict
 from scrapy_simhash.action import Action
 from scrapy_simhash.judge.policy import Exemption
-from scrapy_simhash.observers.own_file import path_of
 from scrapy_simhash.observers.report import KEYS, PageFacts, Report
 from scrapy_simhash.page.fingerprint import Fingerprint
 from scrapy_simhash.verdict import NearMiss
@@ -294,40 +290,3 @@ def test_a_pipe_gets_the_lines(tmp_path: Path) -> None:
         assert len(os.read(reading, 100_000).splitlines()) == 2
     finally:
         os.close(reading)
-
-
-# --- Which file is meant.
-
-MOMENT = datetime(2026, 9, 21, 14, 13, 20, 5, tzinfo=timezone.utc)
-SPIDER = SimpleNamespace(name="news", edition=7)
-
-
-@pytest.mark.parametrize(
-    ("template", "expected"),
-    [
-        ("report.jsonl", "report.jsonl"),
-        ("out/%(name)s.jsonl", "out/news.jsonl"),
-        ("%(name)s/%(time)s.jsonl", "news/2026-09-21T14-13-20+00-00.jsonl"),
-        ("%(edition)s-%(name)s", "7-news"),
-        ("100%%-%(name)s", "100%-news"),
-        ("%%(name)s", "%(name)s"),
-    ],
-)
-def test_a_path_has_places_as_feeds_have_them(template: str, expected: str) -> None:
-    assert path_of(template, SPIDER, "SIMHASH_REPORT", MOMENT).as_posix() == expected
-
-
-@pytest.mark.parametrize("template", ["%(nmae)s", "%s", "100%", "%(name)d", "%(name)", "%(na me)s"])
-def test_any_other_place_is_refused(template: str) -> None:
-    message = (
-        "SIMHASH_REPORT must not contain % except in %(name)s, %(time)s and the like, and %%,"
-        f" got {template!r}"
-    )
-    with pytest.raises(SettingError, match=f"^{re.escape(message)}$"):
-        path_of(template, SPIDER, "SIMHASH_REPORT")
-
-
-def test_a_tilde_is_the_users_own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path))
-    assert path_of("~/report.jsonl", SPIDER, "SIMHASH_REPORT") == tmp_path / "report.jsonl"
