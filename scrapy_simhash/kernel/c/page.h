@@ -171,7 +171,7 @@ typedef struct {
 } declaration;
 
 /* What a class attribute claimed when it was last seen, on this page or an earlier one. */
-enum { NAMES_REMEMBERED = 256, LONGEST_REMEMBERED = 53 };
+enum { NAMES_REMEMBERED = 512, LONGEST_REMEMBERED = 117 };
 typedef struct {
     uint64_t hash;
     uint16_t claim;
