@@ -146,7 +146,8 @@ class JudgedPage:
     decision: Decision = NOTHING
     preferred: str | None = None
     """The URL of its cluster that is to be preferred, as far as is known."""
-    _hints: Hints | None = None
+    read_hints: Hints | None = None
+    """Its `hints`, if somebody has asked for them."""
 
     @property
     def depth(self) -> int | None:
@@ -154,17 +155,12 @@ class JudgedPage:
         return self.depths.of(self.request)
 
     @property
-    def has_hints(self) -> bool:
-        """Whether its hints were read."""
-        return self._hints is not None
-
-    @property
     def hints(self) -> Hints:
         """What markup and HTTP header say about its URLs, read when it is first asked for."""
-        if self._hints is None:
+        if self.read_hints is None:
             response = self.response
-            self._hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
-        return self._hints
+            self.read_hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
+        return self.read_hints
 
     def text(self, fingerprinter: PageFingerprinter) -> Document:
         """Return what the page says, read again unless a thread has done so. Some milliseconds."""
@@ -322,4 +318,5 @@ def last_value(response: Response, name: bytes) -> bytes:
 
 def language_of(response: Response) -> str:
     """Return the value of ``Content-Language``, empty if there is none."""
-    return last_value(response, b"Content-Language").decode("latin-1")
+    values: list[bytes] = dict.get(response.headers, b"Content-Language", [])
+    return values[-1].decode("latin-1") if values else ""

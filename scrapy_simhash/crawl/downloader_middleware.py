@@ -19,6 +19,7 @@ from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
 from scrapy_simhash.crawling import Depths, JudgedPage, hooks_of, is_crawl, key_of, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
+from scrapy_simhash.judge.policy import NOTHING
 from scrapy_simhash.values import ACTION_SETTINGS
 from scrapy_simhash.verdict import Reason, Status, Verdict
 from scrapy_simhash.waiting import awaited, finished
@@ -114,7 +115,8 @@ class SimhashDownloaderMiddleware:
 
         Returns a coroutine if the page is read in a thread or the store is remote; Scrapy awaits it.
         """
-        erase_marks(request)
+        if not names.META_OUT.isdisjoint(request.meta):
+            erase_marks(request)
         page = JudgedPage(request, response, self._depths)
         for without_page in self._without_page:
             instead = without_page(request, response)
@@ -201,10 +203,10 @@ class SimhashDownloaderMiddleware:
         self._consequences.follow(page, decides=decides)
         if page.key is not None and page.verdict.status is not Status.SKIPPED:
             self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-            if page.decision.loses_items:
+            if page.decision is not NOTHING and page.decision.loses_items:
                 self._session.unsettle(page.key)
-        if page.since is not None:
-            self._slow_pages.note(page.response.url, perf_counter() - page.since)
+        if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
+            self._slow_pages.note(page.response.url, seconds)
         return page.response
 
 
@@ -221,9 +223,10 @@ class SlowPages:
         self._slowest: str | None = None
 
     def note(self, url: str, seconds: float) -> None:
-        """Take note of a page that took *seconds* of the loop's time; waits and Scrapy's parse are none of it."""
-        if seconds <= BUDGET:
-            return
+        """Take note of a page that took *seconds* of the loop's time, more than `BUDGET`.
+
+        Waits and Scrapy's parse are none of it.
+        """
         self._stats.inc_value(names.STAT_SLOW_PAGES)
         if seconds > self._longest:
             self._longest, self._slowest = seconds, url

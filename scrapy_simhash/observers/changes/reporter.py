@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,18 +19,10 @@ from scrapy.utils.job import job_dir
 from scrapy_simhash import names
 from scrapy_simhash.config import Config
 from scrapy_simhash.crawling import Observer, Once, counted, key_of, share, shared, stats_of
-from scrapy_simhash.observers.changes import (
-    ANSWERED,
-    FAILED,
-    MISSING,
-    Change,
-    ChangeBook,
-    PageChange,
-    PageText,
-    Register,
-    Sighting,
-    Source,
-)
+from scrapy_simhash.observers.changes import Change, PageChange, PageText
+from scrapy_simhash.observers.changes.book import ChangeBook, Sighting, Source
+from scrapy_simhash.observers.changes.feed import Feed
+from scrapy_simhash.observers.changes.register import ANSWERED, FAILED, MISSING, Register
 from scrapy_simhash.observers.own_file import own_path
 from scrapy_simhash.signals import page_changed
 from scrapy_simhash.verdict import Reason, Status
@@ -69,18 +62,25 @@ class ChangeReporter(Observer):
         self._once = Once(crawler, logger, names.STAT_CHANGE_ERRORS)
         self._book: ChangeBook | None = None
         self._starts: set[bytes] = set()
-        self._open: Callable[[object], ChangeBook] | None = None
+        self._files: tuple[Path, Feed] | None = None
         self._folder = job_dir(crawler.settings)
         if config.changes is None or register is None:
             return
-        self._open = partial(self._opened, register, own_path(config.changes, crawler, "SIMHASH_CHANGES"))
+        self._files = register, Feed(own_path(config.changes, crawler, "SIMHASH_CHANGES"))
         share(crawler, self)
         crawler.signals.connect(self.dropped, signal=signals.request_dropped)
 
     def keep_in(self, store: Store) -> bool:
-        """Open the register; a new one begins with the pages of *store*. Raises SettingError and StoreError."""
-        if self._open is not None:
-            self._book = self._open(store)
+        """Open the register; a new one begins with the pages of *store*. Raises StoreError."""
+        if self._files is not None:
+            path, feed = self._files
+            self._book = ChangeBook(
+                Register(path, reset=self._config.reset, former=_former_pages(store)),
+                feed,
+                self._tell,
+                size=self._config.changes_size,
+                on_error=self._cannot_write,
+            )
         return True
 
     def spider_opened(self, spider: Spider) -> None:
@@ -181,16 +181,6 @@ class ChangeReporter(Observer):
             extra={"spider": self._crawler.spider},
         )
 
-    def _opened(self, path: Path, feed: Path, store: Store) -> ChangeBook:
-        register = Register(path, reset=self._config.reset, former=_former_pages(store))
-        try:
-            return ChangeBook(
-                register, feed, self._tell, size=self._config.changes_size, on_error=self._cannot_write
-            )
-        except BaseException:
-            register.close()
-            raise
-
     def _noted(self, book: ChangeBook, page: JudgedPage, text: PageText | None) -> Change | None:
         verdict, reading, request, response = page.verdict, page.reading, page.request, page.response
         self._starts.discard(self._key_of(request))
@@ -290,34 +280,35 @@ class SimhashYieldsMiddleware(BaseSpiderMiddleware):
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
     ) -> Iterable[Any]:
         """Yield *result*, and note the requests in it when it has ended."""
-        requests: list[Request] = []
-        is_complete = False
-        try:
+        with self._reading(response) as note:
             for one in result:
-                if isinstance(one, Request):
-                    requests.append(one)
+                note(one)
                 yield one
-            is_complete = True
-        finally:
-            self._note(response, requests, is_complete)
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
         """Do what ``process_spider_output`` does."""
+        with self._reading(response) as note:
+            async for one in result:
+                note(one)
+                yield one
+
+    @contextmanager
+    def _reading(self, response: Response | None) -> Iterator[Callable[[Any], None]]:
+        """Yield what is called with all that a callback yields, and tell the reporter of the requests at the end."""
         requests: list[Request] = []
         is_complete = False
+
+        def note(one: Any) -> None:
+            if isinstance(one, Request):
+                requests.append(one)
+
         try:
-            async for one in result:
-                if isinstance(one, Request):
-                    requests.append(one)
-                yield one
+            yield note
             is_complete = True
         finally:
-            self._note(response, requests, is_complete)
-
-    def _note(self, response: Response | None, requests: list[Request], is_complete: bool) -> None:
-        reporter = shared(self.crawler, ChangeReporter)
-        if reporter is not None and response is not None:
-            # What did not change leads to what it led to before, whether or not that is yielded again.
-            reporter.read(response, requests, is_complete=is_complete and response.status != 304)
+            reporter = shared(self.crawler, ChangeReporter)
+            if reporter is not None and response is not None:
+                # What did not change leads to what it led to before, whether or not that is yielded again.
+                reporter.read(response, requests, is_complete=is_complete and response.status != 304)
