@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Store
     from scrapy_simhash.waiting import Answer
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -146,7 +148,8 @@ class JudgedPage:
     decision: Decision = NOTHING
     preferred: str | None = None
     """The URL of its cluster that is to be preferred, as far as is known."""
-    _hints: Hints | None = None
+    read_hints: Hints | None = None
+    """Its `hints`, if somebody has asked for them."""
 
     @property
     def depth(self) -> int | None:
@@ -154,17 +157,12 @@ class JudgedPage:
         return self.depths.of(self.request)
 
     @property
-    def has_hints(self) -> bool:
-        """Whether its hints were read."""
-        return self._hints is not None
-
-    @property
     def hints(self) -> Hints:
         """What markup and HTTP header say about its URLs, read when it is first asked for."""
-        if self._hints is None:
+        if self.read_hints is None:
             response = self.response
-            self._hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
-        return self._hints
+            self.read_hints = read_hints(tree_of(response), response.url, header_values(response, b"Link"))
+        return self.read_hints
 
     def text(self, fingerprinter: PageFingerprinter) -> Document:
         """Return what the page says, read again unless a thread has done so. Some milliseconds."""
@@ -189,8 +187,7 @@ class JudgedPage:
 class Observer:
     """A feature that follows a crawl: made only if its settings ask for it.
 
-    A subclass has the hooks that it needs; the others are never called, see `hooks_of`. What a hook of a page raises
-    is counted and logged, and costs neither the page nor another observer.
+    A subclass has the hooks that it needs; the others are never called, see `Observers`.
     """
 
     def keep_in(self, store: Store) -> bool:
@@ -228,13 +225,34 @@ class Observer:
         """Give the store what it has not got yet. Raises StoreError."""
 
 
-def hooks_of(observers: Iterable[Observer], name: str) -> tuple[Callable[..., Any], ...]:
-    """Return the hook *name* of those *observers* that have it, in their order."""
-    return tuple(
-        getattr(observer, name)
-        for observer in observers
-        if getattr(type(observer), name) is not getattr(Observer, name)
-    )
+class Observers:
+    """Those of one crawl. What a hook raises is counted and logged, and stops neither the next one nor the crawl."""
+
+    def __init__(self, crawler: Crawler, observers: Sequence[Observer]) -> None:
+        self._stats = stats_of(crawler)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._observers = observers
+
+    def hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
+        """Return the hook *name* of those that have it, in their order."""
+        return tuple(
+            getattr(observer, name)
+            for observer in self._observers
+            if getattr(type(observer), name) is not getattr(Observer, name)
+        )
+
+    def tell(self, name: str, *arguments: object) -> None:
+        """Call the hook *name* of those that have it, for what does not come with every page."""
+        for hook in self.hooks(name):
+            try:
+                hook(*arguments)
+            except Exception:
+                self.give_up(f"Error in {name} of %(about)s", arguments[0])
+
+    def give_up(self, message: str, about: object) -> None:
+        """Count and log what went wrong, see `Once.tell`; call it where the exception is handled."""
+        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._once.tell(message, about)
 
 
 def key_of(crawler: Crawler, request: Request) -> bytes:
@@ -322,4 +340,5 @@ def last_value(response: Response, name: bytes) -> bytes:
 
 def language_of(response: Response) -> str:
     """Return the value of ``Content-Language``, empty if there is none."""
-    return last_value(response, b"Content-Language").decode("latin-1")
+    values: list[bytes] = dict.get(response.headers, b"Content-Language", [])
+    return values[-1].decode("latin-1") if values else ""

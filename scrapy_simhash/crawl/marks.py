@@ -69,10 +69,8 @@ _MORE = (
 
 def erase_marks(request: Request) -> None:
     """Take out the marks that *request* came with: its parent's, or those of an earlier visit."""
-    meta = request.meta
-    if not names.META_OUT.isdisjoint(meta):
-        for name in names.META_OUT:
-            meta.pop(name, None)
+    for name in names.META_OUT.intersection(request.meta):
+        del request.meta[name]
 
 
 def note_parent(request: Request, response: Response) -> None:

@@ -49,8 +49,8 @@ class ClusterReporter(Observer):
 
     def _canonical(self, page: JudgedPage) -> str | None:
         """Return the canonical URL that a page names, if that matters or is known anyway."""
-        if page.has_hints:
-            return page.hints.canonical
+        if page.read_hints is not None:
+            return page.read_hints.canonical
         if not self._asks_for_canonical or page.reading is None:
             return None
         links = header_values(page.response, b"Link")

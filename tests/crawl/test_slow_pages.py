@@ -100,7 +100,6 @@ def test_the_slowest_is_named_at_the_end(caplog: pytest.LogCaptureFixture) -> No
     spider = Spider("stand-in")
     with caplog.at_level(logging.INFO):
         subject = SlowPages(crawler)
-        subject.note(URL, BUDGET)
         subject.spider_closed(spider)
         assert caplog.messages == []
         for path, seconds in (("a", 0.06), ("b", 1.5), ("c", 0.07)):

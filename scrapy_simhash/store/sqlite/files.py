@@ -21,7 +21,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from struct import error as StructError
 
-from scrapy_simhash.exceptions import RecordDamaged, StoreDamaged, StoreError, StoreLocked, StoreUnavailable
+from scrapy_simhash.exceptions import StoreDamaged, StoreError, StoreLocked, StoreUnavailable
 from scrapy_simhash.store.damage import Damage
 from scrapy_simhash.store.header import Header
 from scrapy_simhash.store.sqlite import schema
@@ -43,10 +43,6 @@ def is_forbidden(error: Exception) -> bool:
     return "readonly" in str(error) or "unable to open" in str(error)
 
 
-class RowDamaged(ValueError):
-    """A row that cannot be right; the message names it."""
-
-
 @contextmanager
 def said_at_opening(path: Path, what: str) -> Iterator[None]:
     """Raise in our words what goes wrong inside, while a store is opened to *what*: ``read`` or ``write``."""
@@ -64,8 +60,7 @@ def said_at_work(path: Path, damage: Damage) -> Iterator[None]:
     except FAULTS as error:
         if not is_damage(error):
             raise StoreUnavailable(f"{path}: {words_of(error)}") from error
-        damage.note(words_of(error))
-        raise RecordDamaged(f"{path} is damaged: {words_of(error)}") from error
+        raise damage.found(words_of(error)) from error
 
 
 def words_of(error: Exception) -> str:
