@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from scrapy_simhash.page.text import Document
     from scrapy_simhash.store import Store
     from scrapy_simhash.waiting import Answer
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -185,8 +187,7 @@ class JudgedPage:
 class Observer:
     """A feature that follows a crawl: made only if its settings ask for it.
 
-    A subclass has the hooks that it needs; the others are never called, see `hooks_of`. What a hook of a page raises
-    is counted and logged, and costs neither the page nor another observer.
+    A subclass has the hooks that it needs; the others are never called, see `Observers`.
     """
 
     def keep_in(self, store: Store) -> bool:
@@ -224,13 +225,34 @@ class Observer:
         """Give the store what it has not got yet. Raises StoreError."""
 
 
-def hooks_of(observers: Iterable[Observer], name: str) -> tuple[Callable[..., Any], ...]:
-    """Return the hook *name* of those *observers* that have it, in their order."""
-    return tuple(
-        getattr(observer, name)
-        for observer in observers
-        if getattr(type(observer), name) is not getattr(Observer, name)
-    )
+class Observers:
+    """Those of one crawl. What a hook raises is counted and logged, and stops neither the next one nor the crawl."""
+
+    def __init__(self, crawler: Crawler, observers: Sequence[Observer]) -> None:
+        self._stats = stats_of(crawler)
+        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
+        self._observers = observers
+
+    def hooks(self, name: str) -> tuple[Callable[..., Any], ...]:
+        """Return the hook *name* of those that have it, in their order."""
+        return tuple(
+            getattr(observer, name)
+            for observer in self._observers
+            if getattr(type(observer), name) is not getattr(Observer, name)
+        )
+
+    def tell(self, name: str, *arguments: object) -> None:
+        """Call the hook *name* of those that have it, for what does not come with every page."""
+        for hook in self.hooks(name):
+            try:
+                hook(*arguments)
+            except Exception:
+                self.give_up(f"Error in {name} of %(about)s", arguments[0])
+
+    def give_up(self, message: str, about: object) -> None:
+        """Count and log what went wrong, see `Once.tell`; call it where the exception is handled."""
+        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
+        self._once.tell(message, about)
 
 
 def key_of(crawler: Crawler, request: Request) -> bytes:

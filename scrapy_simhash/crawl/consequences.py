@@ -14,7 +14,7 @@ from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import write_marks
 from scrapy_simhash.crawl.requested_action import RequestedActions
 from scrapy_simhash.crawl.store_factory import changes_file
-from scrapy_simhash.crawling import NO_MORE, Observer, Once, hooks_of, is_crawl, stats_of
+from scrapy_simhash.crawling import NO_MORE, Observer, Once, is_crawl, stats_of
 from scrapy_simhash.judge.hints import evidence
 from scrapy_simhash.judge.policy import NOTHING, Case, Decision, Exemption, Policy, is_done
 from scrapy_simhash.signals import near_duplicate_found
@@ -22,11 +22,9 @@ from scrapy_simhash.values import loopback
 from scrapy_simhash.verdict import Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from scrapy.crawler import Crawler
 
-    from scrapy_simhash.crawling import JudgedPage
+    from scrapy_simhash.crawling import JudgedPage, Observers
     from scrapy_simhash.fingerprinter import PageFingerprinter
 
 
@@ -36,22 +34,20 @@ logger = logging.getLogger(__name__)
 class Consequences:
     """Decides what is done about a page, and makes it known: in meta, flags and stats, to observers, by a signal."""
 
-    def __init__(
-        self, crawler: Crawler, fingerprinter: PageFingerprinter, observers: Sequence[Observer]
-    ) -> None:
+    def __init__(self, crawler: Crawler, fingerprinter: PageFingerprinter, observers: Observers) -> None:
         self._crawler = crawler
-        self._stats = stats_of(crawler)
         # Scrapy calls a function for each look at an attribute of a stats collector.
-        self._increase = self._stats.inc_value
+        self._increase = stats_of(crawler).inc_value
         self._config = fingerprinter.config
         self._fingerprinter = fingerprinter
         self._is_crawl = is_crawl(crawler)
         self._policy = Policy(self._config)
         self._requested = RequestedActions(crawler, self._config)
         self._advice = advice_of(crawler)
-        self._once = Once(crawler, logger, names.STAT_CONSEQUENCE_ERRORS)
-        self._found = hooks_of(observers, "found")
-        self._judged = hooks_of(observers, "judged")
+        self._once = Once(crawler, logger)
+        self._observers = observers
+        self._found = observers.hooks("found")
+        self._judged = observers.hooks("judged")
 
     def follow(self, page: JudgedPage, *, decides: bool = True) -> None:
         """Do all that follows from the verdict on *page*, and note in it what is done about it. Never raises.
@@ -70,11 +66,13 @@ class Consequences:
                 page.verdict = _with_evidence(page)
                 page.decision = self._decide(page)
         except Exception:
-            self._give_up("Error while choosing an action for %(about)s: the page is kept", page)
+            self._observers.give_up(
+                "Error while choosing an action for %(about)s: the page is kept", response
+            )
         try:
             self._mark(page)
         except Exception:
-            self._give_up(_LATE_ERROR, page)
+            self._observers.give_up(LATE_ERROR, page.response)
             # The spider middleware does what the meta says.
             if names.META_DONE not in meta:
                 page.decision = NOTHING
@@ -82,12 +80,12 @@ class Consequences:
             try:
                 judged(page)
             except Exception:
-                self._give_up(_LATE_ERROR, page)
+                self._observers.give_up(LATE_ERROR, page.response)
         if page.verdict.duplicate_of is not None:
             try:
                 self._announce(page)
             except Exception:
-                self._give_up(_LATE_ERROR, page)
+                self._observers.give_up(LATE_ERROR, page.response)
 
     def _decide(self, page: JudgedPage) -> Decision:
         verdict, request, response = page.verdict, page.request, page.response
@@ -162,13 +160,9 @@ class Consequences:
             spider=self._crawler.spider,
         )
 
-    def _give_up(self, message: str, page: JudgedPage) -> None:
-        """Log what went wrong; call it where the exception is handled."""
-        self._stats.inc_value(names.STAT_CONSEQUENCE_ERRORS)
-        self._once.tell(message, page.response)
 
-
-_LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
+#: Said of what goes wrong once it is decided what is done about a page.
+LATE_ERROR = "Error while counting, reporting or announcing the result of %(about)s"
 
 
 def _with_evidence(page: JudgedPage) -> Verdict:
@@ -189,19 +183,21 @@ def observers_of(crawler: Crawler, fingerprinter: PageFingerprinter) -> list[Obs
 
     config, crawls = fingerprinter.config, is_crawl(crawler)
     observers: list[Observer] = [ClusterReporter(crawler, config)]
-    tells_changes = config.changes is not None and crawls
+    if config.text:
+        from scrapy_simhash.observers.changes.reporter import PageTexts
+
+        observers.append(PageTexts(fingerprinter))
     is_gone = None
-    if tells_changes or config.text:
+    if config.changes is not None and crawls:
         from scrapy_simhash.observers.changes.reporter import ChangeReporter
 
-        register = changes_file(crawler, config) if tells_changes else None
-        changes = ChangeReporter(crawler, config, fingerprinter, register)
+        changes = ChangeReporter(crawler, config.changes, fingerprinter, changes_file(crawler, config))
         observers.append(changes)
         is_gone = changes.is_gone
     if config.report is not None and crawls:
         from scrapy_simhash.observers.report import Report
 
-        report = Report.of(crawler, config.report)
+        report = Report(crawler, config.report)
         advice_of(crawler).report = report.path
         observers.append(report)
     place = loopback(config.live) if config.live is not None else None

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import logging
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 
 from scrapy_simhash import kernel, names
 from scrapy_simhash.config import Config, unknown_settings, unused_settings
-from scrapy_simhash.crawl.consequences import Consequences, observers_of
+from scrapy_simhash.crawl.consequences import LATE_ERROR, Consequences, observers_of
 from scrapy_simhash.crawl.counts import summary_of_pages
 from scrapy_simhash.crawl.drops import advice_of
 from scrapy_simhash.crawl.marks import erase_marks
 from scrapy_simhash.crawl.page_checker import PageChecker
 from scrapy_simhash.crawl.store_session import StoreSession, told_in_a_sentence
-from scrapy_simhash.crawling import Depths, JudgedPage, hooks_of, is_crawl, key_of, stats_of
+from scrapy_simhash.crawling import Depths, JudgedPage, Observers, is_crawl, key_of, stats_of
 from scrapy_simhash.fingerprinter import PageFingerprinter
 from scrapy_simhash.judge.policy import NOTHING
 from scrapy_simhash.values import ACTION_SETTINGS
@@ -57,22 +57,19 @@ class SimhashDownloaderMiddleware:
         asked_for = observers_of(crawler, fingerprinter)
         self._session = StoreSession(crawler, self.config, fingerprinter=fingerprinter)
         self.detector = self._session.detector
-        observers = [one for one in asked_for if one.keep_in(self.detector.store)]
-        self._session.last_steps = hooks_of(observers, "finish")
-        self._consequences = Consequences(crawler, fingerprinter, observers)
+        kept = [one for one in asked_for if one.keep_in(self.detector.store)]
+        self._observers = Observers(crawler, kept)
+        self._session.last_steps = self._observers.hooks("finish")
+        self._consequences = Consequences(crawler, fingerprinter, self._observers)
         self._checker = PageChecker(crawler, self.detector, remembers=self._session.remembers)
         self._slow_pages = SlowPages(crawler)
-        self._opened = hooks_of(observers, "spider_opened")
-        self._screens = hooks_of(observers, "screen")
-        self._without_page = hooks_of(observers, "without_page")
-        self._outcome_lost = hooks_of(observers, "outcome_lost")
-        self._failed = hooks_of(observers, "failed")
-        self._closed = hooks_of(observers, "spider_closed")
-        # Scrapy calls it for every request if it is there.
+        self._screens = self._observers.hooks("screen")
+        self._without_page = self._observers.hooks("without_page")
+        # Scrapy calls them for every request and every failure if they are there.
         self.process_request: Any
         if self._screens:
             self.process_request = self._screen
-        if self._failed:
+        if self._observers.hooks("failed"):
             self.process_exception = self._note_failure
 
     @classmethod
@@ -96,15 +93,20 @@ class SimhashDownloaderMiddleware:
         Raises IgnoreRequest for one that is not to be sent at all, which the errback, if any, gets.
         """
         for screen in self._screens:
-            instead: Request | Response | None = await awaited(screen(request))
+            instead: Request | Response | None = None
+            try:
+                instead = await awaited(screen(request))
+            except IgnoreRequest:
+                raise
+            except Exception:
+                self._observers.give_up("Error while asking whether to send %(about)s: it is sent", request)
             if instead is not None:
                 return instead
         return None
 
     def _note_failure(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:
         """Take note of a request that has no answer, after all retries."""
-        for failed in self._failed:
-            failed(request, exception)
+        self._observers.tell("failed", request, exception)
 
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
@@ -119,12 +121,12 @@ class SimhashDownloaderMiddleware:
             erase_marks(request)
         page = JudgedPage(request, response, self._depths)
         for without_page in self._without_page:
-            instead = without_page(request, response)
+            instead: Request | Response | Verdict | None = without_page(request, response)
             if isinstance(instead, Verdict):
                 page.verdict = instead
                 return self._settle(page, decides=False)
             if instead is not None:
-                return cast("Request | Response", instead)
+                return instead
         reason = self._checker.reason_to_skip(request, response)
         # robots.txt and media files have no callback: neither marked nor counted.
         if reason is Reason.NO_CALLBACK:
@@ -140,8 +142,7 @@ class SimhashDownloaderMiddleware:
 
     def spider_opened(self, spider: Spider) -> None:
         """Log one line with the rule, the scope, the actions and the store."""
-        for opened in self._opened:
-            opened(spider)
+        self._observers.tell("spider_opened", spider)
         config = self.config
         action = config.action if self._is_crawl else "mark (this command does not crawl)"
         if self._is_crawl and config.exact_action is not None:
@@ -170,8 +171,7 @@ class SimhashDownloaderMiddleware:
 
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """Log one line that counts what was found and what was dropped."""
-        for closed in self._closed:
-            closed(spider, reason)
+        self._observers.tell("spider_closed", spider, reason)
         if self.detector.sites is not None and (known := self.detector.sites.known):
             self._stats.set_value(names.STAT_HOSTS_KNOWN, known)
         asks_for_drops = any(getattr(self.config, name) not in (None, "mark") for name in ACTION_SETTINGS)
@@ -189,9 +189,11 @@ class SimhashDownloaderMiddleware:
     def outcome_lost(self, response: Response | None) -> None:
         """Tell the store that a callback or a pipeline failed: the next crawl delivers the page."""
         if response is not None and (request := response.request) is not None:
-            self._session.unsettle(key_of(self.crawler, request))
-            for lost in self._outcome_lost:
-                lost(request)
+            try:
+                self._session.unsettle(key_of(self.crawler, request))
+            except Exception:
+                self._observers.give_up("Error while noting that the items of %(about)s are lost", request)
+            self._observers.tell("outcome_lost", request)
 
     async def _process_waiting(self, checking: Coroutine[Any, Any, None], page: JudgedPage) -> Response:
         await checking
@@ -201,13 +203,17 @@ class SimhashDownloaderMiddleware:
     def _settle(self, page: JudgedPage, *, decides: bool = True) -> Response:
         """Act on the verdict, and return the response."""
         self._consequences.follow(page, decides=decides)
-        if page.key is not None and page.verdict.status is not Status.SKIPPED:
-            self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
-            if page.decision is not NOTHING and page.decision.loses_items:
-                self._session.unsettle(page.key)
-        if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
-            self._slow_pages.note(page.response.url, seconds)
-        return page.response
+        response = page.response
+        try:
+            if page.key is not None and page.verdict.status is not Status.SKIPPED:
+                self._stats.set_value(names.STAT_INDEX_SIZE, self.detector.store.index_size)
+                if page.decision is not NOTHING and page.decision.loses_items:
+                    self._session.unsettle(page.key)
+            if page.since is not None and (seconds := perf_counter() - page.since) > BUDGET:
+                self._slow_pages.note(response.url, seconds)
+        except Exception:
+            self._observers.give_up(LATE_ERROR, response)
+        return response
 
 
 #: Seconds that the work on one page may take.
