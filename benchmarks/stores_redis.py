@@ -110,7 +110,7 @@ async def measure_claims(url: str, size: int, concurrencies: Sequence[int], clai
     """Return what is to be told of a store of *size* pages."""
     client = Redis.from_url(url, protocol=2)
     store = RedisStore(url, f"benchmark-{size}", Header())
-    await store.connect()
+    await store.runs()
     before = client.info("memory")["used_memory"]
     source = different_pages("claims")
     for done in range(0, size, STEP):
@@ -119,7 +119,7 @@ async def measure_claims(url: str, size: int, concurrencies: Sequence[int], clai
     in_server = (client.info("memory")["used_memory"] - before) / size
     resident, begin = resident_bytes(), perf_counter()
     other = RedisStore(url, f"benchmark-{size}", Header(), read_only=True)
-    await other.connect()
+    await other.runs()
     result: dict[str, Any] = {
         "bytes a page in the server": in_server,
         "opening, seconds": perf_counter() - begin,
@@ -243,7 +243,7 @@ def race(racer: int, url: str, runs: int, pages: int, start: Barrier, found: Any
 
     async def once(prefix: str) -> list[tuple[str, Claim]]:
         store = RedisStore(url, prefix, Header())
-        await store.connect()
+        await store.runs()
         postings = raced_pages(racer, pages)
         start.wait()
         claims = await claim_all(store, postings)

@@ -342,9 +342,11 @@ class Site(NamedTuple):
 def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iterator[Site]:
     """Yield what *store* has learned about sites, if it keeps such.
 
-    Damaged ones are learned anew: they are left out, and *note* hears what they are.
+    Damaged ones are learned anew: they are left out, and *note* hears what they are, else the store's own ``damage``.
     """
-    for kind in (SITE, RULES):
+    if note is None and store.damage is not None:
+        note = store.damage.note
+    for kind, what in ((SITE, "profile"), (RULES, "URL rules")):
         for host, data in store.notes(kind):
             try:
                 if kind == SITE:
@@ -353,7 +355,7 @@ def sites_of(store: Waited, note: Callable[[str], object] | None = None) -> Iter
                     yield Site(host, data)
             except ValueError as error:
                 if note is not None:
-                    note(f"what was learned about {shown(host)} ({error})")
+                    note(f"{what} of {shown(host)} ({error})")
 
 
 def site_line(site: Site) -> str:

@@ -155,20 +155,30 @@ def file_of(place: StorePlace, settings: BaseSettings, spider: str, part: str = 
 
     That of a *part* lies beside it. A relative folder lies in the project's data folder, ``.scrapy``, as Scrapy's
     HTTP cache does, outside a project in ``.scrapy`` in the current folder; ``~`` is the user's own folder. Raises
-    SettingError if the data folder of the project is not known.
+    SettingError if the data folder of the project is not known, or if the file is that of another spider.
     """
     own = quote(spider, safe=" ")
     if own in (".", "..") or own.endswith(tuple(f".{part}" for part in PARTS)):
         # Else it would be another folder, or the file of a part of another spider.
         own = "%2E".join(own.rsplit(".", 1))
     name = f"{own}{part and f'.{part}'}.sqlite"
-    if not place.path:
-        return Path(job_dir(settings) or "") / "simhash" / name
     try:
-        return Path(data_path(expanduser(filled(place.path, own)))) / name  # noqa: PTH111 - a user that nobody knows is a folder
+        if place.path:
+            folder = Path(data_path(expanduser(filled(place.path, own))))  # noqa: PTH111 - a user that nobody knows is a folder
+        else:
+            folder = Path(job_dir(settings) or "") / "simhash"
     except NotConfigured as error:
         # SCRAPY_SETTINGS_MODULE names a project, and there is no scrapy.cfg in this folder or above it.
         raise SettingError(
             f"SIMHASH_STORE ({place.path!r}) is relative to the project's data folder, which Scrapy cannot find here"
             f" ({error}): set it to an absolute path"
         ) from error
+    file = folder / name
+    with suppress(OSError):
+        # Names are compared, since paths that differ in case only are equal on Windows.
+        if file.exists() and all(other.name != name for other in folder.iterdir()):
+            raise SettingError(
+                f"SIMHASH_STORE: {file} is the file of another spider, whose name differs only in upper and lower"
+                " case, which file names do not distinguish here: rename one of the spiders"
+            )
+    return file

@@ -192,6 +192,22 @@ def test_a_tilde_is_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert path == tmp_path / "seen" / "pages.sqlite"
 
 
+def test_spiders_whose_names_differ_in_case_only_never_share_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = StorePlace.of(str(tmp_path))
+    (tmp_path / "Shop.sqlite").touch()
+    path = file_of(place, Settings(), "Shop")
+    if not (tmp_path / "shop.sqlite").exists():
+        assert file_of(place, Settings(), "shop").name == "shop.sqlite"
+        # What macOS and Windows say.
+        monkeypatch.setattr(Path, "exists", lambda self: self.name.lower() == "shop.sqlite")
+    with pytest.raises(SettingError, match=r"shop.sqlite is the file of another spider, whose name differs"):
+        file_of(place, Settings(), "shop")
+    assert file_of(place, Settings(), "Shop") == path
+    assert file_of(place, Settings(), "boats") == tmp_path / "boats.sqlite"
+
+
 def test_a_reset_begins_anew(site: Site, tmp_path: Path) -> None:
     settings = {"SIMHASH_STORE": str(tmp_path)}
     plan = Plan("Visitor", settings, {"urls": site.urls("/same")})

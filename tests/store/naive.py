@@ -130,10 +130,12 @@ class NaiveStore:
         for number, (other, page) in enumerate(self.originals):
             if self.pages[page] is None or (other.scope, other.is_short) != (posting.scope, posting.is_short):
                 continue
+            # Of a short page nothing but its value is compared.
+            found_by = BY_TEXT if posting.is_short else BY_TEXT | BY_OWN_PART
             distance = min(
                 (one ^ its).bit_count()
-                for one in values_by(posting.fingerprint, BY_TEXT | BY_OWN_PART)
-                for its in values_by(other.fingerprint, BY_TEXT | BY_OWN_PART)
+                for one in values_by(posting.fingerprint, found_by)
+                for its in values_by(other.fingerprint, found_by)
             )
             alike = self.rule.similarity(posting.fingerprint, other.fingerprint)
             if posting.is_short:

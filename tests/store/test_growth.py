@@ -113,7 +113,7 @@ def server_counts(store: Store) -> Counter[str]:
     """Return what a server has done by now: the commands of scripts too, and bytes."""
     if not isinstance(store, RedisStore):
         return Counter()
-    with admin(str(store._server)) as client:
+    with admin(str(store).rpartition(" at ")[2]) as client:
         said = client.info("commandstats") | client.info("stats")
     calls = sum(one["calls"] for name, one in said.items() if name.startswith("cmdstat_"))
     sent, received = said["total_net_input_bytes"], said["total_net_output_bytes"]
@@ -124,7 +124,7 @@ async def work_of(store: Store, sizes: Sequence[int], counts: Counter[str]) -> l
     """Return the work for the last pages before each of *sizes*, of a catalogue in *store*."""
     found = []
     if isinstance(store, RedisStore):
-        await store.connect()
+        await store.runs()
     watch(store, counts)
     detector = NearDuplicateDetector(CONFIG, store)
     for number, html in enumerate(catalogue(max(sizes)), 1):

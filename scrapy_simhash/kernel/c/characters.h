@@ -140,6 +140,13 @@ typedef struct {
     uint32_t more[]; /* what the characters of kind MANY become */
 } char_block;
 
+/* Has each character of a block normalised to itself; the classes are there. */
+static inline void unchanged(char_block *block, uint32_t number)
+{
+    for (uint32_t i = 0; i < CHARS_IN_BLOCK; i++)
+        block->normal[i] = (uint32_t)block->classes[i] << CLASSES_SHIFT | (number * CHARS_IN_BLOCK + i);
+}
+
 typedef struct {
     char_block *blocks[CHAR_BLOCKS];
     /* Fills blocks[i]; 0 or -1 with a Python exception set. */

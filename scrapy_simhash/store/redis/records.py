@@ -119,7 +119,7 @@ class Records:
     def damaged(self, record: str) -> RecordDamaged:
         """Take note of a damaged *record*, and return the error for whoever asked for it."""
         self._damage.note(record)
-        return RecordDamaged(f"{self._link.request.place} is damaged: {record}")
+        return RecordDamaged(f"{self._link.place} is damaged: {record}")
 
     def check(self, reply: bytes, key: bytes) -> None:
         """Raise RecordDamaged if the *reply* of a script says that what is kept of a page cannot be read."""

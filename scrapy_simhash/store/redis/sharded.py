@@ -147,25 +147,7 @@ class ShardedStore(Store):
 
         Raises StoreUnavailable also if one of them only is away.
         """
-
-        async def met() -> None:
-            nodes = Nodes(self._servers, self._tag, self._options["timeout"])
-            try:
-                await self._meet(nodes)
-            finally:
-                await nodes.hang_up()
-
-        try:
-            at_once(met())
-        except StoreUnavailable as error:
-            self._absence = error
-            raise
-
-    async def connect(self) -> None:
-        """Wait until the servers are there, and begin the run: whatever its pages, it is noted in the first shard."""
-        await self._ready()
-        if not self._is_read_only:
-            await self._store(0).connect()
+        at_once(self._check())
 
     async def claim(self, posting: Posting) -> Claim:
         """See :meth:`RedisStore.claim`."""
@@ -242,7 +224,10 @@ class ShardedStore(Store):
 
     async def runs(self) -> list[Run]:
         """See :meth:`Store.runs <scrapy_simhash.store.base.Store.runs>`. A crawl is one run, whatever its shards."""
-        await self.connect()
+        await self._ready()
+        if not self._is_read_only:
+            # This crawl is one, too, whatever its pages.
+            await self._store(0).runs()
         keys = [(shard, ("HVALS", f"{self._tag(shard)}:runs")) for shard in range(self._shards)]
         found: defaultdict[bytes, list[Run]] = defaultdict(list)
         for records in await self._nodes.replies(keys):
@@ -345,6 +330,16 @@ class ShardedStore(Store):
         replies = await self._nodes.replies(pages)
         return [shard for shard, reply in enumerate(replies) if _said(reply, str(self), "HEXISTS")]
 
+    async def _check(self) -> None:
+        try:
+            await self._meet()
+        except StoreUnavailable as error:
+            self._absence = error
+            raise
+        finally:
+            # They belong to an event loop that ends with this.
+            await self._nodes.hang_up()
+
     async def _ready(self) -> None:
         """Meet the servers if ``check`` did not. Raises StoreUnavailable, at once if it did not help just now."""
         if self._is_met:
@@ -356,7 +351,7 @@ class ShardedStore(Store):
             if self._absence is not None and time.monotonic() - self._asked < _SILENT:
                 raise type(self._absence)(str(self._absence))
             try:
-                await self._meet(self._nodes)
+                await self._meet()
             except StoreError as error:
                 self._absence = error
                 self._asked = time.monotonic()
@@ -364,7 +359,7 @@ class ShardedStore(Store):
                 raise
             self._absence = None
 
-    async def _meet(self, nodes: Nodes) -> None:
+    async def _meet(self) -> None:
         """Agree with all other crawlers on what the store is for and how many shards it has, and count its pages.
 
         Raises StoreMismatch, StoreDamaged or StoreError, and then nothing was changed.
@@ -372,7 +367,7 @@ class ShardedStore(Store):
         place, key = str(self), f"{self._tag(0)}:shards"
 
         async def ask(*command: Any) -> Any:
-            return _said(await nodes.reply(0, *command), place, command[0])
+            return _said(await self._nodes.reply(0, *command), place, command[0])
 
         kept = await ask("GET", key)
         if kept and self._is_reset:
@@ -380,7 +375,7 @@ class ShardedStore(Store):
             with _readable(place):
                 shards = int(json.loads(kept)["shards"])
             unlink = [(n, ("UNLINK", *layout.names_of(self._tag(n)))) for n in range(shards)]
-            for reply in await nodes.replies(unlink):
+            for reply in await self._nodes.replies(unlink):
                 _said(reply, place, "UNLINK")
             await ask("DEL", key)
             kept = None
@@ -409,7 +404,7 @@ class ShardedStore(Store):
             )
         self._header, self._shards, self._store_id = header, shards, store_id
         self._is_met, self._is_reset = True, False
-        counts = await nodes.replies([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
+        counts = await self._nodes.replies([(n, ("HLEN", f"{self._tag(n)}:pages")) for n in range(shards)])
         self._pages = {shard: count for shard, count in enumerate(counts) if isinstance(count, int)}
         _said(next((count for count in counts if isinstance(count, Exception)), None), place, "HLEN")
 

@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from struct import Struct
 
 from scrapy_simhash.exceptions import StoreError, StoreUnavailable
@@ -24,7 +23,7 @@ from scrapy_simhash.store.redis.comparison import Comparison, explained
 from scrapy_simhash.store.redis.connection import Server, Servers
 from scrapy_simhash.store.redis.layout import VERSION_BYTES, decoded, encoded
 from scrapy_simhash.store.redis.line import Asker, Line
-from scrapy_simhash.store.redis.link import EVENTS, Link, Opened, OpenRequest, at_once, meet
+from scrapy_simhash.store.redis.link import EVENTS, Link, at_once
 from scrapy_simhash.store.redis.nodes import Shard
 from scrapy_simhash.store.redis.records import Records
 from scrapy_simhash.store.redis.replica import Replica
@@ -57,38 +56,6 @@ MOST_NOTES = 10_000
 #: Notes that are fetched together.
 _NOTES = 50
 _STORED, _LOST, _RACED, _BEHIND = b"S", b"L", b"R", b"B"
-
-
-class Unsettled:
-    """What the server was told of late. A server that died meanwhile is told that again before the run ends."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        # Each with its moment; and how often the link had been opened by then.
-        self._told: deque[tuple[float, Collection[bytes]]] = deque()
-        self._openings = 0
-
-    async def tell(self, keys: Collection[bytes] = ()) -> None:
-        """Tell the server of *keys*, and of what it may have lost. One trip, none if there is nothing to tell.
-
-        Raises StoreUnavailable; then all of it is told with the next call that works, but for *keys*.
-        """
-        for _ in range(_LOSSES):
-            replica = await self._link.ready()
-            opened, openings = self._link.opened, self._link.openings
-            assert opened is not None
-            again = self._told if openings != self._openings else ()
-            named = {*keys, *(key for _, told in again for key in told)}
-            head = _UNSETTLE.pack(replica.store_id, opened.run, self._link.request.token)
-            if not named or await self._link.ask("unsettle", head, *named) == _STORED:
-                self._openings = openings
-                now = time.monotonic()
-                self._told.append((now, named))
-                while self._told[0][0] < now - _FORGOTTEN:
-                    self._told.popleft()
-                return
-            self._link.lost(replica)
-        raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
 
 
 class RedisStore(Store):
@@ -128,34 +95,42 @@ class RedisStore(Store):
         Raises SettingError for a URL or options that are none, StoreError if redis-py is missing.
         """
         super().__init__(header)
-        self._server = Server(server) if isinstance(server, str) else server
-        self._prefix = prefix
+        server = Server(server) if isinstance(server, str) else server
         self._timeout = timeout
         self._is_read_only = read_only
         self._is_closed = False
-        place = f"the store {prefix!r} at {self._server}"
-        mode = "read" if read_only else "write"
-        token = shard.token if shard else os.urandom(layout.ID_BYTES)
-        started = shard.started if shard else int(time.time())
-        request = OpenRequest(place, header, expire, reset, mode, token=token, started=started, live=live)
+        place = f"the store {prefix!r} at {server}"
         self._names = dict(zip(layout.KEYS, layout.names_of(prefix), strict=True))
         names = list(self._names.values())
-        if isinstance(self._server, Server):
-            line: Asker = Line(self._server, place, names, timeout)
+        if isinstance(server, Server):
+            line: Asker = Line(server, place, names, timeout)
         elif shard is not None:
             line = shard.line(place, names)
         else:
             raise TypeError("a RedisStore is in one server: several make a ShardedStore")
-        self._link = Link(line, request, blocks, shard and shard.compared)
+        self._link = Link(
+            *(line, place, header),
+            shard.token if shard else os.urandom(layout.ID_BYTES),
+            shard.started if shard else int(time.time()),
+            blocks=blocks,
+            expire=expire,
+            live=live,
+            reset=reset,
+            read_only=read_only,
+            shared=shard and shard.compared,
+        )
         self.damage: Damage = shard.damage if shard else Damage(place)
         self._records = Records(self._link, self._names, self.damage)
         self._turns = asyncio.Semaphore(_AT_ONCE)
-        self._unsettled = Unsettled(self._link)
+        # What the server was told of late of pages that are not settled, each with its moment; and how often the
+        # server had been found by then.
+        self._told: deque[tuple[float, Collection[bytes]]] = deque()
+        self._openings = 0
 
     @property
     def header(self) -> Header:
         """See :attr:`Store.header <scrapy_simhash.store.base.Store.header>`."""
-        self._header = self._link.request.header
+        self._header = self._link.header
         return super().header
 
     @property
@@ -170,7 +145,7 @@ class RedisStore(Store):
 
     def __str__(self) -> str:
         """Return where it is."""
-        return self._link.request.place
+        return self._link.place
 
     def __len__(self) -> int:
         """Return how many pages are known, as of the last answer."""
@@ -183,29 +158,7 @@ class RedisStore(Store):
         Raises StoreUnavailable if it is not there, or cannot be written to by a store that writes; then the store is
         away, and looks for it at the first question.
         """
-        assert isinstance(self._server, Server)
-        line = Line(self._server, self._link.request.place, list(self._names.values()), self._timeout)
-
-        async def met() -> Opened:
-            mode = "read" if self._is_read_only else "try"
-            try:
-                return await meet(replace(self._link.request, mode=mode), line.ask)
-            finally:
-                await line.hang_up()
-
-        try:
-            opened = at_once(met())
-        except StoreUnavailable as error:
-            self._link.away(error)
-            raise
-        self._link.met(opened)
-
-    async def connect(self) -> None:
-        """Wait until the store can answer at once: until its replica is here. Claims do so by themselves.
-
-        About two seconds for a million contents.
-        """
-        await self._link.ready()
+        at_once(self._link.check())
 
     def forget(self, scope: str) -> None:
         """Let go of what a shard has in memory of *scope*, until a page of it comes."""
@@ -226,7 +179,7 @@ class RedisStore(Store):
     async def unsettle(self, keys: Collection[bytes]) -> None:
         """See :meth:`Store.unsettle <scrapy_simhash.store.base.Store.unsettle>`. One trip."""
         self._check_writable()
-        await self._unsettled.tell(keys)
+        await self._unsettle(keys)
 
     async def get(self, key: bytes) -> Page | None:
         """See :meth:`Store.get <scrapy_simhash.store.base.Store.get>`. One trip."""
@@ -236,18 +189,15 @@ class RedisStore(Store):
     async def remove(self, key: bytes) -> bool:
         """See :meth:`Store.remove <scrapy_simhash.store.base.Store.remove>`. One trip, rarely two or more."""
         self._check_writable()
-        for _ in range(_LOSSES):
-            replica = await self._link.ready()
-            first = replica.position
-            head = EVENTS.pack(replica.store_id, first, replica.mark, _NEWS)
-            reply = await self._link.ask("remove", head, key)
-            if reply[:1] == _STORED:
-                _, self._link.pages, was_known = _REMOVED.unpack_from(reply)
-                replica.apply(reply, _REMOVED.size, first)
-                return bool(was_known)
-            self._records.check(reply, key)
-            await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.request.place} kept changing while a page was removed")
+
+        def about(replica: Replica) -> tuple[bytes, ...]:
+            return EVENTS.pack(replica.store_id, replica.position, replica.mark, _NEWS), key
+
+        reply, replica, first = await self._changed("remove", about)
+        self._records.check(reply, key)
+        _, self._link.pages, was_known = _REMOVED.unpack_from(reply)
+        replica.apply(reply, _REMOVED.size, first)
+        return bool(was_known)
 
     async def __aiter__(self) -> AsyncIterator[Posting]:
         """See :meth:`Store.__iter__ <scrapy_simhash.store.base.Store.__iter__>`.
@@ -259,7 +209,7 @@ class RedisStore(Store):
             yield posting
         # Pages that another crawler removed meanwhile are missing rightly, those of a server that lost them are not.
         if not await self._link.catch_up(replica):
-            raise StoreUnavailable(f"{self._link.request.place} lost stored pages while it was read")
+            raise StoreUnavailable(f"{self._link.place} lost stored pages while it was read")
 
     async def audit(self, tell: Callable[[int], None]) -> list[str]:
         """Return the damaged records, as messages name them; *tell* hears how many postings were read so far."""
@@ -302,19 +252,15 @@ class RedisStore(Store):
 
     async def _replaced(self, kind: str, note: Note) -> int | None:
         key, field = self._place_of_note(kind, note.name)
-        for _ in range(_LOSSES):
-            replica = await self._link.ready()
-            most = 0 if kind == PAGE else MOST_NOTES
-            head = _REPLACE_NOTE.pack(replica.store_id, self._link.request.expire, most, note.version is None)
-            version = layout.new_version()
-            reply = await self._link.ask(
-                *("replace_note", head, key, field, layout.packed_version(note.version or 0)),
-                *(layout.packed_version(version), note.data),
-            )
-            if reply != _LOST:
-                return version if reply == _STORED else None
-            self._link.lost(replica)
-        raise StoreUnavailable(f"{self._link.request.place} loses what it stores again and again")
+        most, version = 0 if kind == PAGE else MOST_NOTES, layout.new_version()
+        versions = layout.packed_version(note.version or 0), layout.packed_version(version)
+
+        def about(replica: Replica) -> tuple[bytes | str, ...]:
+            head = _REPLACE_NOTE.pack(replica.store_id, self._link.expire, most, note.version is None)
+            return head, key, field, *versions, note.data
+
+        reply, _, _ = await self._changed("replace_note", about)
+        return version if reply == _STORED else None
 
     def _place_of_note(self, kind: str, name: Name) -> tuple[str, bytes]:
         """Return key and field of a note: what pages have, of which there are many, has a hash of its own."""
@@ -334,10 +280,9 @@ class RedisStore(Store):
         A server that is away is waited for a while, as long as for an answer. Raises StoreUnavailable, after it has
         let go, if it does not come back: then the run never ended in order.
         """
-        opened = self._link.opened
         is_closed, self._is_closed = self._is_closed, True
         try:
-            if opened and opened.run and not is_closed:
+            if self._link.run and not is_closed:
                 # It is the same if it is said twice.
                 with suppress(StoreUnavailable):
                     await self._end(reason)
@@ -353,12 +298,47 @@ class RedisStore(Store):
         await self._link.close()
 
     async def _end(self, reason: str) -> None:
-        await self._link.ready()
-        await self._unsettled.tell()
-        opened, request = self._link.opened, self._link.request
-        assert opened is not None
-        words = str(opened.run), request.token, str(int(time.time())), reason, str(request.expire)
-        await self._link.ask("end", *words)
+        link = self._link
+        await link.ready()
+        if self._told and link.openings != self._openings:
+            await self._unsettle()
+        await link.ask("end", str(link.run), link.token, str(int(time.time())), reason, str(link.expire))
+
+    async def _unsettle(self, keys: Collection[bytes] = ()) -> None:
+        """Tell the server of *keys*; if it died since it was told of others, of those that it may have lost, too.
+
+        Raises StoreUnavailable; then the others are told with the next call that works.
+        """
+        named, openings = {*keys}, 0
+
+        def about(replica: Replica) -> tuple[bytes, ...]:
+            nonlocal openings
+            openings = self._link.openings
+            if openings != self._openings:
+                named.update(key for _, told in self._told for key in told)
+            return _UNSETTLE.pack(replica.store_id, self._link.run, self._link.token), *named
+
+        await self._changed("unsettle", about)
+        self._openings, now = openings, time.monotonic()
+        self._told.append((now, named))
+        while self._told[0][0] < now - _FORGOTTEN:
+            self._told.popleft()
+
+    async def _changed(
+        self, name: str, about: Callable[[Replica], tuple[bytes | str, ...]]
+    ) -> tuple[bytes, Replica, int]:
+        """Return the reply of the script *name* to what *about* makes of the replica, this, and where its news begin.
+
+        It is asked again if the server had lost something, or too much was new.
+        """
+        for _ in range(_LOSSES):
+            replica = await self._link.ready()
+            first = replica.position
+            reply = await self._link.ask(name, *about(replica))
+            if reply[:1] not in (_LOST, _BEHIND):
+                return reply, replica, first
+            await self._begin_again(reply, replica, first)
+        raise StoreUnavailable(f"{self._link.place} loses stored pages again and again")
 
     async def _decide(self, posting: Posting, is_look: bool) -> Claim:
         async with self._turns:
@@ -378,8 +358,7 @@ class RedisStore(Store):
                 contents = self._names["contents"]
                 latest = replica
                 comparison = Comparison(self._link, contents, replica, posting, self.damage)
-            opened, request = self._link.opened, self._link.request
-            assert opened is not None
+            link, rule = self._link, self.header.rule
             # Without waiting: what is found is what the first so many events say.
             first, mark = replica.position, replica.mark
             matches, found_by, _, is_cut = (
@@ -389,11 +368,10 @@ class RedisStore(Store):
                 content = await self._records.content_of(key)
                 if content is not None:
                     matches = await comparison.with_latest(matches, content)
-            kin = await comparison.kin(matches, opened.header.rule) if matches else []
-            reach = opened.header.rule.reach
+            kin = await comparison.kin(matches, rule) if matches else []
             head = _CLAIM.pack(
-                *(replica.store_id, first, mark, opened.run, request.token, request.expire, reach),
-                *(is_look, posting.is_short, posting.is_delivered, request.live),
+                *(replica.store_id, first, mark, link.run, link.token, link.expire, rule.reach),
+                *(is_look, posting.is_short, posting.is_delivered, link.live),
                 layout.packed_values(fingerprint, found_by),
             )
             known = b"".join([match.key.to_bytes(8, "big") for match, _ in kin])
@@ -403,7 +381,7 @@ class RedisStore(Store):
                 claim, is_new = self._claimed(reply, posting, replica, first, kin)
                 claim = claim._replace(is_by_learning=comparison.agrees_by_text(matches) != bool(kin))
                 if self.explains and matches:
-                    claim = await explained(claim, comparison, matches, opened.header.rule, self._records)
+                    claim = await explained(claim, comparison, matches, rule, self._records)
                 if is_new and not is_look and found_by & candidates.BY_TEXT:
                     replica.keep_compared(claim.content, fingerprint.compared_bytes())
                 elif is_new and not is_look:
@@ -411,7 +389,7 @@ class RedisStore(Store):
                 return claim
             self._records.check(reply, key)
             losses += await self._begin_again(reply, replica, first)
-        raise StoreUnavailable(f"{self._link.request.place} loses stored pages again and again")
+        raise StoreUnavailable(f"{self._link.place} loses stored pages again and again")
 
     def _claimed(
         self, reply: bytes, posting: Posting, replica: Replica, first: int, kin: list[tuple[Match, float]]
@@ -448,4 +426,4 @@ class RedisStore(Store):
 
     def _check_writable(self) -> None:
         if self._is_read_only:
-            raise StoreError(f"{self._link.request.place} was opened read-only")
+            raise StoreError(f"{self._link.place} was opened read-only")

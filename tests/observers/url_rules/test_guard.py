@@ -18,8 +18,9 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_simhash import RequestSkipped
 from scrapy_simhash.config import Config
+from scrapy_simhash.crawling import Depths, JudgedPage
 from scrapy_simhash.fingerprinter import PageFingerprinter, Reading
-from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, UrlRuleGuard
+from scrapy_simhash.observers.url_rules.guard import MOST_WAITING, SkippingUrlRuleGuard, UrlRuleGuard
 from scrapy_simhash.observers.url_rules.host import FETCHED, Page
 from scrapy_simhash.observers.url_rules.kept_requests import MOST_KEPT, MOST_KEPT_IN_ALL, KeptRequests
 from scrapy_simhash.signals import flood_found
@@ -48,19 +49,28 @@ class Reader(Spider):
         """Do nothing."""
 
 
-def guard_of(mode: str, **settings: Any) -> tuple[UrlRuleGuard, Crawler]:
+def guard_of(mode: str, **settings: Any) -> tuple[SkippingUrlRuleGuard, Crawler]:
     crawler = get_crawler(Reader, {"SIMHASH_URL_RULES": mode, **settings})
     crawler.spider = Reader.from_crawler(crawler)
     crawler.crawling = True
     config = Config.from_settings(crawler.settings)
-    return UrlRuleGuard(crawler, PageFingerprinter(config)), crawler
+    return SkippingUrlRuleGuard(crawler, PageFingerprinter(config)), crawler
+
+
+def judged(guard: UrlRuleGuard, url: str, verdict: Verdict, text: int, **more: Any) -> None:
+    """Let *guard* see a page with the hash *text*."""
+    meta, status = more.get("meta"), more.get("status", 200)
+    request = Request(url, meta=meta)
+    response = HtmlResponse(url, status, body=f"<p>Page {text}</p>".encode(), request=request)
+    depths = Depths(guard._crawler.settings)
+    guard.judged(JudgedPage(request, response, depths, verdict, Reading(None, text)))
 
 
 def learn(guard: UrlRuleGuard, url: str, content: int, use: int, **more: Any) -> None:
     guard.rules.learn([Page(url, content, lambda any_variant: 0, use, **more)], 1)
 
 
-def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
+def trained(**settings: Any) -> tuple[SkippingUrlRuleGuard, list[Request]]:
     """Return a guard by whose rules ``sid`` has no effect, and the requests that it sends after all."""
     guard, crawler = guard_of("skip", **settings)
     use = guard._use(Request(SITE))
@@ -72,7 +82,7 @@ def trained(**settings: Any) -> tuple[UrlRuleGuard, list[Request]]:
     return guard, sent
 
 
-def skips(guard: UrlRuleGuard, **request: Any) -> int:
+def skips(guard: SkippingUrlRuleGuard, **request: Any) -> int:
     """Return how many of forty requests are skipped."""
     number = 0
     for page in range(40):
@@ -83,7 +93,7 @@ def skips(guard: UrlRuleGuard, **request: Any) -> int:
     return number
 
 
-def until_skipped(guard: UrlRuleGuard, request: Request) -> None:
+def until_skipped(guard: SkippingUrlRuleGuard, request: Request) -> None:
     """Ask until the request is not one of those that check the rule."""
     with suppress(RequestSkipped):
         while True:
@@ -117,15 +127,13 @@ def fed(forms: list[int], seed: int, most: int) -> tuple[UrlRuleGuard, list[str]
         page = random.randrange(25)
         host = random.choice(("example.com", "example.com", "www.example.com", "example.org"))
         url = f"https://{host}{pattern.format(page=page, number=number)}"
-        request = Request(url, meta={"simhash_parent": random.choice(urls[-9:])})
         text = 1_000 + number if is_new else page
         verdict = Verdict(Status.NEAR_DUPLICATE if text in met else Status.NEW, cluster=text)
         if page == 0 and random.random() < 0.1:
             verdict = Verdict(Status.SKIPPED, reason=Reason.SHORT_TEXT)
         met.add(text)
         status = random.choice([200] * 150 + [304, 404])
-        response = HtmlResponse(url, status, body=f"<p>Page {text}</p>".encode(), request=request)
-        guard.note_verdict(verdict, Reading(None, text), request, response, lambda: False)
+        judged(guard, url, verdict, text, status=status, meta={"simhash_parent": random.choice(urls[-9:])})
         if len(guard._waiting) >= most:
             guard.learn_waiting()
         urls.append(url)
@@ -158,10 +166,7 @@ def test_what_waits_is_learned_from_before_a_request_is_screened() -> None:
     guard, _ = trained()
     # The rule is wrong of late: two pages that nobody compares with others say so.
     for number in (1, 2):
-        request = Request(f"{SITE}/p/{number}?sid=y")
-        response = HtmlResponse(request.url, body=b"<p>New", request=request)
-        verdict = Verdict(Status.NEW, cluster=5_000 + number)
-        guard.note_verdict(verdict, Reading(None, number), request, response, lambda: False)
+        judged(guard, f"{SITE}/p/{number}?sid=y", Verdict(Status.NEW, cluster=5_000 + number), number)
     assert len(guard._waiting) == 2
     assert guard.screen(Request(f"{SITE}/p/3?sid=z")) is None
     assert guard.rules.of(SITE).in_force == []
@@ -201,10 +206,10 @@ def test_the_page_of_a_failed_callback_is_requested_under_a_url_that_was_skipped
     guard, sent = trained()
     for sid in ("a", "b", "c"):
         until_skipped(guard, Request(f"{SITE}/p/7?sid={sid}"))
-    guard.forget(Request(f"{SITE}/p/7?sid=287"))
+    guard.outcome_lost(Request(f"{SITE}/p/7?sid=287"))
     assert [(request.url, request.dont_filter) for request in sent] == [(f"{SITE}/p/7?sid=c", True)]
     assert guard.screen(sent[0]) is None
-    guard.forget(Request(f"{SITE}/p/8?sid=288"))
+    guard.outcome_lost(Request(f"{SITE}/p/8?sid=288"))
     assert len(sent) == 1
 
 

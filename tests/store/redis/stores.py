@@ -77,8 +77,8 @@ def admin(url: str) -> Any:
 
 def run_number(store: RedisStore) -> int:
     """Return the number of the run that *store*, which has met its server, writes in."""
-    assert store._link.opened is not None
-    return store._link.opened.run
+    assert store._link.run
+    return store._link.run
 
 
 def run_record(url: str, prefix: str, run: int = 1) -> tuple[bytes, int, int]:
@@ -135,7 +135,7 @@ class Opener:
     def _open(self, prefix: str, header: Header, **options: Any) -> Store:
         store = self._make(prefix, header, blocks=header.rule.reach + 2, **options)
         store.check()
-        self.loop.run_until_complete(store.connect())
+        self.loop.run_until_complete(store.runs())
         if options.get("live"):
             # Else no heartbeat comes after its beginning until the next second.
             shift_run(self.url, prefix, run_number(store), began=-10)

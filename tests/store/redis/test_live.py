@@ -130,7 +130,7 @@ async def test_a_run_is_live_for_as_long_as_was_asked_for_by_the_clock_of_the_se
 ) -> None:
     async with opened(shared.url, prefix, live=LIVE) as one, opened(shared.url, prefix, live=LIVE) as other:
         await one.claim(PAGE)
-        await other.connect()
+        await other.runs()
         shift_run(shared.url, prefix, 2, began=-3 * LIVE)
         assert await is_live(other)
         shift_run(shared.url, prefix, heartbeat=60 - LIVE)
@@ -148,7 +148,7 @@ async def test_only_a_heartbeat_that_comes_after_its_own_beginning_counts_for_a_
 ) -> None:
     async with opened(shared.url, prefix, live=LIVE) as one, opened(shared.url, prefix, live=LIVE) as other:
         await one.claim(PAGE)
-        await other.connect()
+        await other.runs()
         # A crawler that was killed just now, and this one was started in its place.
         shift_run(shared.url, prefix, 2, began=1)
         assert not await is_live(other)
@@ -196,7 +196,7 @@ async def test_who_asks_nothing_gives_heartbeats_too_until_it_is_closed(
 async def test_a_crawler_gives_heartbeats_again_when_its_server_is_back(server: RedisServer) -> None:
     async with opened(server.url, "p", live=LIVE) as one, opened(server.url, "p", live=LIVE) as other:
         await one.claim(PAGE)
-        await other.connect()
+        await other.runs()
         shift_run(server.url, "p", 2, began=-10)
         shift_run(server.url, "p", heartbeat=-2 * LIVE)
         server.kill()
@@ -212,7 +212,7 @@ async def test_of_many_crawlers_at_once_one_has_the_page_and_the_others_are_told
 ) -> None:
     async with opened(shared.url, prefix, live=LIVE) as one, opened(shared.url, prefix, live=LIVE) as other:
         for store in (one, other):
-            await store.connect()
+            await store.runs()
             shift_run(shared.url, prefix, run_number(store), began=-10)
         pages = [posting(str(number), number << 32, text_hash=number) for number in range(200)]
         claims = await asyncio.gather(*[store.claim(page) for page in pages for store in (one, other)])

@@ -77,7 +77,7 @@ async def test_a_server_in_trouble_is_away_until_it_is_over_and_nothing_is_lost(
 @waits
 async def test_a_claim_under_way_when_the_server_dies_is_no_claim(server: RedisServer) -> None:
     async with opened(server.url, "p", timeout=20) as store:
-        await store.connect()
+        await store.runs()
         server.pause()
         tasks = [asyncio.ensure_future(store.claim(posting(str(i), content(i << 20)))) for i in range(100)]
         line = store._link._line
@@ -113,7 +113,7 @@ async def test_a_server_that_is_not_there_at_the_beginning_is_found_later(server
 @waits
 async def test_a_store_of_others_that_is_found_later_is_refused_for_good(server: RedisServer) -> None:
     async with opened(server.url, "p", Header("web-0")) as other:
-        await other.connect()
+        await other.runs()
     server.kill()
     async with opened(server.url, "p") as store:
         with pytest.raises(StoreUnavailable):
@@ -166,7 +166,7 @@ async def test_a_server_that_came_back_with_a_part_is_taken_as_it_is(
     kept = tmp_path / "kept"
     async with opened(server.url, "p") as one, opened(server.url, "p") as other:
         await one.claim(posting("a", content(0)))
-        await other.connect()
+        await other.runs()
         server.kill()
         server.keep(kept)
         server.start()

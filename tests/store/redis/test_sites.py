@@ -204,7 +204,7 @@ async def test_the_store_that_was_emptied_while_a_profile_was_written_is_no_brok
     shared: RedisServer, prefix: str
 ) -> None:
     async with opened(shared.url, prefix) as store:
-        await store.connect()
+        await store.runs()
         keys = [f"{prefix}:{key}" for key in ("header", "runs")]
         admin(shared.url).delete(*keys)
         assert await store.replace_notes(SITE, [Note(HOST, 0, b"profile")]) != [None]
